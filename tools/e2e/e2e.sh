@@ -189,28 +189,18 @@ else
 fi
 
 echo "-- skins baked from a graph, in Blender's own linear skinning"
-# Bakes a clip, validates the file, holds Blender's skinning against the claims, and a report that claims less and a file whose weights were altered by
-# a few parts in a hundred, which must both be noticed.
+# Bakes a clip, validates the file, holds Blender's skinning against the claims; claims of less and a file whose weights were altered by a few parts in a
+# hundred must be noticed.
 bake_skin() {
-  local name=$1 character=$2 clip=$3 every=$4
-  shift 4
+  local name=$1 character=$2 clip=$3
+  shift 3
   quietly "$SINEW" bake skin "$character" --graph "$graph" --clip "$clip" "$@" -o "$out/$name.glb" --report "$out/$name-report" ||
     { fail "sinew bake skin $name"; return; }
   quietly "$SINEW" run "$character" --graph "$graph" --clip "$clip" -o "$out/$name.npz" || fail "sinew run $name"
   node tools/e2e/validate_glb.cjs "$out/$name.glb" || fail "validator: $name.glb"
-  judge_skin() { "$PYTHON" tools/e2e/skin_compare.py "$2" "$out/$name.npz" "$1" --clip "$clip" --every "$every" 2>&1 | grep -E 'clip |Error|Blender has'; }
-  judge_skin "$out/$name-report/report.json" "$out/$name.glb" || fail "Blender's skinning: $name"
-  "$PYTHON" - "$out/$name-report/report.json" "$out/$name-less.json" <<'PYTHON'
-import json, sys
-report = json.load(open(sys.argv[1]))
-for clip in report["clips"]:
-    clip["rms_mm"] *= 0.9
-    clip["largest_mm"] *= 0.9
-json.dump(report, open(sys.argv[2], "w"))
-PYTHON
-  if judge_skin "$out/$name-less.json" "$out/$name.glb" >/dev/null; then fail "a claim that is too good is noticed: $name"; fi
   quietly "$PYTHON" tools/e2e/skin_tamper.py "$out/$name.glb" "$out/$name-altered.glb" "$altered" || fail "skin_tamper.py $name"
-  if judge_skin "$out/$name-report/report.json" "$out/$name-altered.glb" >/dev/null; then fail "altered weights are noticed: $name"; fi
+  "$PYTHON" tools/e2e/skin_compare.py "$out/$name.glb" "$out/$name-altered.glb" "$out/$name.npz" "$out/$name-report/report.json" --clip "$clip" 2>&1 |
+    grep -E 'clip |Error|Blender has' || fail "Blender's skinning: $name"
   if "$SINEW" bake skin "$character" --graph "$graph" --clip "$clip" --verify "$out/$name-altered.glb" --report "$out/$name-report" >/dev/null 2>&1; then
     fail "altered weights are noticed by --verify: $name"
   fi
@@ -218,15 +208,14 @@ PYTHON
   if [ -z "${E2E_KEEP:-}" ]; then rm -f "$out/$name.npz"; fi
 }
 altered=0.03
-bake_skin skin_arm sample:arm bend 1 --helpers 3 --correctives 4
+bake_skin skin_arm sample:arm bend --helpers 3 --correctives 4
 if [ -d "$characters" ]; then
-  bake_skin skin_male "$characters/mh_male_ge53.glb" bend_test 1
-  bake_skin skin_male_helpers "$characters/mh_male_ge53.glb" bend_test 1 --helpers 8 --correctives 8
+  bake_skin skin_male "$characters/mh_male_ge53.glb" bend_test --helpers 8 --correctives 8
   if [ -x target/ci/npm/node_modules/.bin/gltfpack ]; then
     quietly target/ci/npm/node_modules/.bin/gltfpack -cc -kn -i "$characters/fox.glb" -o "$out/fox_small.glb"
     # So far off that small changes of weights are lost in it.
     altered=0.15
-    bake_skin skin_fox "$out/fox_small.glb" Walk 1 --helpers 2
+    bake_skin skin_fox "$out/fox_small.glb" Walk
   fi
 else
   echo "skipped: $characters is not there"
@@ -268,9 +257,6 @@ for engine in unity unreal blender; do
     quietly "$SINEW" bake vat "$twist" --for "$engine" --mode "$mode" -o "$bake" || fail "sinew bake vat --for $engine"
     quietly "$SINEW" vat verify "$bake" "$twist" || fail "sinew vat verify of a bake for $engine"
     "$PYTHON" tools/e2e/vat_space.py "$bake/twist.vat.json" "$out/twist/twist.npz" "$engine" || fail "$engine shows the sequence ($mode)"
-    if "$PYTHON" tools/e2e/vat_space.py "$bake/twist.vat.json" "$out/twist/twist.npz" "$engine" --wrong >/dev/null 2>&1; then
-      fail "values in the axes of glTF are noticed ($engine, $mode)"
-    fi
   done
 done
 "$PYTHON" tools/e2e/vat_pieces.py make "$out/shards" || fail "pieces that are not their own mirror images"
@@ -279,9 +265,6 @@ for engine in unity unreal blender; do
   quietly "$SINEW" bake vat "$out/shards/shards_####.obj" --for "$engine" --mode rigid -o "$bake" || fail "sinew bake vat --mode rigid --for $engine"
   quietly "$SINEW" vat verify "$bake" "$out/shards/shards_####.obj" || fail "sinew vat verify of pieces for $engine"
   "$PYTHON" tools/e2e/vat_pieces.py check "$bake/shards.vat.json" "$out/shards/shards.npz" "$engine" || fail "$engine shows the pieces"
-  if "$PYTHON" tools/e2e/vat_pieces.py check "$bake/shards.vat.json" "$out/shards/shards.npz" "$engine" --wrong >/dev/null 2>&1; then
-    fail "rotations in the axes of glTF are noticed ($engine)"
-  fi
 done
 for kind in plain packed exr; do
   case $kind in
@@ -293,36 +276,29 @@ for kind in plain packed exr; do
   quietly "$SINEW" bake vat "$twist" --convention openvat "${options[@]}" -o "$bake" || fail "sinew bake vat --convention openvat ($kind)"
   node tools/e2e/validate_glb.cjs "$bake/twist.glb" || fail "validator: OpenVAT's mesh"
   "$PYTHON" tools/e2e/openvat_read.py "$bake" "$out/twist/twist.npz" || fail "the bake by OpenVAT's rules ($kind)"
-  for wrong in flipped forward unswizzled; do
-    if "$PYTHON" tools/e2e/openvat_read.py "$bake" "$out/twist/twist.npz" --wrong "$wrong" >/dev/null 2>&1; then
-      fail "a broken rule of OpenVAT is noticed: $wrong ($kind)"
-    fi
-  done
 done
 
 # Plays a bake in SideFX' files by the published rules; the names behind it are rules to break, which must be noticed.
 sidefx() {
-  local mode=$1 engine=$2 bake=$3 wrong
+  local mode=$1 engine=$2 bake=$3
   shift 3
-  "$PYTHON" tools/e2e/sidefx_read.py "$bake" "${frames[@]}" --mode "$mode" --for "$engine" || fail "the bake by SideFX' rules ($mode, $engine)"
-  for wrong in "$@"; do
-    if "$PYTHON" tools/e2e/sidefx_read.py "$bake" "${frames[@]}" --mode "$mode" --for "$engine" --wrong "$wrong" >/dev/null 2>&1; then
-      fail "a broken rule of SideFX is noticed: $wrong ($mode)"
-    fi
-  done
+  "$PYTHON" tools/e2e/sidefx_read.py "$bake" "${frames[@]}" --mode "$mode" --for "$engine" "${@/#/--wrong=}" || fail "the bake by SideFX' rules ($mode, $engine)"
 }
-# Some of the frames: each bake is read three times.
+# A large mesh in the axes of glTF, of which a few frames do, a small one in those of engines.
 mkdir -p "$out/few"
 cp "$out"/creature_000[0-4].ply "$out/few"
-frames=("$out"/few/creature_*.ply)
 for engine in gltf unity unreal blender; do
+  case $engine in
+    gltf) sequence="$out/few/creature_####.ply" frames=("$out"/few/creature_*.ply) ;;
+    *) sequence=$twist frames=("$out"/twist/twist_*.obj) ;;
+  esac
   for kind in halves codes; do
     case $kind in
       halves) options=() ;;
       codes) options=(--texture position:two_unorm8 --texture normal:unorm8 --max-side 1024) ;;
     esac
     bake=$out/vat_sidefx-$engine-$kind
-    quietly "$SINEW" bake vat "$out/few/creature_####.ply" --convention sidefx --mode remesh --for "$engine" "${options[@]}" -o "$bake" || fail "sinew bake vat --convention sidefx ($kind)"
+    quietly "$SINEW" bake vat "$sequence" --convention sidefx --mode remesh --for "$engine" "${options[@]}" -o "$bake" || fail "sinew bake vat --convention sidefx ($kind)"
     sidefx fluid "$engine" "$bake" upside swapped
   done
 done

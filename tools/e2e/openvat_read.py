@@ -1,6 +1,6 @@
 """Reads vertex animation textures of OpenVAT as its players do, by the published rules alone, and compares each frame with the source.
 
-    python openvat_read.py FOLDER FRAMES.npz [--wrong flipped|forward|unswizzled]
+    python openvat_read.py FOLDER FRAMES.npz
 
 FOLDER: NAME-remap_info.json, NAME_vat.png or .exr, NAME_vnrm.* unless normals are below the offsets, NAME.glb. FRAMES.npz: positions (frames,
 vertices, 3; metres, +Y up) and indices (triangles, 3). The rules:
@@ -10,7 +10,7 @@ vertices, 3; metres, +Y up) and indices (triangles, 3). The rules:
 - position = rest + (x, z, -y) of (Min + texel * (Max - Min)); normal = (x, z, -y) of (2 * texel - 1), half the height below where it is packed
 - sides are powers of two from 64 to 8192, one twice the other at most; Min and Max are whole tenths
 
---wrong breaks a rule, for a test of this test.
+Each of three rules (v, numbers, axes) is broken once, which must be noticed.
 """
 
 import json
@@ -19,6 +19,7 @@ import sys
 
 import numpy as np
 
+from broken import judge
 from glb import parse_glb
 
 
@@ -56,9 +57,7 @@ def check_rules(uv, size, frames, packed):
     assert np.abs(uv - expected).max() < 1e-6, "texture coordinates are not those of the rule"
 
 
-def main():
-    folder, truth = pathlib.Path(sys.argv[1]), np.load(sys.argv[2])
-    wrong = sys.argv[4] if len(sys.argv) > 4 else None
+def check(folder, truth, wrong):
     (info_path,) = folder.glob("*-remap_info.json")
     name = info_path.name.removesuffix("-remap_info.json")
     info = json.loads(info_path.read_text())["os-remap"]
@@ -76,10 +75,10 @@ def main():
         uv = np.stack([uv[:, 0], 1 - uv[:, 1]], axis=1)
     elif wrong is None:
         check_rules(uv, (width, height), frames, packed)
-    source = truth["indices"].reshape(-1, 3)
+    positions_of_frames, source = truth["positions"], truth["indices"].reshape(-1, 3)
     assert len(triangles) == len(source), (len(triangles), len(source))
     worst, turned, corners = 0.0, 0, 0
-    for frame, positions in enumerate(truth["positions"]):
+    for frame, positions in enumerate(positions_of_frames):
         column = np.floor(uv[:, 0] * width).astype(int)
         row = np.floor((uv[:, 1] + frame / height) % 1 * height + 1e-6).astype(int)
         shown = rest + swizzled(low + offsets[row, column] * (high - low), wrong)
@@ -97,6 +96,11 @@ def main():
     print(f"{name}: {frames} frames, {len(triangles)} triangles, {width} x {height}; positions within {worst * 1e3:.4f} mm (allowed {allowed * 1e3:.4f} mm), {turned} of {corners} normals face inwards")
     assert worst <= allowed, "positions are not those of the source"
     assert turned < corners * 0.002, "normals face inwards"
+
+
+def main():
+    folder, truth = pathlib.Path(sys.argv[1]), np.load(sys.argv[2])
+    judge(lambda wrong: check(folder, truth, wrong), ["flipped", "forward", "unswizzled"])
 
 
 main()

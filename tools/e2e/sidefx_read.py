@@ -1,6 +1,6 @@
 """Plays vertex animation textures of SideFX Labs 3.x as published ports of its shaders do, and compares each frame with the frames they were made from.
 
-    python sidefx_read.py FOLDER SOURCE.ply ... --mode fluid|rigid|sprite --for gltf|unity|unreal|blender [--wrong RULE]
+    python sidefx_read.py FOLDER SOURCE.ply ... --mode fluid|rigid|sprite --for gltf|unity|unreal|blender [--wrong RULE]...
 
 FOLDER: NAME_data.json, NAME_mesh.glb, NAME_pos.* and so on. SOURCE: the frames, PLY or OBJ, metres, +Y up. Nothing of the bake but these files is looked at.
 
@@ -16,7 +16,7 @@ The importer: axes and unit as in vat_space.py, and v of the mesh, which counts 
   Between frames q = (sin((c - d) pi) q0 + sign(w) sin(d pi) q1) / sin(c pi), w: alpha of the rotation, c = fract(|w|), d = fract(|w| t)
 - sprite: uv 0 is the corner, uv 1 the particle; alpha / k is the width
 
---wrong breaks a rule, for a test of this test: upside (v not turned over), swapped (red and blue of the lookup), index (largest part of a quaternion always w),
+--wrong breaks a rule, which must be noticed: upside (v not turned over), swapped (red and blue of the lookup), index (largest part of a quaternion always w),
 pivot (no pivot), spin (w without its sign), width (no alpha).
 """
 
@@ -26,6 +26,7 @@ import pathlib
 
 import numpy as np
 
+from broken import judge
 from glb import parse_glb, parse_sets
 from mesh_normals import normals_of
 
@@ -301,11 +302,16 @@ def main():
     parser.add_argument("source", type=pathlib.Path, nargs="+")
     parser.add_argument("--mode", choices=["fluid", "rigid", "sprite"], required=True)
     parser.add_argument("--for", dest="engine", choices=AXES, default="gltf")
-    parser.add_argument("--wrong")
+    parser.add_argument("--wrong", action="append", default=[])
     asked = parser.parse_args()
-    bake = Bake(asked.folder, asked.engine, asked.wrong)
-    assert bake.frames == len(asked.source), (bake.frames, len(asked.source))
-    {"fluid": fluid, "rigid": rigid, "sprite": sprite}[asked.mode](bake, [read_source(path) for path in asked.source])
+    sources = [read_source(path) for path in asked.source]
+
+    def check(wrong):
+        bake = Bake(asked.folder, asked.engine, wrong)
+        assert bake.frames == len(sources), (bake.frames, len(sources))
+        {"fluid": fluid, "rigid": rigid, "sprite": sprite}[asked.mode](bake, sources)
+
+    judge(check, asked.wrong)
 
 
 main()

@@ -1,11 +1,11 @@
 """Pieces in the axes of an engine, read by the manifest alone and put together as a player does.
 
     python vat_pieces.py make FOLDER
-    python vat_pieces.py check BAKE.vat.json FRAMES.npz unity|unreal|blender [--wrong]
+    python vat_pieces.py check BAKE.vat.json FRAMES.npz unity|unreal|blender
 
 `make` writes FOLDER/shards_0001.obj ... and FOLDER/shards.npz (positions and indices, metres, +Y up): tetrahedra with sides of four lengths, which are not their own mirror
 images, each turning at a rate of its own. `check` turns the carrier as the engine's importer does (see vat_space.py), moves its vertices by position and rotation of
-their piece, and compares every corner with the frames. --wrong leaves the quaternions as they are in glTF, which must not fit.
+their piece, and compares every corner with the frames. Quaternions as they are in glTF must not fit.
 """
 
 import json
@@ -14,6 +14,7 @@ import sys
 
 import numpy as np
 
+from broken import judge
 from glb import parse_glb
 from vat_space import ENGINES, texels
 
@@ -85,4 +86,5 @@ def check(path, truth, engine, is_wrong):
 if sys.argv[1] == "make":
     make(pathlib.Path(sys.argv[2]))
 else:
-    check(pathlib.Path(sys.argv[2]), np.load(sys.argv[3]), sys.argv[4], "--wrong" in sys.argv)
+    path, truth, engine = pathlib.Path(sys.argv[2]), np.load(sys.argv[3]), sys.argv[4]
+    judge(lambda wrong: check(path, truth, engine, wrong), ["rotations in the axes of glTF"])

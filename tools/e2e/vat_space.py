@@ -1,6 +1,6 @@
 """Imports a bake into an engine by hand and looks whether the sequence is there: in its place, of its size, not mirrored, right side out.
 
-    python vat_space.py BAKE.vat.json FRAMES.npz unity|unreal|blender [--wrong]
+    python vat_space.py BAKE.vat.json FRAMES.npz unity|unreal|blender
 
 What an importer makes of a GLB (+Y up, right-handed, metres):
 
@@ -8,8 +8,8 @@ What an importer makes of a GLB (+Y up, right-handed, metres):
 - Unreal: 100 (x, z, y), corners as they are; front faces have cross(b - a, c - a) inwards
 - Blender: (x, -z, y), corners as they are; front faces have cross(b - a, c - a) outwards
 
-What the textures say is used as it is: positions replace those of the mesh, offsets are added. --wrong leaves the mesh and the truth as they are in the
-GLB, which must not fit.
+What the textures say is used as it is: positions replace those of the mesh, offsets are added. The mesh and the truth as they are in
+the GLB must not fit.
 """
 
 import json
@@ -19,6 +19,7 @@ import sys
 import numpy as np
 import png
 
+from broken import judge
 from glb import parse_glb
 
 ENGINES = {
@@ -45,12 +46,11 @@ def places_of(manifest, frame):
     return (frame // across) * high + vertex // wide, (frame % across) * wide + vertex % wide
 
 
-def main():
-    path, truth, engine = pathlib.Path(sys.argv[1]), np.load(sys.argv[2]), sys.argv[3]
+def check(path, truth, engine, wrong):
     manifest = json.loads(path.read_text())
     axes, unit, order, front, space = ENGINES[engine]
     assert manifest["space"] == space, manifest["space"]
-    if "--wrong" in sys.argv:
+    if wrong:
         axes, unit, order, front = np.eye(3), 1.0, [0, 1, 2], 1
     rest, _, mesh, _ = parse_glb(path.with_name(manifest["carrier"]))
     rest, mesh = rest @ axes.T * unit, mesh[:, order]
@@ -83,6 +83,11 @@ def main():
     print(f"{manifest['name']} for {engine}, {manifest['mode']}: within {worst / unit * 1e3:.4f} mm (allowed {allowed / unit * 1e3:.4f} mm), volume {volume:.4f} m3, {inwards} of {corners} normals inwards")
     assert worst <= allowed, "places are not those of the source"
     assert inwards < corners * 0.002, "normals face inwards"
+
+
+def main():
+    path, truth, engine = pathlib.Path(sys.argv[1]), np.load(sys.argv[2]), sys.argv[3]
+    judge(lambda wrong: check(path, truth, engine, wrong), ["values in the axes of glTF"])
 
 
 if __name__ == "__main__":

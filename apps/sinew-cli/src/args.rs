@@ -36,6 +36,9 @@ pub(crate) struct Args {
     /// Say nothing but errors.
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
+    /// Files that a graph names lie in its folder (a graph in a character: the character's), or in this one; may be given often.
+    #[arg(long = "allow-folder", global = true, value_name = "DIR")]
+    pub(crate) allowed_folders: Vec<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]

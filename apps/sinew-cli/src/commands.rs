@@ -21,6 +21,7 @@ use crate::exit::{Failure, Outcome};
 use crate::load;
 use crate::talk::{Talk, print};
 use clap::CommandFactory;
+use sinew::io::IoError;
 use sinew::play::Document;
 
 pub(crate) use run::run_frames;
@@ -95,12 +96,16 @@ fn init(args: &InitArgs, talk: &Talk) -> Outcome {
 }
 
 fn embed(args: &EmbedArgs, talk: &Talk) -> Outcome {
-    let document = load::document(&args.graph)?;
+    let document = load::document(&args.graph, talk)?;
     load::compile(&document, talk)?;
     let plain = sinew::graph::to_plain_json(&document.name, &document.text)
         .map_err(|e| Failure::new(crate::exit::Code::Graph, e))?;
-    sinew::io::gltf_write::embed_graph(&args.character, &plain, &args.output)
-        .map_err(Failure::output)?;
+    sinew::io::gltf_write::embed_graph(&args.character, &plain, &args.output).map_err(
+        |e| match e {
+            IoError::Write { .. } => Failure::output(e),
+            _ => Failure::input(e),
+        },
+    )?;
     talk.info("written", &format!("wrote {}", args.output.display()));
     Ok(())
 }

@@ -4,6 +4,7 @@ use crate::exit::{Code, Failure, Outcome};
 use crate::talk::Talk;
 use sinew::deform::ParameterValue;
 use sinew::graph::Plan;
+use sinew::io::Folders;
 use sinew::play::{self, Cast, Character, Document, Values};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -46,11 +47,11 @@ fn show_warnings(character: &Character, talk: &Talk) {
     }
 }
 
-/// The characters of a plan's inputs; its document is in `folder`. `files`: what `--input NAME=FILE` names.
+/// The characters of a plan's inputs; the files that they name lie in `folders`. `files`: what `--input NAME=FILE` names.
 pub(crate) fn cast(
     main: Arc<Character>,
     plan: &Plan,
-    folder: &Path,
+    folders: &Folders,
     files: &[String],
     talk: &Talk,
 ) -> Outcome<Cast> {
@@ -61,7 +62,7 @@ pub(crate) fn cast(
         Ok((name.to_owned(), PathBuf::from(file)))
     });
     let files = files.collect::<Outcome<Vec<_>>>()?;
-    let cast = Cast::assemble_with(main, plan, folder, &files)?;
+    let cast = Cast::assemble_with(main, plan, folders, &files)?;
     for character in cast.loaded() {
         show_warnings(character, talk);
     }
@@ -71,13 +72,27 @@ pub(crate) fn cast(
     Ok(cast)
 }
 
-pub(crate) fn document(path: &Path) -> Outcome<Document> {
-    Document::from_file(path).map_err(|e| Failure::new(Code::Graph, e))
+pub(crate) fn document(path: &Path, talk: &Talk) -> Outcome<Document> {
+    let document = Document::from_file(path).map_err(|e| Failure::new(Code::Graph, e))?;
+    Ok(allowing(document, talk))
+}
+
+/// With the folders of `--allow-folder`.
+fn allowing(mut document: Document, talk: &Talk) -> Document {
+    document.folders = document.folders.allowing(&talk.allowed_folders);
+    document
 }
 
 /// The graph of `--graph`, else the one in the character's file, else what the character has.
-pub(crate) fn chosen_document(graph: Option<&Path>, character: &Character) -> Outcome<Document> {
-    graph.map_or_else(|| Ok(Document::of_character(character)), document)
+pub(crate) fn chosen_document(
+    graph: Option<&Path>,
+    character: &Character,
+    talk: &Talk,
+) -> Outcome<Document> {
+    match graph {
+        Some(path) => document(path, talk),
+        None => Ok(allowing(Document::of_character(character), talk)),
+    }
 }
 
 /// Compiles; shows every problem.

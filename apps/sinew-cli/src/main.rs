@@ -23,7 +23,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let args = args::Args::parse();
-    let talk = talk::Talk::new(args.log_format, args.quiet);
+    let talk = talk::Talk::new(args.log_format, args.quiet, args.allowed_folders.clone());
     match commands::dispatch(&args, &talk) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

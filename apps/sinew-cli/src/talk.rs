@@ -7,6 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Map, Value, json};
 use sinew::graph::{Diagnostic, NodeNote, SetupProgress, SetupWatch, Severity};
 use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -18,14 +19,17 @@ pub(crate) fn counted(count: impl Into<u64>, what: &str) -> String {
     format!("{count} {what}{ending}")
 }
 
+/// What holds for the whole run.
 pub(crate) struct Talk {
     format: LogFormat,
     quiet: bool,
+    /// Folders in which files may lie that graphs name.
+    pub(crate) allowed_folders: Vec<PathBuf>,
     interrupted: Arc<AtomicBool>,
 }
 
 impl Talk {
-    pub(crate) fn new(format: LogFormat, quiet: bool) -> Self {
+    pub(crate) fn new(format: LogFormat, quiet: bool, allowed_folders: Vec<PathBuf>) -> Self {
         let interrupted = Arc::new(AtomicBool::new(false));
         let flag = interrupted.clone();
         // Without a handler Ctrl-C ends the process at once; files are renamed into place, so nothing is half done.
@@ -33,6 +37,7 @@ impl Talk {
         Self {
             format,
             quiet,
+            allowed_folders,
             interrupted,
         }
     }

@@ -24,6 +24,14 @@ pub(crate) struct Work {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kind(pub(crate) &'static str, pub(crate) &'static str);
 
+impl Kind {
+    /// Whether a file in its folder is a record of it.
+    pub(crate) fn is_record(self, name: &str) -> bool {
+        let number = name.strip_suffix(self.1).and_then(|n| n.strip_suffix('.'));
+        number.is_some_and(|n| n.len() >= 6 && n.bytes().all(|b| b.is_ascii_digit()))
+    }
+}
+
 impl Work {
     pub(crate) fn at(folder: &Path) -> Self {
         let folder = folder.to_owned();

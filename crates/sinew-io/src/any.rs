@@ -1,5 +1,6 @@
 //! Files whose format their name tells, and plain texts and bytes.
 
+use crate::atomic::is_temporary;
 use crate::tressfx::{read_tfx_asset, read_tfx_mesh};
 use crate::{AtomicFile, GltfSource, IoError, read_gltf, read_mesh, read_sequence};
 use sinew_geom::Asset;
@@ -128,7 +129,50 @@ pub fn write_text(path: &Path, text: &str) -> Result<(), IoError> {
     write_bytes(path, text.as_bytes())
 }
 
-/// Removes a folder with all that is in it.
+/// The first file or folder in a folder that is not one of ours in the making; `None` where there is none, or no such folder.
+///
+/// # Errors
+/// [`IoError::Read`].
+pub fn first_in_folder(folder: &Path) -> Result<Option<PathBuf>, IoError> {
+    let fault = |source| IoError::Read {
+        path: folder.to_owned(),
+        source,
+    };
+    if !folder.is_dir() {
+        return Ok(None);
+    }
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(fault)? {
+        names.push(entry.map_err(fault)?.file_name());
+    }
+    names.retain(|name| !is_temporary(name));
+    names.sort();
+    Ok(names.first().map(|name| folder.join(name)))
+}
+
+/// Removes the files of a folder whose names are meant, and the folder where nothing is left in it; gives whether it is gone.
+///
+/// # Errors
+/// [`IoError::Read`], [`IoError::Write`].
+pub fn remove_files(folder: &Path, is_meant: impl Fn(&str) -> bool) -> Result<bool, IoError> {
+    let write = |path: &Path, source| IoError::Write {
+        path: path.to_owned(),
+        source,
+    };
+    for path in files_ending_with(folder, "")? {
+        let name = path.file_name().and_then(|n| n.to_str());
+        if name.is_some_and(&is_meant) {
+            std::fs::remove_file(&path).map_err(|e| write(&path, e))?;
+        }
+    }
+    match std::fs::remove_dir(folder) {
+        Ok(()) => Ok(true),
+        Err(e) if e.kind() == std::io::ErrorKind::DirectoryNotEmpty => Ok(false),
+        Err(e) => Err(write(folder, e)),
+    }
+}
+
+/// Removes a folder with all that is in it: one that we made, under a name of ours within a folder of ours.
 ///
 /// # Errors
 /// [`IoError::Write`].

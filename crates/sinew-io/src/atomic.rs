@@ -6,6 +6,8 @@
 
 mod leftovers;
 
+pub(crate) use leftovers::is_temporary;
+
 use crate::IoError;
 use crate::fault::cannot_write;
 use std::fs::File;
@@ -30,6 +32,8 @@ impl AtomicFile {
         leftovers::remove_once(folder);
         let file = with_permissions(&mut tempfile::Builder::new(), 0o666)
             .prefix(leftovers::PREFIX)
+            .suffix(leftovers::SUFFIX)
+            .rand_bytes(leftovers::BY_CHANCE)
             .tempfile_in(folder)
             .map_err(cannot_write(path))?;
         leftovers::hold(file.as_file());
@@ -121,6 +125,8 @@ impl AtomicDir {
         leftovers::remove_once(place);
         let staging = with_permissions(&mut tempfile::Builder::new(), 0o777)
             .prefix(leftovers::PREFIX)
+            .suffix(leftovers::SUFFIX)
+            .rand_bytes(leftovers::BY_CHANCE)
             .tempdir_in(place)
             .map_err(cannot_write(folder))?;
         let lock = leftovers::hold_folder(staging.path()).map_err(cannot_write(folder))?;

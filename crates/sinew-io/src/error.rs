@@ -1,6 +1,6 @@
 //! What can go wrong while reading or writing.
 
-use std::path::PathBuf;
+use std::path::{Display, Path, PathBuf};
 
 /// Why a file could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -13,6 +13,23 @@ pub enum IoError {
         path: PathBuf,
         /// What the operating system said.
         source: std::io::Error,
+    },
+    /// A file names another one that lies elsewhere: see [`Folders`](crate::Folders).
+    #[error("'{}' lies outside of the folder {}, in which all files must lie that a file in it names; copy it there, or allow its folder (--allow-folder)",
+        .name.escape_debug(), shown(.folder))]
+    Outside {
+        /// The name, as it is given.
+        name: String,
+        /// The folder of the file that names it.
+        folder: PathBuf,
+    },
+    /// A file names a folder, a pipe, a device or a socket.
+    #[error(
+        "{path}: a plain file is expected here, and this is none (a folder, a pipe or a device)"
+    )]
+    NoPlainFile {
+        /// What it names.
+        path: PathBuf,
     },
     /// The operating system refused to take the bytes.
     #[error("cannot write {path}: {source}")]
@@ -69,4 +86,12 @@ pub enum IoError {
         /// Width and height of the first picture.
         expected: [usize; 2],
     },
+}
+
+/// The working folder has a name in messages, too.
+fn shown(folder: &Path) -> Display<'_> {
+    match folder.as_os_str().is_empty() {
+        true => Path::new(".").display(),
+        false => folder.display(),
+    }
 }

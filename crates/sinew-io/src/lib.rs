@@ -13,6 +13,7 @@ mod case_files;
 mod error;
 mod fault;
 mod file_box;
+mod folders;
 mod frames;
 pub mod gltf;
 pub mod gltf_write;
@@ -36,12 +37,13 @@ mod values;
 pub mod vertex_animation;
 
 pub use any::{
-    AnyFile, files_ending_with, make_folder, read_any, read_bytes, read_text, remove_folder,
-    write_bytes, write_text,
+    AnyFile, files_ending_with, first_in_folder, make_folder, read_any, read_bytes, read_text,
+    remove_files, remove_folder, write_bytes, write_text,
 };
 pub use atomic::{AtomicDir, AtomicFile};
 pub use error::IoError;
 pub use file_box::FileBox;
+pub use folders::Folders;
 pub use frames::{CachedMesh, ExtraArray, FrameCache, FrameData};
 pub use gltf::read::{
     GltfBuffer, GltfFile, GltfSource, PrimitiveVertices, read_appearance, read_gltf,

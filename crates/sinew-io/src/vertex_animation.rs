@@ -2,7 +2,7 @@
 
 use crate::fault::malformed;
 use crate::json_place;
-use crate::{IoError, Texels, Texture, read_text, read_texture};
+use crate::{Folders, IoError, Texels, Texture, read_text, read_texture};
 use sinew_vat::animation::{AnimationError, VertexAnimation};
 use sinew_vat::manifest::{Manifest, TextureFile};
 use sinew_vat::points::LOOKUP_BYTES;
@@ -24,7 +24,7 @@ pub fn read_vertex_animation(path: &Path) -> Result<VertexAnimation, IoError> {
         source,
     };
     manifest.check().map_err(|e| refused(e.into()))?;
-    let folder = path.parent().unwrap_or(Path::new(""));
+    let folder = &Folders::of_file(path);
     let textures = manifest.textures.iter();
     let size = manifest.texture_layout().size;
     let texels = textures.map(|t| read_texels(t, size, folder));
@@ -34,11 +34,11 @@ pub fn read_vertex_animation(path: &Path) -> Result<VertexAnimation, IoError> {
 }
 
 /// The texels of the lookup; nothing where there is none.
-fn read_lookup(manifest: &Manifest, folder: &Path) -> Result<Vec<u8>, IoError> {
+fn read_lookup(manifest: &Manifest, folder: &Folders) -> Result<Vec<u8>, IoError> {
     let Some(lookup) = &manifest.lookup else {
         return Ok(Vec::new());
     };
-    let path = folder.join(&lookup.file);
+    let path = folder.find(&lookup.file)?;
     let found = read_texture(&path)?;
     let format = TexelFormat::Unorm8;
     check_kind(&found, format, manifest.layout.size, LOOKUP_BYTES, &path)?;
@@ -63,10 +63,14 @@ pub fn parse_manifest(text: &str, path: &Path) -> Result<Manifest, IoError> {
 }
 
 /// The texels of one texture of the manifest, in the order that [`VertexAnimation::new`] takes.
-fn read_texels(texture: &TextureFile, size: [u32; 2], folder: &Path) -> Result<Vec<u8>, IoError> {
+fn read_texels(
+    texture: &TextureFile,
+    size: [u32; 2],
+    folder: &Folders,
+) -> Result<Vec<u8>, IoError> {
     let channels = texture.spec.ranges.len();
     let read = |name: &String| {
-        let path = folder.join(name);
+        let path = folder.find(name)?;
         let found = read_texture(&path)?;
         check_kind(&found, texture.spec.format, size, channels, &path)?;
         bytes(&found, texture.spec.format, channels, &path)

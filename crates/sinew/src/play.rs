@@ -19,7 +19,7 @@
 //! // The graph in the file, or one for what the character has. Your own: Document::from_file
 //! let document = Document::of_character(&arm);
 //! let plan = Arc::new(document.compile()?);
-//! let cast = Cast::assemble(arm, &plan, &document.folder)?;
+//! let cast = Cast::assemble(arm, &plan, &document.folders)?;
 //! let graph = cast.bind(&plan, &[])?;
 //! let mut player = Player::new(Runner::processor(&graph)?, cast, Vec::new(), Some("bend"), 30.0)?;
 //! for frame in 0..3 {

@@ -173,7 +173,7 @@ fn load(
     talk: &Talk,
 ) -> Outcome<(Arc<BoundGraph>, Motion)> {
     let character = load::character(character, talk)?;
-    let document = load::document(graph)?;
+    let document = load::document(graph, talk)?;
     let plan = Arc::new(load::compile(&document, talk)?);
     let parameters = load::settings(&plan, &args.inputs.set)?;
     let clip = character.find_clip_name(args.clip.as_deref())?;
@@ -183,7 +183,7 @@ fn load(
     let mut cast = load::cast(
         character,
         &plan,
-        &document.folder,
+        &document.folders,
         &args.inputs.input_files,
         talk,
     )?;

@@ -8,14 +8,14 @@ use crate::talk::{Talk, counted, print};
 use std::sync::Arc;
 
 pub(super) fn check(args: &CheckArgs, talk: &Talk) -> Outcome {
-    let document = load::document(&args.graph)?;
+    let document = load::document(&args.graph, talk)?;
     let plan = Arc::new(load::compile(&document, talk)?);
     if args.explain {
         print(&plan.explain());
     }
     if let Some(path) = &args.character {
         let character = load::character(path, talk)?;
-        let cast = load::cast(character, &plan, &document.folder, &args.input_files, talk)?;
+        let cast = load::cast(character, &plan, &document.folders, &args.input_files, talk)?;
         let graph = setup::bind(&cast, &plan, &[], &SetupFile::default(), talk)?;
         match (args.explain, graph.program().device_only()) {
             (true, None) => print(&graph.instance().map_err(Failure::bind)?.explain()),

@@ -6,11 +6,12 @@ use crate::exit::{Failure, Outcome};
 use crate::output::{Options, write_all};
 use crate::setup::{self, SetupFile};
 use crate::talk::Talk;
-use sinew::bake::vat::{VatSettings, bake, read_animation};
+use sinew::bake::vat::{VatSettings, bake, read_animation, remove_work};
 use sinew::bake::{MeshFrames, Watch};
 use sinew::deform::Par;
 use sinew::geom::Asset;
 use sinew::graph::{Frame, Instance, NoNesting, compile};
+use sinew::io::Folders;
 use sinew::play::{Cast, Character, Player, Runner};
 use sinew::vat::quantity::Quantity;
 use sinew_picture::{Background, Camera, Image, LinePicture, MeshPicture, Picture, side_by_side};
@@ -118,7 +119,7 @@ fn character(asset: &Asset) -> Arc<Character> {
 /// The whole clip through the graph, as a GLB.
 fn animate(demo: &Demo, asset: &Asset, folder: &Path, talk: &Talk) -> Outcome {
     let plan = Arc::new(compile(demo.name, demo.graph, &NoNesting).map_err(Failure::bind)?);
-    let cast = Cast::assemble(character(asset), &plan, Path::new(""))?;
+    let cast = Cast::assemble(character(asset), &plan, &Folders::default())?;
     let runner = Runner::processor(&setup::bind(
         &cast,
         &plan,
@@ -152,7 +153,7 @@ struct Look {
 
 fn evaluate(asset: &Asset, graph: &str, at_secs: f64) -> Outcome<Look> {
     let plan = Arc::new(compile("demo", graph, &NoNesting).map_err(Failure::bind)?);
-    let mut cast = Cast::assemble(character(asset), &plan, Path::new(""))?;
+    let mut cast = Cast::assemble(character(asset), &plan, &Folders::default())?;
     let mut instance =
         Instance::bind(plan.clone(), cast.bindings(), &[], Par::Rayon).map_err(Failure::bind)?;
     cast.pose(asset.clips.first().map(|c| c.name.as_str()), at_secs);
@@ -289,7 +290,7 @@ fn baked_drop(folder: &Path) -> Outcome {
     let [out, work] = ["vat", "vat.work"].map(|end| folder.join(format!("{DROP}_{end}")));
     let settings = VatSettings::default();
     bake(&source, &settings, &work, &out, &Watch::NOBODY)?;
-    sinew::io::remove_folder(&work).map_err(Failure::output)?;
+    remove_work(&work)?;
     let baked = read_animation(&out)?;
     let places = baked.manifest().places().unwrap_or(0);
     let vertices = baked.manifest().layout.vertices;

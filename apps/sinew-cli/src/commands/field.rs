@@ -36,9 +36,9 @@ pub(super) fn field(args: &FieldArgs, talk: &Talk) -> Outcome {
         )));
     }
     let character = load::character(&args.character, talk)?;
-    let document = document(args, &character)?;
+    let document = document(args, &character, talk)?;
     let plan = Arc::new(load::compile(&document, talk)?);
-    let cast = load::cast(character, &plan, &document.folder, &args.input_files, talk)?;
+    let cast = load::cast(character, &plan, &document.folders, &args.input_files, talk)?;
     let mut player = player(args, &plan, cast, talk)?;
     player.seek(args.frame, |_| talk.check_interrupt())?;
     let name = output_name(args, player.graph())?;
@@ -70,9 +70,9 @@ fn ending(path: &Path) -> String {
 }
 
 /// The graph of `--graph`, or one that makes a field of the character's body.
-fn document(args: &FieldArgs, character: &Character) -> Outcome<Document> {
+fn document(args: &FieldArgs, character: &Character, talk: &Talk) -> Outcome<Document> {
     if let Some(path) = &args.graph {
-        return load::document(path);
+        return load::document(path, talk);
     }
     let skinned = character
         .asset

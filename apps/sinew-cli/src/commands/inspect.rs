@@ -32,7 +32,7 @@ pub(super) fn inspect(args: &InspectArgs, talk: &Talk) -> Outcome {
     {
         "pc2" | "mdd" => point_cache(&args.file)?,
         "json" => {
-            let plan = load::compile(&load::document(&args.file)?, talk)?;
+            let plan = load::compile(&load::document(&args.file, talk)?, talk)?;
             json!({ "kind": "graph", "explain": plan.explain() })
         }
         _ => match load::built_in(&args.file) {

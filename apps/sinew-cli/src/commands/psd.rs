@@ -33,10 +33,10 @@ fn document(path: &Path, talk: &Talk) -> Outcome<Document> {
         .extension()
         .is_some_and(|e| e.eq_ignore_ascii_case("json"));
     if is_document {
-        return load::document(path);
+        return load::document(path, talk);
     }
     let character = load::character(path, talk)?;
-    Ok(Document::of_character(&character))
+    load::chosen_document(None, &character, talk)
 }
 
 /// Its drivers; at least one.

@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub(super) fn run(args: &RunArgs, talk: &Talk) -> Outcome {
     args.output.iter().try_for_each(|o| check_ending(o))?;
     let character = load::character(&args.character, talk)?;
-    let document = load::chosen_document(args.played.graph.as_deref(), &character)?;
+    let document = load::chosen_document(args.played.graph.as_deref(), &character, talk)?;
     let plan = Arc::new(load::compile(&document, talk)?);
     let parameters = load::settings(&plan, &args.played.inputs.set)?;
     let clip = character.find_clip_name(args.clip.as_deref())?;
@@ -34,7 +34,7 @@ pub(super) fn run(args: &RunArgs, talk: &Talk) -> Outcome {
     let cast = load::cast(
         character,
         &plan,
-        &document.folder,
+        &document.folders,
         &args.played.inputs.input_files,
         talk,
     )?;

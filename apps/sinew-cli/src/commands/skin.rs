@@ -41,7 +41,7 @@ pub(super) fn bake_skin(args: &BakeSkinArgs, talk: &Talk) -> Outcome {
     for w in &portable.character.asset.warnings {
         talk.warning(w.code, &w.message);
     }
-    let document = load::chosen_document(args.played.graph.as_deref(), &character)?;
+    let document = load::chosen_document(args.played.graph.as_deref(), &character, talk)?;
     let plan = Arc::new(load::compile(&document, talk)?);
     let parameters = load::settings(&plan, &args.played.inputs.set)?;
     let asset = portable.character.asset.clone();
@@ -56,7 +56,7 @@ pub(super) fn bake_skin(args: &BakeSkinArgs, talk: &Talk) -> Outcome {
     let cast = load::cast(
         main,
         &plan,
-        &document.folder,
+        &document.folders,
         &args.played.inputs.input_files,
         talk,
     )?;

@@ -20,7 +20,7 @@ use crate::exit::{Code, Failure, Outcome};
 use crate::talk::{Progress, Talk};
 use crate::threads::Threads;
 use sinew::bake::vat::{
-    VatJob, assemble_with, bake, bake_and_measure, measure_blends, plan, scan, texels,
+    VatJob, assemble_with, bake, bake_and_measure, measure_blends, plan, remove_work, scan, texels,
 };
 use sinew::bake::{BakeError, Chunk, Watch};
 use std::path::{Path, PathBuf};
@@ -78,8 +78,12 @@ pub(super) fn bake_vat(args: &BakeVatArgs, talk: &Talk) -> Outcome {
             leave(&work, is_new, error, talk);
         }
     })?;
-    if is_ours {
-        sinew::io::remove_folder(&work).map_err(Failure::output)?;
+    if is_ours && !remove_work(&work)? {
+        let work = work.display();
+        talk.info(
+            "kept",
+            &format!("{work} has files that no bake made; they stay"),
+        );
     }
     tell(&summary, talk);
     Ok(())
@@ -93,7 +97,7 @@ fn leave(work: &Path, is_new: bool, error: &BakeError, talk: &Talk) {
         talk.info("kept", &format!("what is done is in {work}, from where the same command goes on; delete it if none will"));
     } else if is_new {
         // The error itself is what matters.
-        let _ = sinew::io::remove_folder(work);
+        let _ = remove_work(work);
     }
 }
 

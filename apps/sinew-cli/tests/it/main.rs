@@ -14,5 +14,6 @@ mod psd_extract;
 #[cfg(feature = "gpu")]
 mod render;
 mod setup;
+mod strangers;
 mod vat;
 mod vat_clips;

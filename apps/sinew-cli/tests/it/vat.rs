@@ -345,14 +345,27 @@ fn work_that_is_kept_and_outputs_that_cannot_be_are_spoken_of() {
     // A file where a folder of records has to be, as if the disk were full.
     std::fs::create_dir(p.path("out.work")).expect("a folder");
     p.put("out.work/texels", "");
+    // With a file of the user's in it, and no word that it is for work, the folder is somebody else's.
+    let foreign = p.sinew(&["bake", "vat", "drops", "-o", "out"]);
+    ended(
+        &foreign,
+        2,
+        "a folder with other files in it (out.work/texels)",
+    );
+    p.put("out.work/job.json", r#"{"format": "sinew_vat_work"}"#);
+    p.put("out.work/mine.txt", "of the user");
     let full = p.sinew(&["bake", "vat", "drops", "-o", "out"]);
     ended(&full, 6, "what is done is in out.work");
     std::fs::remove_file(p.path("out.work/texels")).expect("there");
     ended(
         &p.sinew(&["bake", "vat", "drops", "-o", "out"]),
         0,
-        "; wrote ",
+        "out.work has files that no bake made; they stay",
     );
+    // All of the bake's own is gone.
+    let left = std::fs::read_dir(p.path("out.work")).expect("there");
+    let left: Vec<_> = left.flatten().map(|e| e.file_name()).collect();
+    assert_eq!(left, ["mine.txt"]);
     // The same command will never do that.
     let soft = p.sinew(&["bake", "vat", "drops", "-o", "soft", "--mode", "soft"]);
     ended(&soft, 5, "mode remesh");

@@ -64,6 +64,9 @@ impl HeldBackPictures {
     }
 }
 
+/// Folder within work for a bake of every second frame.
+pub(super) const HELD_BACK: &str = "held_back";
+
 /// A bake of every second frame of a sequence, and the frames between that were held back.
 ///
 /// Steps are twice as long as those of a bake of all frames, whose in-betweens are better than that.
@@ -288,7 +291,7 @@ pub fn measure_blends(job: &VatJob, watch: &Watch<'_>) -> Result<Blends, BakeErr
     };
     let source = PreparedFrames { job };
     let measured = || {
-        let held = HeldBack::bake(&source, &settings, &job.work.file("held_back"), watch)?;
+        let held = HeldBack::bake(&source, &settings, &job.work.file(HELD_BACK), watch)?;
         let error = held.compare(watch)?;
         Ok(Blends::Measured {
             number: job.number(error.fastest),

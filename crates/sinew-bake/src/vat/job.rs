@@ -1,5 +1,7 @@
 //! A bake and its work folder.
 
+use super::blend_error::HELD_BACK;
+use super::records::KINDS;
 use super::settings::{VatSettings, is_device_of_windows};
 use crate::work::{Work, hash_of};
 use crate::{BakeError, CarrierMaterial, FrameRange, FrameSource};
@@ -71,7 +73,7 @@ impl VatJob {
         settings: &VatSettings,
     ) -> Result<Self, BakeError> {
         settings.check()?;
-        check_no_bake(folder)?;
+        check_folder(folder)?;
         let frame = |i| {
             let (number, key) = (source.number(i), source.key(i)?);
             let file = source.file(i);
@@ -289,20 +291,49 @@ fn differing_fields(a: &VatSettings, b: &VatSettings) -> Vec<String> {
     names.filter(differs).cloned().collect()
 }
 
-/// Work would lie among the files of a finished bake.
-fn check_no_bake(folder: &Path) -> Result<(), BakeError> {
-    let finished = match folder.is_dir() {
-        true => sinew_io::files_ending_with(folder, ".vat.json")?,
-        false => Vec::new(),
+/// Work would lie among the files of somebody else, or of a finished bake.
+fn check_folder(folder: &Path) -> Result<(), BakeError> {
+    let Some(first) = sinew_io::first_in_folder(folder)? else {
+        return Ok(());
     };
-    match finished.first() {
-        None => Ok(()),
-        Some(manifest) => Err(BakeError::Setting {
+    match is_work(folder) {
+        true => Ok(()),
+        false => Err(BakeError::Setting {
             setting: "work",
-            found: format!("the folder of a bake ({})", manifest.display()),
-            expected: "a folder for nothing but work",
+            found: format!("a folder with other files in it ({})", first.display()),
+            expected: "an empty folder, or one with earlier work; name another one",
         }),
     }
+}
+
+/// Whether a folder says that it is for work, of whatever version.
+fn is_work(folder: &Path) -> bool {
+    let text = sinew_io::read_text(&folder.join(FILE)).unwrap_or_default();
+    let job: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    job["format"] == FORMAT
+}
+
+/// Removes what bakes leave in a work folder, and the folder. What else is in it stays, and with it the folder; gives whether it is gone.
+///
+/// # Errors
+/// [`BakeError::Io`].
+pub fn remove_work(folder: &Path) -> Result<bool, BakeError> {
+    if !is_work(folder) {
+        return Ok(!folder.exists());
+    }
+    let held_back = folder.join(HELD_BACK);
+    if held_back.is_dir() {
+        sinew_io::remove_folder(&held_back)?;
+    }
+    for kind in KINDS {
+        let records = folder.join(kind.0);
+        if records.is_dir() {
+            sinew_io::remove_files(&records, |name| kind.is_record(name))?;
+        }
+    }
+    Ok(sinew_io::remove_files(folder, |name| {
+        [FILE, super::plan::FILE].contains(&name)
+    })?)
 }
 
 /// What the files of a bake are called.

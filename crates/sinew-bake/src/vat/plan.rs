@@ -28,7 +28,7 @@ use sinew_vat::texel::TexelFormat;
 use sinew_vat::texture::{Extent, TextureSpec};
 
 /// File of the plan in the work folder.
-const FILE: &str = "plan.json";
+pub(super) const FILE: &str = "plan.json";
 
 /// Sizes, ranges and places of a bake.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

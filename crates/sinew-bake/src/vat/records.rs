@@ -32,6 +32,11 @@ pub(crate) const PARTICLES: Kind = Kind("slots", "particles");
 /// Texels: bytes of one texture after the other. In their head that they are done, and how far they are from the frame.
 pub(crate) const TEXELS: Kind = Kind("texels", "texels");
 
+/// All of them.
+pub(crate) const KINDS: [Kind; 9] = [
+    FRAMES, COLLAPSES, MATCHES, SLOTS, CARRIERS, POSES, NUMBERS, PARTICLES, TEXELS,
+];
+
 /// A mesh without joints and materials.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeshRecord {

@@ -4,14 +4,17 @@
 //! the locks up when it ends, however it ends. One that can be locked belongs to nobody.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs::{DirEntry, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// What names of temporary files and folders begin with.
+/// Names of temporary files and folders: these two, and between them so many letters and digits by chance. Nothing else is ever removed.
 pub(super) const PREFIX: &str = ".sinew-";
+pub(super) const SUFFIX: &str = ".tmp";
+pub(super) const BY_CHANCE: usize = 6;
 /// File in a temporary folder that its maker holds.
 pub(super) const LOCK: &str = ".lock";
 /// Between making a file and locking it a process is busy for less than this.
@@ -45,8 +48,7 @@ fn remove(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return;
     };
-    let is_ours = |e: &DirEntry| e.file_name().to_string_lossy().starts_with(PREFIX);
-    for entry in entries.flatten().filter(is_ours) {
+    for entry in entries.flatten().filter(|e| is_temporary(&e.file_name())) {
         let path = entry.path();
         let _ = match entry.file_type() {
             Ok(kind) if kind.is_dir() && is_free(&path.join(LOCK)) => std::fs::remove_dir_all(path),
@@ -56,6 +58,13 @@ fn remove(folder: &Path) {
             _ => Ok(()),
         };
     }
+}
+
+/// Whether a name is one of ours.
+pub(crate) fn is_temporary(name: &OsStr) -> bool {
+    let name = name.to_str().and_then(|n| n.strip_prefix(PREFIX));
+    let by_chance = name.and_then(|n| n.strip_suffix(SUFFIX));
+    by_chance.is_some_and(|n| n.len() == BY_CHANCE && n.bytes().all(|b| b.is_ascii_alphanumeric()))
 }
 
 /// Whether a file is there and nobody holds it.
@@ -92,25 +101,42 @@ mod tests {
         let lives = AtomicFile::create(&at("a.bin")).expect("create");
         let set = AtomicDir::create(dir.path()).expect("create");
         // As a process leaves them that is killed.
-        std::fs::create_dir(at(".sinew-killed")).expect("folder");
-        std::fs::write(at(".sinew-killed/.lock"), b"").expect("write");
-        std::fs::write(at(".sinew-killed/frame.png"), b"half").expect("write");
-        std::fs::write(at(".sinew-file"), b"half").expect("write");
-        std::fs::write(at(".sinew-new"), b"not locked yet").expect("write");
-        std::fs::write(at("kept"), b"of the user").expect("write");
-        std::fs::create_dir(at(".sinew-without")).expect("folder");
+        std::fs::create_dir(at(".sinew-kIll3d.tmp")).expect("folder");
+        std::fs::write(at(".sinew-kIll3d.tmp/.lock"), b"").expect("write");
+        std::fs::write(at(".sinew-kIll3d.tmp/frame.png"), b"half").expect("write");
+        std::fs::write(at(".sinew-file00.tmp"), b"half").expect("write");
+        std::fs::write(at(".sinew-new000.tmp"), b"not locked yet").expect("write");
+        // Of the user.
+        let stay = [
+            "kept",
+            ".sinew-final.glb",
+            ".sinew-file00",
+            ".sinew-long-name.tmp",
+            ".sinew-ab-cd1.tmp",
+            "x.sinew-file00.tmp",
+        ];
+        for name in stay {
+            std::fs::write(at(name), b"of the user").expect("write");
+        }
+        for name in [".sinew-with00", ".sinew-locks", ".sinew-no0lck.tmp"] {
+            std::fs::create_dir(at(name)).expect("folder");
+        }
+        std::fs::write(at(".sinew-with00/.lock"), b"").expect("write");
+        std::fs::write(at(".sinew-locks/.lock"), b"").expect("write");
         let long_ago = SystemTime::now() - 2 * GRACE;
         for entry in std::fs::read_dir(dir.path()).expect("folder").flatten() {
-            if entry.file_name() != ".sinew-new" && entry.path().is_file() {
+            if entry.file_name() != ".sinew-new000.tmp" && entry.path().is_file() {
                 let file = File::options().write(true).open(entry.path());
                 let file = file.expect("a file");
                 file.set_modified(long_ago).expect("a time");
             }
         }
         remove(dir.path());
-        assert!(!at(".sinew-killed").exists() && !at(".sinew-file").exists());
-        let stay = [".sinew-new", "kept", ".sinew-without"];
-        assert!(stay.iter().all(|name| at(name).exists()));
+        assert!(!at(".sinew-kIll3d.tmp").exists() && !at(".sinew-file00.tmp").exists());
+        let folders = [".sinew-with00", ".sinew-locks", ".sinew-no0lck.tmp"];
+        for name in stay.iter().chain(&folders).chain(&[".sinew-new000.tmp"]) {
+            assert!(at(name).exists(), "{name}");
+        }
         lives.commit().expect("still there");
         set.commit().expect("still there");
         assert!(at("a.bin").is_file());

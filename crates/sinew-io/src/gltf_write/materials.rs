@@ -3,11 +3,13 @@
 use super::GlbSource;
 use super::layout::Document;
 use crate::fault::warning;
+use crate::gltf::read::named_file;
+use crate::{Folders, IoError, read_bytes};
 use base64::Engine;
 use serde_json::{Map, Value, json};
 use sinew_geom::Warning;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Component, Path};
+use std::path::Path;
 
 /// What was copied so far, by index in the source; `None` for what cannot be copied.
 pub(super) struct MaterialCopier<'a> {
@@ -295,39 +297,16 @@ fn view_bytes(source: &GlbSource, view: u64) -> Option<&[u8]> {
 
 /// A file inside the folder of the source; links that lead out of it are refused too.
 fn file_bytes(folder: &Path, uri: &str) -> Result<Vec<u8>, String> {
-    let name = percent_decoded(uri).ok_or("its URI is not UTF-8")?;
-    let inside = |c: Component<'_>| matches!(c, Component::Normal(_) | Component::CurDir);
-    if name.contains([':', '\\']) || !Path::new(&name).components().all(inside) {
-        return Err(format!(
-            "'{}' leads out of the file's folder",
-            name.escape_debug()
-        ));
-    }
-    let read = || {
-        let folder = if folder.as_os_str().is_empty() {
-            Path::new(".")
-        } else {
-            folder
-        };
-        let (root, file) = (folder.canonicalize()?, folder.join(&name).canonicalize()?);
-        if !file.starts_with(&root) {
-            return Err(std::io::Error::other("it leads out of the file's folder"));
+    let name = named_file(uri).map_err(|found| format!("{found}: '{}'", uri.escape_debug()))?;
+    let read = Folders::from(folder)
+        .find(&name)
+        .and_then(|path| read_bytes(&path));
+    read.map_err(|e| match e {
+        IoError::Outside { name, .. } => {
+            format!("'{}' leads out of the file's folder", name.escape_debug())
         }
-        std::fs::read(file)
-    };
-    read().map_err(|e| format!("{}: {e}", name.escape_debug()))
-}
-
-fn percent_decoded(uri: &str) -> Option<String> {
-    let mut out = Vec::new();
-    let mut rest = uri.as_bytes();
-    while let Some((&first, tail)) = rest.split_first() {
-        let code = tail.get(..2).filter(|_| first == b'%');
-        let code = code.and_then(|c| u8::from_str_radix(std::str::from_utf8(c).ok()?, 16).ok());
-        out.push(code.unwrap_or(first));
-        rest = if code.is_some() { &tail[2..] } else { tail };
-    }
-    String::from_utf8(out).ok()
+        other => other.to_string(),
+    })
 }
 
 fn mime_type(bytes: &[u8]) -> Option<&'static str> {

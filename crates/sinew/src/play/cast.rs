@@ -7,7 +7,7 @@ use crate::deform::hair_sim::{RootSkin, thickness_profile};
 use crate::deform::{Par, ParameterValue};
 use crate::geom::{Attribute, Influences, Joint, Mesh, Pose, Rig, THICKNESS, Warning};
 use crate::graph::{BindOptions, BoundGraph, InputBinding, InputDecl, InputType, Plan, Thickness};
-use crate::io::read_vertex_animation;
+use crate::io::{Folders, read_vertex_animation};
 use crate::vat::animation::VertexAnimation;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -28,17 +28,21 @@ pub struct Cast {
 }
 
 impl Cast {
-    /// Collects what the inputs of `plan` take: from the main character, or from the files that they name, relative to
-    /// `folder` (that of the document). A file that several inputs name is loaded once.
+    /// Collects what the inputs of `plan` take: from the main character, or from the files that they name, in
+    /// `folders` (those of the document). A file that several inputs name is loaded once.
     ///
     /// Meshes and strands of files that have names of joints only (TressFX's) are bound to the joints of the main character, those of inputs
     /// with `joints` to those of that pose.
     ///
     /// # Errors
-    /// [`PlayError::Io`] where a file cannot be read, [`PlayError::Selection`] where an input selects no mesh, [`PlayError::Joints`] where joints are missing,
+    /// [`PlayError::Io`] where a file cannot be read or lies elsewhere, [`PlayError::Selection`] where an input selects no mesh, [`PlayError::Joints`] where joints are missing,
     /// [`PlayError::NoManifest`] where an input for a vertex animation names no file, [`PlayError::Sequence`] where one for a mesh names a sequence.
-    pub fn assemble(main: Arc<Character>, plan: &Plan, folder: &Path) -> Result<Self, PlayError> {
-        Self::assemble_with(main, plan, folder, &[])
+    pub fn assemble(
+        main: Arc<Character>,
+        plan: &Plan,
+        folders: &Folders,
+    ) -> Result<Self, PlayError> {
+        Self::assemble_with(main, plan, folders, &[])
     }
 
     /// As [`Self::assemble`], with files of the caller's, relative to the working folder, for the inputs of those names.
@@ -48,7 +52,7 @@ impl Cast {
     pub fn assemble_with(
         main: Arc<Character>,
         plan: &Plan,
-        folder: &Path,
+        folders: &Folders,
         files: &[(String, PathBuf)],
     ) -> Result<Self, PlayError> {
         check_names(plan, files)?;
@@ -63,7 +67,7 @@ impl Cast {
             let given = files.iter().find(|f| f.0 == input.name);
             let file = match (given, &input.file) {
                 (Some((_, file)), _) => Some(file.clone()),
-                (None, Some(file)) => Some(folder.join(file)),
+                (None, Some(file)) => Some(folders.find(file)?),
                 (None, None) => None,
             };
             let index = match &file {

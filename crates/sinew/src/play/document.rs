@@ -3,22 +3,22 @@
 use super::{Character, PlayError};
 use crate::geom::{Asset, Mesh};
 use crate::graph::{Diagnostics, GraphSource, GraphText, Plan, compile};
-use crate::io::read_text;
-use std::path::{Path, PathBuf};
+use crate::io::{Folders, read_text};
+use std::path::Path;
 
-/// A graph document and where relative names in it start.
+/// A graph document and where the files lie that it names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
     /// How it is called in messages: its path, where it is a file.
     pub name: String,
     /// The document, JSON with comments.
     pub text: String,
-    /// Folder that names of files in it (nested graphs, kernels, characters) are relative to.
-    pub folder: PathBuf,
+    /// Folder that names of files in it (nested graphs, kernels, characters) are relative to and stay in, and others that they may lie in.
+    pub folders: Folders,
 }
 
 impl Document {
-    /// Reads a document; names in it are relative to its folder.
+    /// Reads a document; names in it are relative to its folder and stay in it.
     ///
     /// # Errors
     /// [`PlayError::Io`].
@@ -27,7 +27,7 @@ impl Document {
         Ok(Self::from_text(
             path.display().to_string(),
             text,
-            folder_of(path),
+            Folders::of_file(path),
         ))
     }
 
@@ -35,12 +35,12 @@ impl Document {
     pub fn from_text(
         name: impl Into<String>,
         text: impl Into<String>,
-        folder: impl Into<PathBuf>,
+        folders: impl Into<Folders>,
     ) -> Self {
         Self {
             name: name.into(),
             text: text.into(),
-            folder: folder.into(),
+            folders: folders.into(),
         }
     }
 
@@ -48,7 +48,11 @@ impl Document {
     pub fn embedded(character: &Character) -> Option<Self> {
         let text = character.asset.graph.as_ref()?;
         let name = format!("{} (embedded graph)", character.path.display());
-        Some(Self::from_text(name, text, folder_of(&character.path)))
+        Some(Self::from_text(
+            name,
+            text,
+            Folders::of_file(&character.path),
+        ))
     }
 
     /// The graph that travels in the character's file, else the one of [`Self::default_of`].
@@ -64,7 +68,7 @@ impl Document {
     pub fn default_of(character: &Character) -> Self {
         let text = Shape::of(&character.asset).default_text();
         let name = format!("{} (default graph)", character.path.display());
-        Self::from_text(name, text, folder_of(&character.path))
+        Self::from_text(name, text, Folders::of_file(&character.path))
     }
 
     /// A commented graph to start from, made for the character: as [`Self::default_of`], with a delta mush after the skinning of meshes whose joints
@@ -72,7 +76,7 @@ impl Document {
     pub fn starter_for(character: &Character) -> Self {
         let shape = Shape::of(&character.asset);
         let text = shape.starter_text(if shape.is_morphed { "0.0" } else { "1.0" });
-        Self::from_text("starter", text, folder_of(&character.path))
+        Self::from_text("starter", text, Folders::of_file(&character.path))
     }
 
     /// The same for a character that is not known: a mesh with a skin, and morph targets where it has some.
@@ -94,10 +98,6 @@ impl Document {
     pub fn compile(&self) -> Result<Plan, Diagnostics> {
         compile(&self.name, &self.text, &Files { root: self })
     }
-}
-
-fn folder_of(path: &Path) -> PathBuf {
-    path.parent().unwrap_or(Path::new("")).to_owned()
 }
 
 /// What there is for a graph to move.
@@ -268,20 +268,21 @@ fn is_morphed(asset: &Asset) -> bool {
     last.is_some_and(|last| last < weights)
 }
 
-/// Graphs in files: names are relative to the document that holds them, the root's to its folder.
+/// Graphs in files: names are relative to the document that holds them, the root's to its folder, and all stay in the root's.
 struct Files<'a> {
     root: &'a Document,
 }
 
 impl GraphSource for Files<'_> {
     fn graph_text(&self, from: &str, name: &str) -> Result<GraphText, String> {
+        let folders = &self.root.folders;
         let folder = if from == self.root.name {
-            &self.root.folder
+            folders.own()
         } else {
             Path::new(from).parent().unwrap_or(Path::new(""))
         };
-        let path = folder.join(name);
-        let text = read_text(&path).map_err(|e| e.to_string())?;
+        let read = folders.read_text_beside(folder, name);
+        let (path, text) = read.map_err(|e| e.to_string())?;
         Ok(GraphText {
             name: path.display().to_string(),
             text,

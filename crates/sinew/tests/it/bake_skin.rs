@@ -39,7 +39,7 @@ fn player(portable: &Portable, document: &str) -> Player {
     let document = Document::from_text("test.json", document, "");
     let plan = Arc::new(document.compile().expect("a graph"));
     let main = portable.character.clone();
-    let cast = Cast::assemble(main, &plan, &document.folder).expect("a cast");
+    let cast = Cast::assemble(main, &plan, &document.folders).expect("a cast");
     let graph = cast.bind(&plan, &[]).expect("binds");
     let runner = Runner::processor(&graph).expect("runs");
     Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays")
@@ -698,7 +698,7 @@ fn played(path: &Path, degrees: f64) -> Vec<[f32; 3]> {
     let document = Document::embedded(&character).expect("a graph");
     let plan = Arc::new(document.compile().expect("compiles"));
     let pose = bent(&character.asset, degrees);
-    let cast = Cast::assemble(Arc::new(character), &plan, &document.folder).expect("a cast");
+    let cast = Cast::assemble(Arc::new(character), &plan, &document.folders).expect("a cast");
     let graph = cast.bind(&plan, &[]).expect("binds");
     let runner = Runner::processor(&graph).expect("runs");
     let mut player = Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays");

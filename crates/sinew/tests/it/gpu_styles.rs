@@ -4,7 +4,7 @@ use crate::common::devices::{Worst, graph_files, poses, run_in};
 use crate::common::{assets, bindings};
 use sinew::deform::Par;
 use sinew::graph::{BoundGraph, NoNesting, compile};
-use sinew_gpu::{Access, GpuGraph, GpuInstances, LaunchStyle};
+use sinew_gpu::{Access, AdapterKind, GpuGraph, GpuInstances, LaunchStyle};
 use std::sync::Arc;
 
 /// Smoothing in one stack with what is before and behind it; the mask and the blend keep the posed points alive.
@@ -24,15 +24,15 @@ const STACKS: [(&str, &str); 2] = [
  "outputs": {"body": "frames", "between": "smooth"}}"#,
     ),
 ];
-/// Of the graphs in `graphs/` those whose kernels read neighbours or arrays that come with each frame, and the samples with seams, hard edges and joints, and one that is
-/// open and has no seams.
+/// Of the graphs in `graphs/` those whose kernels read neighbours or arrays that come with each frame. The samples: with seams, hard edges and joints, that are
+/// open and have no seams. A driver in software compiles each anew; there a graph has the first two, and one of the others in turn.
 const GRAPHS: [&str; 4] = [
     "delta_mush_uv.json",
     "lattice_many.json",
     "skin_methods.json",
     "tangent_frames.json",
 ];
-const SAMPLES: [&str; 5] = ["dressed", "ball", "degenerate", "grid", "arm_with_hand"];
+const SAMPLES: [&str; 5] = ["dressed", "degenerate", "ball", "grid", "arm_with_hand"];
 
 #[test]
 fn every_style_of_launches_gives_the_same_numbers() {
@@ -43,18 +43,22 @@ fn every_style_of_launches_gives_the_same_numbers() {
     let graphs = graph_files().into_iter();
     let graphs = graphs.filter(|(name, _)| GRAPHS.contains(&name.as_str()));
     let documents: Vec<(String, String)> = stacks.into_iter().chain(graphs).collect();
-    let assets: Vec<_> = assets()
-        .into_iter()
-        .filter(|a| SAMPLES.contains(&a.name.as_str()))
-        .collect();
-    assert_eq!(assets.len(), SAMPLES.len());
+    let made = assets();
+    let assets = SAMPLES.map(|name| made.iter().find(|a| a.name == name).expect("a sample"));
+    let has_all = gpu.info().kind != AdapterKind::Software || sinew_testkit::is_soak();
     let mut wrong = Vec::new();
-    for (name, text) in &documents {
+    for (turn, (name, text)) in documents.iter().enumerate() {
+        let of_graph = |k: usize| has_all || k < 2 || k == 2 + turn % 3;
         for style in [LaunchStyle::Plain, LaunchStyle::Tiled] {
             let mut worst = Worst::default();
-            for asset in assets.iter().filter(|a| {
-                ["dressed", "arm_with_hand"].contains(&a.name.as_str()) || name.ends_with("json")
-            }) {
+            for (k, asset) in assets.into_iter().enumerate() {
+                let is_run = match name.ends_with("json") {
+                    true => of_graph(k),
+                    false => ["dressed", "arm_with_hand"].contains(&asset.name.as_str()),
+                };
+                if !is_run {
+                    continue;
+                }
                 let result = run_in(
                     &gpu,
                     style,

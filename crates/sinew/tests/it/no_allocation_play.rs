@@ -21,7 +21,7 @@ fn bulging_arm() -> Player {
     let arm = Arc::new(Character::from_asset(arm));
     let document = Document::from_text("bulge.json", DOCUMENT, "");
     let plan = Arc::new(document.compile().expect("a correct document"));
-    let cast = Cast::assemble(arm, &plan, &document.folder).expect("no file");
+    let cast = Cast::assemble(arm, &plan, &document.folders).expect("no file");
     let graph = cast.bind(&plan, &[]).expect("binds");
     let table = ValueTable {
         values: (0..10_u8).map(|i| f32::from(i) / 10.0).collect(),
@@ -40,7 +40,7 @@ fn hairy_head() -> Player {
     let text = include_str!("../../../../examples/hair.json");
     let document = Document::from_text("hair.json", text, "");
     let plan = Arc::new(document.compile().expect("a correct document"));
-    let cast = Cast::assemble(head, &plan, &document.folder).expect("no file");
+    let cast = Cast::assemble(head, &plan, &document.folders).expect("no file");
     let graph = cast.bind(&plan, &[]).expect("binds");
     let runner = Runner::processor(&graph).expect("runs on the processor");
     Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays")

@@ -2,7 +2,7 @@
 
 use sinew::geom::{Asset, Channel, ChannelTarget, Clip, Interpolation, MorphTarget, Pose, Rig};
 use sinew::graph::{BoundGraph, ParameterError, Plan, UpdateError};
-use sinew::io::ValueTable;
+use sinew::io::{Folders, ValueTable};
 use sinew::play::{
     Cast, Character, Document, Output, PlayError, Player, RunError, Runner, Values, ValuesError,
     parse_settings,
@@ -61,7 +61,7 @@ fn plan(document: &Document) -> Arc<Plan> {
 /// Compiles and binds.
 fn bound(character: &Arc<Character>, document: &Document) -> (Cast, Arc<BoundGraph>) {
     let plan = plan(document);
-    let cast = Cast::assemble(character.clone(), &plan, &document.folder).expect("assembles");
+    let cast = Cast::assemble(character.clone(), &plan, &document.folders).expect("assembles");
     let graph = cast.bind(&plan, &[]).expect("binds");
     (cast, graph)
 }
@@ -106,9 +106,9 @@ fn sequences_are_refused_where_an_input_takes_one_mesh() {
     let wave = Arc::new(Character::load(&path).expect("a sequence"));
     let document = Document::from_text("shift.json", SHIFT, "");
     let plan = plan(&document);
-    let main = Cast::assemble(wave, &plan, folder.path());
+    let main = Cast::assemble(wave, &plan, &folder.path().into());
     let input = [("body".to_owned(), path.clone())];
-    let named = Cast::assemble_with(arm(), &plan, folder.path(), &input);
+    let named = Cast::assemble_with(arm(), &plan, &folder.path().into(), &input);
     for refused in [main, named] {
         let error = refused.expect_err("a mesh for each frame");
         let PlayError::Sequence {
@@ -203,7 +203,7 @@ fn targets_that_a_clip_animates_and_nothing_reads_are_named() {
     let character = Arc::new(Character::from_asset(asset));
     let unread = |text: &str| {
         let plan = plan(&Document::from_text("g.json", text, ""));
-        let cast = Cast::assemble(character.clone(), &plan, Path::new("")).expect("inputs");
+        let cast = Cast::assemble(character.clone(), &plan, &Folders::default()).expect("inputs");
         cast.unread(&plan)
     };
     let skin = unread(r#"{"sinew": "1.0", "stack": [{"node": "skin"}]}"#);
@@ -293,7 +293,7 @@ fn embedded_documents_come_first() {
     character.asset.graph = Some(SHIFT.to_owned());
     let document = Document::of_character(&character);
     assert_eq!(Document::embedded(&character).as_ref(), Some(&document));
-    assert_eq!(document.folder, folder.path());
+    assert_eq!(document.folders.own(), folder.path());
     assert!(document.name.ends_with("square.obj (embedded graph)"));
     let mut player = player(&Arc::new(character), &document);
     player.advance(0).expect("a frame");
@@ -344,7 +344,7 @@ fn inputs_that_cannot_be_had_are_errors() {
             r#"{{"sinew": "1.0", "inputs": {{"body": {input}}}, "outputs": {{"body": "body"}}}}"#
         );
         let plan = plan(&Document::from_text("test.json", text, ""));
-        Cast::assemble(arm.clone(), &plan, Path::new("")).expect_err(input)
+        Cast::assemble(arm.clone(), &plan, &Folders::default()).expect_err(input)
     };
     let error = assemble(r#"{"type": "mesh", "select": "Leg*"}"#);
     assert!(matches!(error, PlayError::Selection(_)), "{error}");
@@ -492,7 +492,7 @@ fn wrong_settings_are_refused() {
     let folder = folder();
     let square = square(&folder);
     let plan = plan(&Document::from_text("shift.json", SHIFT, ""));
-    let cast = Cast::assemble(square, &plan, Path::new("")).expect("assembles");
+    let cast = Cast::assemble(square, &plan, &Folders::default()).expect("assembles");
     let set = parse_settings(&plan, &[("w", "0.25")]).expect("fits");
     let graph = cast.bind(&plan, &set).expect("binds");
     let runner = Runner::processor(&graph).expect("runs on the processor");

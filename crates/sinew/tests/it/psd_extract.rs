@@ -7,9 +7,9 @@ use sinew::geom::{
     Topology, Trs, Vec3,
 };
 use sinew::graph::{Frame, Instance};
+use sinew::io::Folders;
 use sinew::play::{Cast, Character, Document};
 use sinew::psd::{ExtractError, ExtractOptions, Extraction, Sculpt, extract_corrective};
-use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 /// The arm's clip has the elbow at 140 degrees and the wrist at 120 here.
@@ -34,7 +34,7 @@ fn instance(asset: &Asset, document: &str) -> Instance {
     let document = Document::from_text("test.json", document, "");
     let plan = Arc::new(document.compile().expect("a correct document"));
     let character = Arc::new(Character::from_asset(asset.clone()));
-    let cast = Cast::assemble(character, &plan, Path::new("")).expect("assembles");
+    let cast = Cast::assemble(character, &plan, &Folders::default()).expect("assembles");
     let graph = cast.bind(&plan, &[]).expect("binds");
     graph.instance().expect("runs on the processor")
 }

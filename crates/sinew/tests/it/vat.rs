@@ -209,7 +209,7 @@ fn the_bake_of_the_examples_is_read_as_it_was_made() {
 fn player(document: &Document) -> Result<(Player, Arc<BoundGraph>), PlayError> {
     let main = Character::load(&examples().join("vat/ripple.obj"))?;
     let plan = Arc::new(document.compile().expect("a correct document"));
-    let cast = Cast::assemble(Arc::new(main), &plan, &document.folder)?;
+    let cast = Cast::assemble(Arc::new(main), &plan, &document.folders)?;
     let graph = cast.bind(&plan, &[])?;
     let runner = Runner::processor(&graph)?;
     Ok((Player::new(runner, cast, Vec::new(), None, 24.0)?, graph))

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 pub(super) fn compress(args: &PsdCompressArgs, talk: &Talk) -> Outcome {
     check_endings(args)?;
     let character = load::character(&args.character, talk)?;
-    let document = load::chosen_document(args.graph.as_deref(), &character)?;
+    let document = load::chosen_document(args.graph.as_deref(), &character, talk)?;
     // Problems are shown at their places.
     load::compile(&document, talk)?;
     let options = CompressOptions {

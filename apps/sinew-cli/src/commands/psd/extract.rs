@@ -23,13 +23,13 @@ pub(super) fn extract(args: &PsdExtractArgs, talk: &Talk) -> Outcome {
     let orders = orders(args)?;
     let character = load::character(&args.character, talk)?;
     check_names(&orders, &character)?;
-    let document = load::chosen_document(args.graph.as_deref(), &character)?;
+    let document = load::chosen_document(args.graph.as_deref(), &character, talk)?;
     let plan = Arc::new(load::compile(&document, talk)?);
     let parameters = load::settings(&plan, &args.set)?;
     let clip = character.find_clip_name(args.clip.as_deref())?;
     let frames: Vec<i64> = orders.iter().map(|o| o.frame).collect();
     let values = load::values(&plan, &args.values, &frames)?;
-    let mut cast = load::cast(character, &plan, &document.folder, &[], talk)?;
+    let mut cast = load::cast(character, &plan, &document.folders, &[], talk)?;
     let graph = setup::bind(&cast, &plan, &parameters, &SetupFile::default(), talk)?;
     let mut found = Vec::new();
     for order in &orders {

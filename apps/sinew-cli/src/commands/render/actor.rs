@@ -347,7 +347,7 @@ fn player(
         .filter(has_input)
         .cloned()
         .collect();
-    let folder = &variant.document.folder;
+    let folder = &variant.document.folders;
     let cast = load::cast(character.clone(), &plan, folder, &files, talk)?;
     let graph = setup::bind(&cast, &plan, &parameters, play.setup, talk)?;
     let runner = device::runner_on(gpu, &graph, args.device, talk)?;

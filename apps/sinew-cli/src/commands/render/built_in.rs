@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 use sinew::geom::Selection;
 use sinew::graph::{InputDecl, InputType, Plan};
+use sinew::io::Folders;
 use sinew::play::{Character, Document};
 use std::path::Path;
 
@@ -75,8 +76,8 @@ struct StrandsInput {
 
 struct StrandsOf {
     inputs: Vec<StrandsInput>,
-    /// What names of files are relative to.
-    folder: std::path::PathBuf,
+    /// Where the files lie that they name.
+    folders: Folders,
 }
 
 /// A graph that does not compile is not what is shown: then the strands are those of the character.
@@ -90,13 +91,13 @@ fn strands_of(graph: &Document, character: &Character) -> StrandsOf {
         };
         Some(StrandsOf {
             inputs: strands.map(input).collect(),
-            folder: document.folder.clone(),
+            folders: document.folders.clone(),
         })
     };
     let found = of(graph).or_else(|| of(&Document::default_of(character)));
     found.unwrap_or_else(|| StrandsOf {
         inputs: Vec::new(),
-        folder: graph.folder.clone(),
+        folders: graph.folders.clone(),
     })
 }
 
@@ -165,7 +166,7 @@ fn written(stack: &Stack, character: &Character, strands: &StrandsOf) -> Documen
         "sinew": "1.0", "inputs": out.inputs, "nodes": out.nodes, "outputs": out.outputs,
     });
     let name = format!("(built-in stack '{}')", stack.name);
-    Document::from_text(name, text.to_string(), strands.folder.clone())
+    Document::from_text(name, text.to_string(), strands.folders.clone())
 }
 
 fn declaration(decl: &InputDecl) -> Value {
@@ -244,7 +245,7 @@ mod tests {
     ) -> Result<(Vec<[f32; 3]>, Player), PlayError> {
         let plan = document.compile().unwrap_or_else(|e| panic!("{e}"));
         let plan = Arc::new(plan);
-        let cast = Cast::assemble(character.clone(), &plan, &document.folder)?;
+        let cast = Cast::assemble(character.clone(), &plan, &document.folders)?;
         let graph = cast.bind(&plan, &[])?;
         let runner = Runner::processor(&graph)?;
         let mut player = Player::new(runner, cast, Vec::new(), None, 30.0)?;

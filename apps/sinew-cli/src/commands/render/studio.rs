@@ -110,9 +110,12 @@ impl Studio<'_> {
 
     fn stage(&self, steps: &[Step], mut files: Files) -> Outcome<Stage> {
         let numbers: Vec<i64> = steps.iter().map(|s| s.frame).collect();
-        let document =
-            load::chosen_document(self.args.play.graph.graph.as_deref(), &self.character)?;
-        let parse = |entry: &str| Variant::parse(entry, &document, &self.character);
+        let document = load::chosen_document(
+            self.args.play.graph.graph.as_deref(),
+            &self.character,
+            self.talk,
+        )?;
+        let parse = |entry: &str| Variant::parse(entry, &document, &self.character, self.talk);
         let variants = if self.compared.is_empty() {
             vec![Variant::of(document.clone())]
         } else {

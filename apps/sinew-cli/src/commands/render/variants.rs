@@ -3,6 +3,7 @@
 use super::built_in;
 use crate::exit::{Failure, Outcome};
 use crate::load;
+use crate::talk::Talk;
 use sinew::play::{Character, Document};
 use std::path::Path;
 
@@ -27,10 +28,15 @@ impl Variant {
     }
 
     /// An entry of `--compare`; `graph` is the document without it.
-    pub(super) fn parse(entry: &str, graph: &Document, character: &Character) -> Outcome<Self> {
+    pub(super) fn parse(
+        entry: &str,
+        graph: &Document,
+        character: &Character,
+        talk: &Talk,
+    ) -> Outcome<Self> {
         let entry = entry.trim();
         let (document, set) = if Path::new(entry).extension().is_some_and(|e| e == "json") {
-            (load::document(Path::new(entry))?, Vec::new())
+            (load::document(Path::new(entry), talk)?, Vec::new())
         } else if entry == "graph" {
             (graph.clone(), Vec::new())
         } else if entry == "default" {
@@ -83,20 +89,22 @@ fn unknown(entry: &str) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::LogFormat;
 
     #[test]
     fn built_in_stacks_compile() {
         let asset = sinew_samples::arm_with_hand().expect("a sample");
         let character = Character::from_asset(asset);
         let graph = Document::of_character(&character);
+        let talk = Talk::new(LogFormat::Text, true, Vec::new());
         for name in built_in::names() {
-            let variant = Variant::parse(name, &graph, &character).expect(name);
+            let variant = Variant::parse(name, &graph, &character, &talk).expect(name);
             variant.document.compile().expect(name);
         }
         for good in ["default", "graph", "blend=0.5"] {
-            Variant::parse(good, &graph, &character).expect(good);
+            Variant::parse(good, &graph, &character, &talk).expect(good);
         }
-        assert!(Variant::parse("mush", &graph, &character).is_err());
+        assert!(Variant::parse("mush", &graph, &character, &talk).is_err());
         assert_eq!(label("a/b_c.json"), "b c");
         assert_eq!(split("a,b=[1,2],c"), ["a", "b=[1,2]", "c"]);
         assert_eq!(split("a"), ["a"]);

@@ -149,7 +149,7 @@ struct Stage {
 impl Stage {
     fn set(args: &SourceArgs, settings: &VatSettings, talk: &Talk) -> Outcome<Self> {
         let character = load::character(&args.source, talk)?;
-        let document = load::chosen_document(args.played.graph.graph.as_deref(), &character)?;
+        let document = load::chosen_document(args.played.graph.graph.as_deref(), &character, talk)?;
         let plan = Arc::new(load::compile(&document, talk)?);
         let parameters = load::settings(&plan, &args.played.graph.inputs.set)?;
         // What is not there is said before the work.
@@ -173,7 +173,7 @@ impl Stage {
             false => &args.played.clip,
         };
         let files = &args.played.graph.inputs.input_files;
-        let cast = load::cast(character, &plan, &document.folder, files, talk)?;
+        let cast = load::cast(character, &plan, &document.folders, files, talk)?;
         let file = SetupFile::open(args.played.graph.inputs.cache.as_deref())?;
         let graph = setup::bind(&cast, &plan, &parameters, &file, talk)?;
         if args.baked_clips.is_empty() {

@@ -36,6 +36,8 @@ mod space;
 mod tests;
 mod uri;
 
+pub(crate) use uri::named_file;
+
 use crate::IoError;
 pub use appearance::read_appearance;
 pub(crate) use container::plain_channels;

@@ -135,7 +135,7 @@ impl<'a> Baking<'a> {
 fn player_of(character: Character, document: &Document, fps: f64) -> Result<Player, SkinBakeError> {
     let plan = document.compile().map_err(SkinBakeError::Graph)?;
     let plan = Arc::new(plan);
-    let cast = Cast::assemble(Arc::new(character), &plan, &document.folder)?;
+    let cast = Cast::assemble(Arc::new(character), &plan, &document.folders)?;
     let graph = cast.bind(&plan, &[])?;
     let runner = Runner::processor(&graph)?;
     Ok(Player::new(runner, cast, Vec::new(), None, fps)?)

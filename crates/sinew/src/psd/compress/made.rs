@@ -64,7 +64,7 @@ pub fn compress_with<'o>(
 ) -> Result<Compression, CompressError> {
     check_options(options)?;
     let plan = Arc::new(document.compile().map_err(CompressError::Graph)?);
-    let cast = Cast::assemble(character.clone(), &plan, &document.folder)?;
+    let cast = Cast::assemble(character.clone(), &plan, &document.folders)?;
     // What does not fit now is not to be found out with fewer targets.
     cast.bind_with(&plan, &[], bind)?;
     let found = groups(&plan);

@@ -10,10 +10,10 @@ use sinew::geom::{
     Vec3,
 };
 use sinew::graph::{Frame, Instance};
+use sinew::io::Folders;
 use sinew::io::gltf_write::delta_bytes;
 use sinew::play::{Cast, Character, Document};
 use sinew::psd::{Basis, ExtractOptions, Sculpt, extract_corrective};
-use std::path::Path;
 use std::sync::Arc;
 
 const SKINNED: &str = r#"{ "sinew": "1.0", "stack": [{ "node": "skin", "method": "linear" }] }"#;
@@ -70,7 +70,7 @@ fn instance(asset: &Asset, text: &str) -> Instance {
             .expect("correct"),
     );
     let character = Arc::new(Character::from_asset(asset.clone()));
-    let cast = Cast::assemble(character, &plan, Path::new("")).expect("assembles");
+    let cast = Cast::assemble(character, &plan, &Folders::default()).expect("assembles");
     cast.bind(&plan, &[])
         .expect("binds")
         .instance()

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use sinew::deform::Par;
 use sinew::geom::{Quat, Vec3};
 use sinew::graph::Frame;
+use sinew::io::Folders;
 use sinew::play::{Cast, Character, Document};
 use sinew::psd::{
     CompressError, CompressOptions, Compression, GraphPlaces, Kept, Unchanged, compress,
@@ -125,7 +126,7 @@ fn play(path: &Path, document: &Document, clip: Option<&str>, times: &[f64]) -> 
             .compile()
             .unwrap_or_else(|e| panic!("{e}\n{}", document.text)),
     );
-    let mut cast = Cast::assemble(load(path), &plan, Path::new("")).expect("assembles");
+    let mut cast = Cast::assemble(load(path), &plan, &Folders::default()).expect("assembles");
     let mut instance = cast
         .bind(&plan, &[])
         .expect("binds")

@@ -68,7 +68,7 @@ impl Scene {
     fn new(character: Character, text: &str, folder: PathBuf, clip: &'static str) -> Self {
         let document = Document::from_text("hair.json", text, folder);
         let plan = Arc::new(document.compile().unwrap_or_else(|e| panic!("{e}")));
-        let cast = Cast::assemble(Arc::new(character), &plan, &document.folder);
+        let cast = Cast::assemble(Arc::new(character), &plan, &document.folders);
         let cast = cast.expect("assembles");
         let graph = cast.bind(&plan, &[]).expect("binds");
         let mut meshes = graph.program().meshes().iter();
@@ -136,9 +136,9 @@ impl Scene {
     }
 }
 
-/// The mohawk with every eighth strand, which a long run plays whole: strands know nothing of each other.
+/// The mohawk with every sixteenth strand, which a long run plays whole: strands know nothing of each other.
 fn thinned_mohawk(folder: &Path) -> TempDir {
-    const NTH: usize = 8;
+    const NTH: usize = 16;
     let name = |ending: &str| format!("Ratboy_mohawk.{ending}");
     let mut hair = tressfx::read_tfx(&folder.join(name("tfx"))).expect("reads");
     hair.vertices = hair.strands().step_by(NTH).flatten().copied().collect();
