@@ -15,7 +15,7 @@ pub enum IoError {
         source: std::io::Error,
     },
     /// A file names another one that lies elsewhere: see [`Folders`](crate::Folders).
-    #[error("'{}' lies outside of the folder {}, in which all files must lie that a file in it names; copy it there, or allow its folder (--allow-folder)",
+    #[error("'{}' lies outside of the folder {}; files name others in their own folder only: copy it there, or allow its folder (--allow-folder DIR)",
         .name.escape_debug(), shown(.folder))]
     Outside {
         /// The name, as it is given.

@@ -685,3 +685,26 @@ fn shared() -> Option<PathBuf> {
 fn println_skipped() {
     println!("skipped: no shared data");
 }
+
+/// What is wrong with the character is an input's fault, what is wrong with the place of the result an output's.
+#[test]
+fn embed_says_whose_fault_it_is() {
+    let p = Place::new();
+    let embed = |character: &str, output: &str| {
+        p.sinew(&["embed", character, "-g", "shift.json", "-o", output])
+    };
+    expect(&embed("none.glb", "out.glb"), 3, "cannot read none.glb");
+    expect(
+        &embed("square.obj", "out.glb"),
+        3,
+        "square.obj: byte 0: found 'v 0 ', expected 'glTF'",
+    );
+    let made = p.sinew(&["run", "square.obj", "-g", "shift.json", "-o", "made.glb"]);
+    expect(&made, 0, "wrote made.glb");
+    expect(
+        &embed("made.glb", "none/out.glb"),
+        6,
+        "there is no folder none",
+    );
+    expect(&embed("made.glb", "out.glb"), 0, "wrote out.glb");
+}

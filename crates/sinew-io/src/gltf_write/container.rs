@@ -32,7 +32,8 @@ pub fn read_glb_chunks<'a>(bytes: &'a [u8], path: &Path) -> Result<Glb<'a>, IoEr
         malformed(path, place, found, expected)
     };
     if word(0) != Some(MAGIC) {
-        return Err(wrong("magic", word(0), MAGIC.to_string()));
+        let found = format!("'{}'", bytes[..bytes.len().min(4)].escape_ascii());
+        return Err(malformed(path, "byte 0", found, "'glTF': a GLB file"));
     }
     if word(4) != Some(2) {
         return Err(wrong("version", word(4), "2".into()));
