@@ -296,14 +296,17 @@ fn check_folder(folder: &Path) -> Result<(), BakeError> {
     let Some(first) = sinew_io::first_in_folder(folder)? else {
         return Ok(());
     };
-    match is_work(folder) {
-        true => Ok(()),
-        false => Err(BakeError::Setting {
-            setting: "work",
-            found: format!("a folder with other files in it ({})", first.display()),
-            expected: "an empty folder, or one with earlier work; name another one",
-        }),
-    }
+    let finished = sinew_io::files_ending_with(folder, ".vat.json")?;
+    let found = match finished.first() {
+        Some(manifest) => format!("the folder of a bake ({})", manifest.display()),
+        None if is_work(folder) => return Ok(()),
+        None => format!("a folder with other files in it ({})", first.display()),
+    };
+    Err(BakeError::Setting {
+        setting: "work",
+        found,
+        expected: "an empty folder, or one with earlier work; name another one",
+    })
 }
 
 /// Whether a folder says that it is for work, of whatever version.
