@@ -4,7 +4,7 @@ use super::GltfBuffer;
 use crate::fault::malformed;
 use crate::{Folders, IoError};
 use base64::Engine;
-use std::path::Path;
+use std::path::{Component, Path};
 
 /// The bytes that a URI stands for. `document` is the file that it is in, `place` where.
 pub(super) fn read(
@@ -76,6 +76,18 @@ pub(crate) fn named_file(uri: &str) -> Result<String, &'static str> {
     if decoded.starts_with('/') {
         return Err("an absolute path");
     }
+    // Where no folder is known this is all that can be found; links are followed with it.
+    let mut depth = 0_i32;
+    for part in Path::new(&decoded).components() {
+        depth += match part {
+            Component::Normal(_) => 1,
+            Component::ParentDir => -1,
+            Component::Prefix(_) | Component::RootDir | Component::CurDir => 0,
+        };
+        if depth < 0 {
+            return Err("a path that leaves the folder");
+        }
+    }
     Ok(decoded)
 }
 
@@ -123,7 +135,7 @@ mod tests {
         }
         let name = named_file("./my%20model/b%C3%A4r.bin").expect("relative");
         assert_eq!(name, "./my model/bär.bin");
-        // These are names; where they lead is found out with the folder.
+        // With a folder or without.
         let folder = tempfile::tempdir().expect("a folder");
         for uri in ["../a.bin", "a/../../b.bin", "%2e%2e/a.bin"] {
             let found = read(Path::new("x.gltf"), "buffers[0]", uri, Some(folder.path()));
