@@ -483,7 +483,9 @@ fn materials_come_along_with_their_images() {
     };
     let (_dir, path, warnings) = save(&cache, &options);
     assert!(
-        warnings.iter().any(|w| w.message.contains("leads out")),
+        warnings
+            .iter()
+            .any(|w| w.message.contains("leaves the folder")),
         "{warnings:?}"
     );
     assert_eq!(
