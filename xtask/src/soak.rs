@@ -9,10 +9,14 @@ type Run = (
     &'static [(&'static str, &'static str)],
 );
 
-const RUNS: [Run; 2] = [
+const RUNS: [Run; 3] = [
     (
         &["--workspace"],
         &[("SINEW_SOAK", "1"), ("PROPTEST_CASES", "4096")],
+    ),
+    (
+        &["-p", "sinew-deform", "--lib"],
+        &[("SINEW_SIMD", "sse2")],
     ),
     // Eight lanes that are numbers of their own: they compile for a quarter of an hour.
     (
