@@ -25,7 +25,7 @@ pub(crate) enum LogFormat {
     name = "sinew",
     version,
     arg_required_else_help = true,
-    after_help = "Exit codes: 0 done, 2 wrong command line, 3 input file, 4 graph document, 5 graph and character (or values) do not fit, 6 output, 7 graphics device, 130 stopped by Ctrl-C."
+    after_help = "Exit codes: 0 done, 2 wrong command line, 3 input file, 4 graph document, 5 graph and character (or values) do not fit, 6 output, 7 graphics device, 130 stopped by Ctrl-C, SIGTERM or SIGHUP."
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -39,6 +39,12 @@ pub(crate) struct Args {
     /// Files that a graph names lie in its folder (a graph in a character: the character's), or in this one; may be given often.
     #[arg(long = "allow-folder", global = true, value_name = "DIR")]
     pub(crate) allowed_folders: Vec<PathBuf>,
+    /// Replace files that the same command reads, or that are of another kind than it writes.
+    #[arg(long, global = true)]
+    pub(crate) force: bool,
+    /// Do not wait until files are on the disk: faster on slow disks, but a machine that loses its power may lose them.
+    #[arg(long, global = true)]
+    pub(crate) no_sync: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -287,9 +293,6 @@ pub(crate) struct InitArgs {
     /// Make the graph for what this character has: a skin, morph targets, strands.
     #[arg(long = "for", value_name = "CHARACTER")]
     pub(crate) character: Option<PathBuf>,
-    /// Overwrite it.
-    #[arg(long)]
-    pub(crate) force: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -43,7 +43,7 @@ pub(crate) fn dispatch(args: &Args, talk: &Talk) -> Outcome {
         Command::Bake(BakeCommand::Skin(a)) => skin::bake_skin(a, talk),
         Command::Vat(a) => vat::vat(a, talk),
         Command::Schema => schema(),
-        Command::Init(a) => init(a, talk),
+        Command::Init(a) => init(a, args.force, talk),
         Command::Embed(a) => embed(a, talk),
         Command::Demo(a) => demo::demo(a, talk),
         Command::Bench(a) => bench::bench(a, args.log_format, talk),
@@ -71,8 +71,8 @@ fn schema() -> Outcome {
     Ok(())
 }
 
-fn init(args: &InitArgs, talk: &Talk) -> Outcome {
-    if args.file.exists() && !args.force {
+fn init(args: &InitArgs, force: bool, talk: &Talk) -> Outcome {
+    if args.file.exists() && !force {
         return Err(Failure::output(format!(
             "{} is there already; --force overwrites it",
             args.file.display()

@@ -56,20 +56,35 @@ fn needs_device(failure: Failure, step: &Step) -> Failure {
 }
 
 #[cfg(feature = "gpu")]
-mod graphics {
+pub(crate) mod graphics {
     use super::{Arc, BoundGraph, Outcome, Runner, Talk};
-    use sinew::gpu::{AdapterKind, Gpu, GpuOptions};
+    use crate::terminal::overheard;
+    use sinew::gpu::{AdapterKind, Gpu, GpuError, GpuOptions};
     use sinew::play::PlayError;
 
+    /// The adapter that was asked for. Lines that drivers write meanwhile are told as theirs.
+    pub(crate) fn open(talk: &Talk) -> Result<Gpu, GpuError> {
+        let (gpu, said) = overheard(|| Gpu::new(&GpuOptions::from_env()));
+        tell(&said, talk);
+        gpu
+    }
+
+    /// Tells lines of drivers.
+    pub(crate) fn tell(said: &[String], talk: &Talk) {
+        for line in said {
+            talk.info("driver", &format!("the graphics driver says: {line}"));
+        }
+    }
+
     pub(super) fn runner(graph: &Arc<BoundGraph>, talk: &Talk) -> Outcome<Runner> {
-        let gpu = Gpu::new(&GpuOptions::from_env()).map_err(PlayError::Device)?;
+        let gpu = open(talk).map_err(PlayError::Device)?;
         talk.info("device", &format!("runs on {}", gpu.info().name));
         Ok(Runner::graphics(&gpu, graph)?)
     }
 
     /// A hardware adapter that runs all of the graph; what keeps it from that is told.
     pub(super) fn runner_if_fast(graph: &Arc<BoundGraph>, talk: &Talk) -> Option<Runner> {
-        if_fast(&Gpu::new(&GpuOptions::from_env()).ok()?, graph, talk)
+        if_fast(&open(talk).ok()?, graph, talk)
     }
 
     /// The same on this device.

@@ -11,12 +11,17 @@ use std::sync::Arc;
 
 /// A file, or a built-in sample: `sample:NAME`.
 pub(crate) fn character(path: &Path, talk: &Talk) -> Outcome<Arc<Character>> {
-    if let Some(made) = built_in(path) {
-        return made.map(Arc::new);
-    }
-    let character = Character::load(path)?;
+    let character = silent_character(path)?;
     show_warnings(&character, talk);
-    Ok(Arc::new(character))
+    Ok(character)
+}
+
+/// The same, nothing said.
+pub(crate) fn silent_character(path: &Path) -> Outcome<Arc<Character>> {
+    match built_in(path) {
+        Some(made) => made.map(Arc::new),
+        None => Ok(Arc::new(Character::load(path)?)),
+    }
 }
 
 /// The built-in sample that `sample:NAME` names.
@@ -40,7 +45,7 @@ fn sample(name: &str) -> Outcome<Character> {
     made.map(Character::from_asset).map_err(Failure::input)
 }
 
-fn show_warnings(character: &Character, talk: &Talk) {
+pub(crate) fn show_warnings(character: &Character, talk: &Talk) {
     for w in &character.asset.warnings {
         let path = character.path.display();
         talk.warning(w.code, &format!("{path}: {}", w.message));
@@ -63,6 +68,7 @@ pub(crate) fn cast(
     });
     let files = files.collect::<Outcome<Vec<_>>>()?;
     let cast = Cast::assemble_with(main, plan, folders, &files)?;
+    talk.check_read(&folders.found())?;
     for character in cast.loaded() {
         show_warnings(character, talk);
     }

@@ -11,20 +11,30 @@ mod graph_args;
 mod hair_args;
 mod load;
 mod output;
+mod outputs;
 mod psd_args;
 mod render_args;
 mod setup;
+mod signals;
 mod skin_args;
 mod talk;
+mod terminal;
 mod threads;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let args = args::Args::parse();
-    let talk = talk::Talk::new(args.log_format, args.quiet, args.allowed_folders.clone());
-    match commands::dispatch(&args, &talk) {
+    let matches = args::Args::command().get_matches();
+    let args = args::Args::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
+    sinew::io::set_synced(!args.no_sync);
+    let mut talk = talk::Talk::new(args.log_format, args.quiet, args.allowed_folders.clone());
+    talk.listen();
+    let done = outputs::Outputs::of(&matches, args.force).and_then(|outputs| {
+        talk.will_write(outputs);
+        commands::dispatch(&args, &talk)
+    });
+    match done.and_then(|()| talk::printed()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             talk.failure(&failure);

@@ -2,7 +2,7 @@
 
 use crate::args::Interpolation;
 use crate::exit::{Failure, Outcome};
-use crate::talk::Talk;
+use crate::talk::{Talk, counted};
 use sinew::deform::Line;
 use sinew::geom::Mesh;
 use sinew::graph::{BoundGraph, OutputPlace};
@@ -10,6 +10,8 @@ use sinew::io::gltf_write::{FrameInterpolation, GlbOptions, GlbSource, write_glb
 use sinew::io::point_cache::{write_mdd, write_pc2};
 use sinew::io::{CachedMesh, ExtraArray, FrameCache, FrameData, Surface, write_npz_meshes};
 use sinew::play::{FieldGrid, Output};
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -222,9 +224,58 @@ pub(crate) fn write_all(
     for path in paths {
         talk.check_interrupt()?;
         write_one(path, &cache, &extras, &times, &numbers, options, talk)?;
+        if !is_sequence(path) {
+            talk.wrote_file();
+        }
         talk.info("written", &format!("wrote {}", path.display()));
     }
     Ok(())
+}
+
+/// Whether a file of this name is one of many, a frame each.
+fn is_sequence(path: &Path) -> bool {
+    let ending = path.extension().unwrap_or_default().to_string_lossy();
+    ["obj", "ply", "tfx"].contains(&ending.to_lowercase().as_str())
+}
+
+/// The files of the frames, where there is one a frame; looks at each before any work. Files of an earlier, longer run are told of: who reads the
+/// sequence would play them, too.
+pub(crate) fn check_frames(paths: &[PathBuf], numbers: &[i64], talk: &Talk) -> Outcome {
+    for path in paths.iter().filter(|p| numbers.len() > 1 && is_sequence(p)) {
+        let ours: BTreeSet<PathBuf> = numbers.iter().map(|n| numbered(path, *n)).collect();
+        ours.iter().try_for_each(|file| talk.check_output(file))?;
+        let others = earlier_frames(path).into_iter().filter(|f| !ours.contains(f));
+        let others: Vec<PathBuf> = others.collect();
+        if let [first, ..] = &others[..] {
+            let message = format!(
+                "{} of an earlier run stay beside these frames, as {}; remove them if they belong to no sequence",
+                counted(others.len() as u64, "file"),
+                first.display()
+            );
+            talk.warning("earlier_frames", &message);
+        }
+    }
+    Ok(())
+}
+
+/// The files that are there and called as frames of a sequence are.
+fn earlier_frames(path: &Path) -> Vec<PathBuf> {
+    let text = |s: Option<&OsStr>| s.unwrap_or_default().to_string_lossy().into_owned();
+    let (begin, end) = (text(path.file_stem()) + "_", format!(".{}", text(path.extension())));
+    let is_frame = |name: &str| {
+        let number = name.strip_prefix(&begin).and_then(|n| n.strip_suffix(&end));
+        let digits = number.map(|n| n.strip_prefix('-').unwrap_or(n));
+        digits.is_some_and(|d| d.len() >= 3 && d.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let folder = match path.parent() {
+        Some(p) if !p.as_os_str().is_empty() => p,
+        _ => Path::new("."),
+    };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.map(|e| e.file_name().to_string_lossy().into_owned());
+    let mut found: Vec<PathBuf> = names.filter(|n| is_frame(n)).map(|n| path.with_file_name(n)).collect();
+    found.sort();
+    found
 }
 
 fn write_one(
@@ -305,6 +356,7 @@ fn write_sequence(
             sinew::io::ply::write_ply(&file, &surfaces, sinew::io::ply::PlyOptions::default())
                 .map_err(Failure::output)?;
         }
+        talk.wrote_file();
     }
     Ok(())
 }

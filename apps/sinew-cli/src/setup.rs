@@ -105,6 +105,7 @@ impl SetupFile {
         }
         sinew::io::write_bytes(path, &bytes).map_err(Failure::output)?;
         state.written = Some(bytes);
+        talk.wrote_file();
         talk.info("cache_written", &format!("setup written to {file}"));
         Ok(())
     }

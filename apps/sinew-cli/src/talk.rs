@@ -2,14 +2,17 @@
 
 use crate::args::LogFormat;
 use crate::exit::{Code, Failure, Outcome};
+use crate::outputs::Outputs;
+use crate::terminal::{escaped, masked};
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Map, Value, json};
 use sinew::graph::{Diagnostic, NodeNote, SetupProgress, SetupWatch, Severity};
-use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::cell::Cell;
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// `1 frame`, `2 frames`.
@@ -26,20 +29,49 @@ pub(crate) struct Talk {
     /// Folders in which files may lie that graphs name.
     pub(crate) allowed_folders: Vec<PathBuf>,
     interrupted: Arc<AtomicBool>,
+    /// Files that this command has written.
+    written: AtomicU64,
+    outputs: Mutex<Outputs>,
 }
 
 impl Talk {
     pub(crate) fn new(format: LogFormat, quiet: bool, allowed_folders: Vec<PathBuf>) -> Self {
-        let interrupted = Arc::new(AtomicBool::new(false));
-        let flag = interrupted.clone();
-        // Without a handler Ctrl-C ends the process at once; files are renamed into place, so nothing is half done.
-        let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
         Self {
             format,
             quiet,
             allowed_folders,
-            interrupted,
+            interrupted: Arc::default(),
+            written: AtomicU64::new(0),
+            outputs: Mutex::default(),
         }
+    }
+
+    /// Takes note of Ctrl-C from now on.
+    pub(crate) fn listen(&mut self) {
+        // Without a handler Ctrl-C ends the process at once; files are renamed into place, so nothing is half done.
+        let _ = crate::signals::listen(&self.interrupted);
+    }
+
+    /// What the arguments say will be written.
+    pub(crate) fn will_write(&self, outputs: Outputs) {
+        *self.outputs.lock().unwrap_or_else(PoisonError::into_inner) = outputs;
+    }
+
+    /// Looks at a file that will be written under another name than the arguments give.
+    pub(crate) fn check_output(&self, path: &Path) -> Outcome {
+        let mut outputs = self.outputs.lock().unwrap_or_else(PoisonError::into_inner);
+        outputs.check_file(path)
+    }
+
+    /// Looks at files that are read although the arguments do not name them: none is replaced.
+    pub(crate) fn check_read(&self, files: &[PathBuf]) -> Outcome {
+        let outputs = self.outputs.lock().unwrap_or_else(PoisonError::into_inner);
+        files.iter().try_for_each(|file| outputs.reads(file))
+    }
+
+    /// Says that a file is written, for the message after Ctrl-C.
+    pub(crate) fn wrote_file(&self) {
+        self.written.fetch_add(1, Ordering::Relaxed);
     }
 
     /// How messages, and reports of commands that have both forms, look.
@@ -55,15 +87,22 @@ impl Talk {
     /// Fails once Ctrl-C was pressed.
     pub(crate) fn check_interrupt(&self) -> Outcome {
         if self.is_interrupted() {
-            return Err(Failure::new(
-                Code::Interrupted,
-                "stopped; nothing was written",
-            ));
+            let message = match self.written.load(Ordering::Relaxed) {
+                0 => "stopped; nothing was written".to_owned(),
+                1 => "stopped; 1 file was written before".to_owned(),
+                n => format!("stopped; {n} files were written before"),
+            };
+            return Err(Failure::new(Code::Interrupted, message));
         }
         Ok(())
     }
 
     fn line(&self, text: &str) {
+        self.raw_line(&escaped(text));
+    }
+
+    /// A line with commands for a terminal of our own.
+    fn raw_line(&self, text: &str) {
         // A closed pipe is not worth an error.
         let _ = writeln!(std::io::stderr(), "{text}");
     }
@@ -135,20 +174,20 @@ impl Talk {
             Level::WARNING
         };
         let span = d.span.start.min(d.text.len())..d.span.end.min(d.text.len());
-        let snippet = Snippet::source(&*d.text)
-            .path(&*d.file)
+        let snippet = Snippet::source(masked(&d.text))
+            .path(escaped(&d.file))
             .line_start(1)
-            .annotation(AnnotationKind::Primary.span(span).label(&d.label));
-        let mut group = level.primary_title(d.message.as_str()).element(snippet);
+            .annotation(AnnotationKind::Primary.span(span).label(escaped(&d.label)));
+        let mut group = level.primary_title(escaped(&d.message)).element(snippet);
         if let Some(help) = &d.help {
-            group = group.element(Level::HELP.message(help.as_str()));
+            group = group.element(Level::HELP.message(escaped(help)));
         }
         let renderer = if std::io::stderr().is_terminal() {
             Renderer::styled()
         } else {
             Renderer::plain()
         };
-        self.line(&renderer.render(&[group]).to_string());
+        self.raw_line(&renderer.render(&[group]).to_string());
     }
 
     /// A bar for `total` steps; hidden unless standard error is a terminal.
@@ -166,6 +205,8 @@ impl Talk {
         }
         bar.set_message(what.to_owned());
         Progress {
+            begun: Instant::now(),
+            told: Cell::new(None),
             bar,
             json: !self.quiet && self.format == LogFormat::Json,
             what: what.to_owned(),
@@ -192,7 +233,7 @@ impl SetupBar {
         let is_same_node = progress.node.as_deref() == Some(at.node);
         if !is_same_node {
             progress.node = Some(at.node.to_owned());
-            progress.bar.set_message(format!("setup of {}", at.node));
+            progress.bar.set_message(format!("setup of {}", escaped(at.node)));
         }
         if !is_same_node || *before != hundredths {
             progress.step(hundredths.into());
@@ -218,7 +259,13 @@ impl Talk {
     }
 }
 
+/// Lines of progress come ten times a second, at most.
+const BETWEEN_LINES: Duration = Duration::from_millis(100);
+
 pub(crate) struct Progress {
+    begun: Instant,
+    /// When the last line came.
+    told: Cell<Option<Instant>>,
     bar: ProgressBar,
     json: bool,
     what: String,
@@ -230,12 +277,17 @@ pub(crate) struct Progress {
 impl Progress {
     pub(crate) fn step(&self, done: usize) {
         self.bar.set_position(done as u64);
-        if self.json {
+        let is_due = self.told.get().is_none_or(|t| t.elapsed() >= BETWEEN_LINES);
+        if self.json && (is_due || done >= self.total) {
+            self.told.set(Some(Instant::now()));
             let mut line = json!({ "level": "info", "event": "progress", "what": self.what, "done": done, "total": self.total });
             if let Some(node) = &self.node {
                 line["node"] = node.as_str().into();
             }
-            let _ = writeln!(std::io::stderr(), "{line}");
+            if let Some(seconds) = seconds_left(self.begun.elapsed(), done, self.total) {
+                line["seconds_left"] = seconds.into();
+            }
+            let _ = writeln!(std::io::stderr(), "{}", escaped(&line.to_string()));
         }
     }
 }
@@ -255,14 +307,37 @@ pub(crate) fn note_json(NodeNote { node, kind, note }: &NodeNote) -> Value {
     json!({ "node": node, "kind": kind, "message": note.text, "values": values })
 }
 
-/// Prints data on standard output; a closed pipe is success.
+/// How long the rest takes, if it goes on as before; in tenths of a second. Nothing while nothing is done.
+fn seconds_left(elapsed: Duration, done: usize, total: usize) -> Option<f64> {
+    let left = total.saturating_sub(done) as f64 / (done > 0).then_some(done as f64)?;
+    Some((elapsed.as_secs_f64() * left * 10.0).round() / 10.0)
+}
+
+/// Why standard output could not be written.
+static NOT_PRINTED: OnceLock<String> = OnceLock::new();
+
+/// Prints data on standard output; [`printed`] tells in the end whether all of it came there.
 pub(crate) fn print(text: &str) {
+    let text = escaped(text);
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| {
-        if text.ends_with('\n') {
-            Ok(())
-        } else {
-            out.write_all(b"\n")
+    let end: &[u8] = if text.ends_with('\n') { b"" } else { b"\n" };
+    let written = out.write_all(text.as_bytes());
+    let written = written.and_then(|()| out.write_all(end));
+    if let Err(error) = written.and_then(|()| out.flush()) {
+        // Whoever closed the pipe has read what was wanted.
+        if error.kind() != ErrorKind::BrokenPipe {
+            NOT_PRINTED.get_or_init(|| error.to_string());
         }
-    });
+    }
+}
+
+/// Whether standard output took all that was printed.
+///
+/// # Errors
+/// Where it did not; a closed pipe is none.
+pub(crate) fn printed() -> Outcome {
+    match NOT_PRINTED.get() {
+        Some(error) => Err(Failure::output(format!("cannot write to standard output: {error}"))),
+        None => Ok(()),
+    }
 }

@@ -6,7 +6,7 @@
 use crate::BakeError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use sinew_io::{RangeReader, read_bytes, write_bytes, write_text};
+use sinew_io::{RangeReader, read_bytes, write_record, write_text};
 use std::path::{Path, PathBuf};
 
 /// Bytes of a hash.
@@ -57,7 +57,7 @@ impl Work {
         key: &str,
         value: &T,
     ) -> Result<(), BakeError> {
-        Ok(write_bytes(&self.path(kind, frame), &sealed(key, value))?)
+        Ok(write_record(&self.path(kind, frame), &sealed(key, value))?)
     }
 
     /// Writes a record whose head can be read without its body: one file, since names cost more than bytes where frames are small. The body comes
@@ -73,7 +73,7 @@ impl Work {
         let (mut bytes, head) = (body, sealed(key, head));
         bytes.extend(&head);
         bytes.extend((head.len() as u64).to_le_bytes());
-        Ok(write_bytes(&self.path(kind, frame), &bytes)?)
+        Ok(write_record(&self.path(kind, frame), &bytes)?)
     }
 
     /// The file of a frame's record, where there is one.

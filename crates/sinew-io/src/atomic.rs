@@ -5,31 +5,56 @@
 //! into the folder (`leftovers`).
 
 mod leftovers;
+mod place;
 
 pub(crate) use leftovers::is_temporary;
 
 use crate::IoError;
 use crate::fault::cannot_write;
+use place::{MadeFolders, Place, folder_of};
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, Error, ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether files are on the disk before they get their names.
+static SYNCED: AtomicBool = AtomicBool::new(true);
+
+/// Says for the whole process whether the bytes of a file are on the disk before it gets its name (`fsync`), as they are by default: then a machine
+/// that loses its power has the old file or the new one. Without it names may be there without their bytes; on slow disks it saves time.
+pub fn set_synced(synced: bool) {
+    SYNCED.store(synced, Ordering::Relaxed);
+}
 
 /// One file in the making. [`Write`] into it, then [`AtomicFile::commit`].
+///
+/// Links are followed: the file that they lead to is replaced, and they stay. To a device or a pipe all bytes go in the end.
 #[derive(Debug)]
 pub struct AtomicFile {
     path: PathBuf,
+    place: Place,
     file: BufWriter<tempfile::NamedTempFile>,
+    synced: bool,
+    /// Last, so that the file is gone when they go.
+    made: MadeFolders,
 }
 
 impl AtomicFile {
-    /// Starts a file that will replace `path`.
+    /// Starts a file that will replace `path`; makes its folder where it is missing.
     ///
     /// # Errors
-    /// [`IoError::Write`] where the folder of `path` does not exist or cannot be written.
+    /// [`IoError::Write`] where `path` is a folder, or its folder cannot be made or written.
     pub fn create(path: &Path) -> Result<Self, IoError> {
-        let folder = folder_of(path);
-        check_folder(folder, path)?;
-        leftovers::remove_once(folder);
+        let place = Place::of(path)?;
+        let (folder, made) = match &place {
+            Place::File(file) => {
+                let folder = folder_of(file);
+                let made = MadeFolders::make(folder)?;
+                leftovers::remove_once(folder);
+                (folder.to_owned(), made)
+            }
+            Place::Through(_) => (std::env::temp_dir(), MadeFolders::default()),
+        };
         let file = with_permissions(&mut tempfile::Builder::new(), 0o666)
             .prefix(leftovers::PREFIX)
             .suffix(leftovers::SUFFIX)
@@ -39,8 +64,18 @@ impl AtomicFile {
         leftovers::hold(file.as_file());
         Ok(Self {
             path: path.to_owned(),
+            place,
             file: BufWriter::with_capacity(1 << 18, file),
+            synced: SYNCED.load(Ordering::Relaxed),
+            made,
         })
+    }
+
+    /// A file that may be lost with the power of the machine, since it can be made anew and tells whether it is whole.
+    #[must_use]
+    pub fn unsynced(mut self) -> Self {
+        self.synced = false;
+        self
     }
 
     /// Where the file will appear.
@@ -61,12 +96,32 @@ impl AtomicFile {
     /// # Errors
     /// [`IoError::Write`] where the last bytes or the rename fail; the file that was there is untouched then.
     pub fn commit(self) -> Result<(), IoError> {
-        let Self { path, file } = self;
-        let file = file
+        let Self {
+            path,
+            place,
+            file,
+            synced,
+            mut made,
+        } = self;
+        let mut file = file
             .into_inner()
             .map_err(|e| cannot_write(&path)(e.into_error()))?;
-        file.persist(&path)
-            .map_err(|e| cannot_write(&path)(e.error))?;
+        match place {
+            Place::File(at) => {
+                if synced {
+                    file.as_file().sync_data().map_err(cannot_write(&path))?;
+                }
+                file.persist(at)
+                    .map_err(|e| cannot_write(&path)(e.error))?;
+            }
+            Place::Through(device) => {
+                file.rewind().map_err(cannot_write(&path))?;
+                let to = File::options().write(true).open(device);
+                let mut to = to.map_err(cannot_write(&path))?;
+                std::io::copy(&mut file, &mut to).map_err(cannot_write(&path))?;
+            }
+        }
+        made.keep();
         Ok(())
     }
 }
@@ -80,7 +135,7 @@ impl Write for AtomicFile {
     }
 }
 
-impl std::io::Seek for AtomicFile {
+impl Seek for AtomicFile {
     fn seek(&mut self, to: std::io::SeekFrom) -> std::io::Result<u64> {
         self.file.seek(to)
     }
@@ -90,7 +145,7 @@ impl std::io::Seek for AtomicFile {
 ///
 /// They are written into a temporary folder. Where `folder` does not exist yet, this becomes it by one rename. Where it
 /// exists, files are renamed into it one after another by [`AtomicDir::commit`]; a file system offers no way to rename
-/// many at once, so each file is whole at any time, and the set is complete when `commit` returns.
+/// many at once. So the file that tells of the others ([`AtomicDir::tells`]) is away meanwhile: whoever finds it finds what it speaks of.
 #[derive(Debug)]
 pub struct AtomicDir {
     folder: PathBuf,
@@ -98,7 +153,11 @@ pub struct AtomicDir {
     /// Held while the folder is in the making; closed before it is removed or renamed.
     lock: Option<File>,
     names: Vec<String>,
+    /// Which of them tells of the others.
+    teller: Option<String>,
     retired: Vec<String>,
+    /// Last, so that the temporary folder is gone when they go.
+    made: MadeFolders,
 }
 
 impl AtomicDir {
@@ -118,10 +177,10 @@ impl AtomicDir {
             folder_of(folder)
         };
         if folder.exists() && !folder.is_dir() {
-            let source = std::io::Error::new(std::io::ErrorKind::NotADirectory, "not a folder");
+            let source = Error::new(ErrorKind::NotADirectory, "not a folder");
             return Err(cannot_write(folder)(source));
         }
-        check_folder(place, folder)?;
+        let made = MadeFolders::make(place)?;
         leftovers::remove_once(place);
         let staging = with_permissions(&mut tempfile::Builder::new(), 0o777)
             .prefix(leftovers::PREFIX)
@@ -135,7 +194,9 @@ impl AtomicDir {
             staging,
             lock: Some(lock),
             names: Vec::new(),
+            teller: None,
             retired: Vec::new(),
+            made,
         })
     }
 
@@ -145,11 +206,17 @@ impl AtomicDir {
     /// [`IoError::Write`] where `name` is more than a file name.
     pub fn stage(&mut self, name: &str) -> Result<PathBuf, IoError> {
         if Path::new(name).file_name().is_none_or(|n| n != name) {
-            let source = std::io::Error::new(std::io::ErrorKind::InvalidInput, "not a file name");
+            let source = Error::new(ErrorKind::InvalidInput, "not a file name");
             return Err(cannot_write(&self.folder.join(name))(source));
         }
         self.names.push(name.to_owned());
         Ok(self.staging.path().join(name))
+    }
+
+    /// Says which of the staged files tells of the others, as a manifest does: an old one of that name goes before any of them comes, and the new
+    /// one comes last.
+    pub fn tells(&mut self, name: &str) {
+        self.teller = Some(name.to_owned());
     }
 
     /// Says that a file of an earlier result is none of this one: [`AtomicDir::commit`] removes it from the folder, unless one of that name
@@ -163,9 +230,10 @@ impl AtomicDir {
     /// Makes all staged files appear in the folder, replacing files of the same names.
     ///
     /// # Errors
-    /// [`IoError::Write`] names the file that could not be renamed.
+    /// [`IoError::Write`] names the file that could not be renamed or removed.
     pub fn commit(mut self) -> Result<(), IoError> {
         self.release();
+        self.made.keep();
         let Self { folder, names, .. } = &self;
         let staging = self.staging.path();
         if !folder.is_dir() {
@@ -174,18 +242,15 @@ impl AtomicDir {
             self.staging.disable_cleanup(true);
             return Ok(());
         }
-        for name in names {
-            let to = folder.join(name);
-            std::fs::rename(staging.join(name), &to).map_err(cannot_write(&to))?;
+        let teller = self.teller.as_ref();
+        if let Some(teller) = teller {
+            remove_file(&folder.join(teller))?;
+        }
+        for name in names.iter().filter(|&n| Some(n) != teller).chain(teller) {
+            place_file(&staging.join(name), &folder.join(name))?;
         }
         for name in self.retired.iter().filter(|n| !names.contains(n)) {
-            let old = folder.join(name);
-            match std::fs::remove_file(&old) {
-                Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(cannot_write(&old)(e));
-                }
-                _ => {}
-            }
+            remove_file(&folder.join(name))?;
         }
         Ok(())
     }
@@ -206,20 +271,58 @@ impl Drop for AtomicDir {
     }
 }
 
-/// Says which folder is missing; otherwise the temporary name in it would be named.
-fn check_folder(folder: &Path, path: &Path) -> Result<(), IoError> {
-    if folder.is_dir() {
-        return Ok(());
+/// Whether a file can be written at `path`, or its folder made, without doing it: to be asked before long work.
+///
+/// # Errors
+/// [`IoError::Write`], as [`AtomicFile::create`] would give it later.
+pub fn check_file_writable(path: &Path) -> Result<(), IoError> {
+    match Place::of(path)? {
+        Place::File(file) => check_folder(folder_of(&file), path),
+        // Opening a pipe would wait for its reader.
+        Place::Through(_) => Ok(()),
     }
-    let message = format!("there is no folder {}", folder.display());
-    let source = std::io::Error::new(std::io::ErrorKind::NotFound, message);
-    Err(cannot_write(path)(source))
 }
 
-fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(p) if !p.as_os_str().is_empty() => p,
-        _ => Path::new("."),
+/// Whether files can be written into a folder, or it can be made, without doing it.
+///
+/// # Errors
+/// [`IoError::Write`], as [`AtomicDir::create`] would give it later.
+pub fn check_folder_writable(folder: &Path) -> Result<(), IoError> {
+    check_folder(folder, folder)
+}
+
+/// Looks at the nearest folder that is there.
+fn check_folder(folder: &Path, path: &Path) -> Result<(), IoError> {
+    let is_there = |p: &&Path| p.symlink_metadata().is_ok();
+    let named = folder.ancestors().filter(|p| !p.as_os_str().is_empty());
+    let nearest = named.into_iter().find(is_there).unwrap_or(Path::new("."));
+    if !nearest.is_dir() {
+        let message = format!("{} is not a folder", nearest.display());
+        return Err(cannot_write(path)(Error::new(ErrorKind::NotADirectory, message)));
+    }
+    // Permissions, attributes, mounts: only trying tells. The file has no name where the system allows it.
+    tempfile::tempfile_in(nearest).map(drop).map_err(|source| {
+        let message = format!("{source}, in {}", nearest.display());
+        cannot_write(path)(Error::new(source.kind(), message))
+    })
+}
+
+/// Gives a written file its name; where that is a link, a device or a pipe, as [`AtomicFile`] does.
+fn place_file(from: &Path, to: &Path) -> Result<(), IoError> {
+    if matches!(Place::of(to)?, Place::File(at) if at == to) {
+        return std::fs::rename(from, to).map_err(cannot_write(to));
+    }
+    let mut out = AtomicFile::create(to)?;
+    let mut file = File::open(from).map_err(cannot_write(to))?;
+    std::io::copy(&mut file, &mut out).map_err(cannot_write(to))?;
+    out.commit()
+}
+
+/// Removes a file, where it is.
+fn remove_file(path: &Path) -> Result<(), IoError> {
+    match std::fs::remove_file(path) {
+        Err(e) if e.kind() != ErrorKind::NotFound => Err(cannot_write(path)(e)),
+        _ => Ok(()),
     }
 }
 

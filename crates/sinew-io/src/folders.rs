@@ -1,7 +1,9 @@
 //! Files that other files name: in which folders they may lie, and what kind of file they may be.
 
 use crate::{IoError, read_text};
+use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Bytes of a text (a graph, a kernel) that a file names, at most.
 const MAX_TEXT_BYTES: u64 = 64 << 20;
@@ -14,13 +16,26 @@ const MAX_TEXT_BYTES: u64 = 64 << 20;
 pub struct Folders {
     own: PathBuf,
     allowed: Vec<PathBuf>,
+    found: Found,
 }
+
+/// Files that were found; clones share them. They say nothing about where files may lie.
+#[derive(Clone, Debug, Default)]
+struct Found(Arc<Mutex<BTreeSet<PathBuf>>>);
+
+impl PartialEq for Found {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Found {}
 
 impl From<PathBuf> for Folders {
     fn from(own: PathBuf) -> Self {
         Self {
             own,
-            allowed: Vec::new(),
+            ..Self::default()
         }
     }
 }
@@ -89,10 +104,18 @@ impl Folders {
         if !folders().any(is_in) {
             return Err(outside());
         }
-        match real.metadata().map_err(fault)?.is_file() {
-            true => Ok(path),
-            false => Err(IoError::NoPlainFile { path }),
+        if !real.metadata().map_err(fault)?.is_file() {
+            return Err(IoError::NoPlainFile { path });
         }
+        let mut found = self.found.0.lock().unwrap_or_else(PoisonError::into_inner);
+        found.insert(real);
+        Ok(path)
+    }
+
+    /// The files that were found so far, by these folders and clones of them; absolute, after links.
+    pub fn found(&self) -> Vec<PathBuf> {
+        let found = self.found.0.lock().unwrap_or_else(PoisonError::into_inner);
+        found.iter().cloned().collect()
     }
 
     /// Reads a text that a document names; gives its path, too.

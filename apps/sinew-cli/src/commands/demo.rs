@@ -131,7 +131,6 @@ fn animate(demo: &Demo, asset: &Asset, folder: &Path, talk: &Talk) -> Outcome {
     let numbers: Vec<i64> = (0..=16).map(|i| i * 3).collect();
     let collected = run_frames(&mut player, &numbers, false, talk)?;
     let path = folder.join(format!("{}.glb", demo.name));
-    sinew::io::make_folder(folder).map_err(Failure::output)?;
     write_all(
         &[path],
         collected,

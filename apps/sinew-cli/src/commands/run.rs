@@ -3,7 +3,9 @@
 use crate::args::{Device, RunArgs};
 use crate::exit::{Code, Failure, Outcome};
 use crate::frames::frame_numbers;
-use crate::output::{Collected, Options, check_ending, holds_numbers, tell_left_out, write_all};
+use crate::output::{
+    Collected, Options, check_ending, check_frames, holds_numbers, tell_left_out, write_all,
+};
 use crate::setup::{self, SetupFile};
 use crate::talk::Talk;
 use crate::{device, load};
@@ -26,6 +28,7 @@ pub(super) fn run(args: &RunArgs, talk: &Talk) -> Outcome {
         args.fps,
         talk,
     )?;
+    check_frames(&args.output, &numbers, talk)?;
     let values = load::values(&plan, &args.played.inputs.values, &numbers)?;
     let source = character
         .source
@@ -57,6 +60,7 @@ pub(super) fn run(args: &RunArgs, talk: &Talk) -> Outcome {
         if let Some(path) = &args.save_state {
             let state = player.save_state()?;
             sinew::io::write_bytes(path, &state).map_err(Failure::output)?;
+            talk.wrote_file();
         }
         Ok(collected)
     })?;

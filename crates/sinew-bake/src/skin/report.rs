@@ -191,7 +191,6 @@ pub fn write_report(
     moments: &[SkinMoment],
 ) -> Result<(), SkinError> {
     let page = page(report, triangles, moments)?;
-    sinew_io::make_folder(folder)?;
     let json = serde_json::to_string_pretty(report).unwrap_or_default();
     sinew_io::write_text(&folder.join("report.json"), &json)?;
     sinew_io::write_text(&folder.join("report.html"), &page)?;

@@ -337,7 +337,8 @@ pub fn assemble_with(
         ..summary(job, &plan, &scans, &errors, out.join(&name))
     };
     let mut folder = AtomicDir::create(out)?;
-    retire_earlier(&mut folder, &out.join(&name));
+    folder.tells(&name);
+    retire_earlier(&mut folder, &out.join(&name), &manifest.name);
     let files = manifest
         .textures
         .iter()
@@ -373,7 +374,6 @@ pub fn assemble_with(
     let page_name = report_file(&manifest.name);
     write_text(&folder.stage(&page_name)?, &page)?;
     let text = serde_json::to_string_pretty(&manifest).unwrap_or_default();
-    // Last, so that whoever sees it finds all the others.
     write_text(&folder.stage(&name)?, &text)?;
     folder.commit()?;
     Ok(summary)
@@ -424,16 +424,19 @@ fn in_order_of_texels(job: &VatJob, carrier: &Mesh) -> Mesh {
 }
 
 /// The files of an earlier bake of that name, textures of another format for example, go when the new ones are there. What is no manifest of
-/// this version names no files.
-fn retire_earlier(folder: &mut AtomicDir, manifest: &Path) {
+/// this version names no files, and which files it names does not count: anybody may have written it. Those go that a bake of this name makes of
+/// such textures.
+fn retire_earlier(folder: &mut AtomicDir, manifest: &Path, name: &str) {
     let Ok((_, earlier)) = read_manifest(manifest) else {
         return;
     };
-    let name = &earlier.name;
-    let textures = earlier.textures.iter().flat_map(|t| t.files.clone());
-    let lookup = earlier.lookup.iter().map(|l| l.file.clone());
+    if earlier.name != name {
+        return;
+    }
+    let textures = earlier.textures.iter().flat_map(|t| file_names(name, &t.spec));
+    let lookup = earlier.lookup.iter().map(|_| lookup_file(name));
     let players = players(&earlier).into_iter().map(|p| p.name);
-    let others = [format!("{name}.obj"), earlier.carrier.clone()];
+    let others = [format!("{name}.obj"), format!("{name}.glb")];
     for file in textures.chain(lookup).chain(players).chain(others) {
         folder.retire(&file);
     }

@@ -5,7 +5,7 @@ use crate::expected::expected;
 use crate::tumble;
 use sinew_io::gltf_write::{GlbOptions, write_glb};
 use sinew_io::texture::{ExrCompression, TextureChannels, TextureFormat};
-use sinew_io::{CachedMesh, FrameCache, FrameData, TextureWriter, make_folder, write_text};
+use sinew_io::{CachedMesh, FrameCache, FrameData, TextureWriter, write_text};
 use sinew_vat::manifest::TextureFile;
 use sinew_vat::players::players;
 use sinew_vat::points::LOOKUP_BYTES;
@@ -14,7 +14,6 @@ use std::error::Error;
 use std::path::Path;
 
 pub(crate) fn write(folder: &Path, bake: &Bake) -> Result<(), Box<dyn Error>> {
-    make_folder(folder)?;
     let manifest = &bake.manifest;
     let text = serde_json::to_string_pretty(manifest)?;
     write_text(&folder.join(format!("{}.vat.json", manifest.name)), &text)?;

@@ -35,8 +35,8 @@ pub(super) fn failure(error: GpuError) -> Failure {
 
 impl Graphics {
     /// The adapter that `SINEW_ADAPTER` names, or the first one.
-    pub(super) fn new() -> Outcome<Self> {
-        let gpu = Gpu::new(&GpuOptions::from_env()).map_err(failure)?;
+    pub(super) fn new(talk: &Talk) -> Outcome<Self> {
+        let gpu = open(talk).map_err(failure)?;
         let bytes = match gpu.info().kind {
             AdapterKind::Software => SOFTWARE_COPY_BYTES,
             _ => COPY_BYTES,

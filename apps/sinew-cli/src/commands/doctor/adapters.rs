@@ -16,12 +16,17 @@ const SOFTWARE_COPY_BYTES: u64 = 4 << 20;
 const COPY_REPEATS: usize = 20;
 
 pub(super) fn report(talk: &Talk) -> Graphics {
-    let adapters = Adapters::enumerate();
+    let (adapters, said) = overheard(Adapters::enumerate);
+    tell(&said, talk);
     let chosen = adapters.choose(&Preference::from_env());
     let taken = chosen.as_ref().ok().map(|a| a.info());
     let measured = chosen
         .map_err(GpuError::from)
-        .and_then(|adapter| measure(&Gpu::on_adapter(adapter, None)?));
+        .and_then(|adapter| {
+            let (gpu, said) = overheard(|| Gpu::on_adapter(adapter, None));
+            tell(&said, talk);
+            measure(&gpu?)
+        });
     let message = measured.as_ref().err().map(GpuError::to_string);
     let mut text = String::new();
     let mut list = Vec::new();

@@ -64,14 +64,17 @@ pub(super) fn render(args: &RenderArgs, talk: &Talk) -> Outcome {
 /// The device takes as long to start as the file to load.
 fn begin(args: &RenderArgs, talk: &Talk) -> Outcome<(Gpu, Arc<Character>)> {
     let (gpu, character) = std::thread::scope(|scope| {
-        let gpu = scope.spawn(|| Gpu::new(&GpuOptions::from_env()));
-        let character = load::character(&args.input, talk);
+        let gpu = scope.spawn(|| overheard(|| Gpu::new(&GpuOptions::from_env())));
+        // Without a word: standard error is not ours meanwhile.
+        let character = load::silent_character(&args.input);
         (gpu.join(), character)
     });
-    let character = character?;
     let failed = |_| Failure::new(Code::Device, "the graphics driver failed");
-    let gpu = gpu.map_err(failed)?.map_err(PlayError::Device)?;
-    Ok((gpu, character))
+    let (gpu, said) = gpu.map_err(failed)?;
+    tell(&said, talk);
+    let character = character?;
+    load::show_warnings(&character, talk);
+    Ok((gpu.map_err(PlayError::Device)?, character))
 }
 
 /// What would be passed over without a word.

@@ -3,7 +3,7 @@
 use crate::exit::{Failure, Outcome};
 use crate::render_args::KindArgs;
 use sinew::geom::Image;
-use sinew::io::{FrameRate, make_folder, write_animation, write_png};
+use sinew::io::{FrameRate, write_animation, write_png};
 use sinew::picture::{Panel, Scale, ScaleBarStyle, draw_scale_bar, sheet};
 use sinew::render::Background;
 use std::path::Path;
@@ -102,9 +102,6 @@ impl Paper {
         scale: Option<&Scale>,
         rate: u16,
     ) -> Outcome {
-        if let Some(folder) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
-            make_folder(folder).map_err(Failure::output)?;
-        }
         let legend = scale.map(|scale| {
             let letters = (self.size[1] as f32 * 0.03).clamp(12.0, 24.0);
             let style = ScaleBarStyle::on(self.color).sized(letters);

@@ -386,6 +386,7 @@ impl Convention {
             _ => sidefx::write(job, plan, carrier, &mut folder)?,
         };
         stage_report(&mut folder, job.name(), page)?;
+        folder.tells(&name);
         folder.commit()?;
         Ok(Some(name))
     }

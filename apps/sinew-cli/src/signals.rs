@@ -1,0 +1,46 @@
+//! Ctrl-C and other requests to end: the first sets a flag, which long work looks at; the second ends the process at once.
+//!
+//! What is in the making then is not removed. It has no name of a result, and the next command that writes there removes it.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// SIGINT (Ctrl-C), SIGTERM and SIGHUP set the flag; one that was ignored when the process began, as `nohup` does it, stays so.
+#[cfg(unix)]
+pub(crate) fn listen(flag: &Arc<AtomicBool>) -> io::Result<()> {
+    use crate::exit::Code;
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::flag::{register, register_conditional_shutdown};
+    let ignored = ignored();
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        if ignored >> (signal - 1) & 1 == 1 {
+            continue;
+        }
+        // In this order: the second one finds the flag set.
+        register_conditional_shutdown(signal, Code::Interrupted as i32, flag.clone())?;
+        register(signal, flag.clone())?;
+    }
+    Ok(())
+}
+
+/// One bit a signal. Nothing where the system does not tell.
+#[cfg(unix)]
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|l| l.strip_prefix("SigIgn:"));
+    line.and_then(|l| u64::from_str_radix(l.trim(), 16).ok())
+        .unwrap_or(0)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn listen(flag: &Arc<AtomicBool>) -> io::Result<()> {
+    use std::sync::atomic::Ordering;
+    let flag = flag.clone();
+    let pressed = move || {
+        if flag.swap(true, Ordering::Relaxed) {
+            std::process::exit(crate::exit::Code::Interrupted as i32);
+        }
+    };
+    ctrlc::set_handler(pressed).map_err(io::Error::other)
+}

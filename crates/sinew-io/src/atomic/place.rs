@@ -1,0 +1,93 @@
+//! Where the bytes of an output go: links are followed, devices and pipes written through, missing folders made.
+
+use crate::IoError;
+use crate::fault::cannot_write;
+use std::io::{Error, ErrorKind};
+use std::path::{Path, PathBuf};
+
+/// Links that are followed, one behind the other; as many as Linux follows.
+const MOST_LINKS: usize = 40;
+
+/// The place of an output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// A file to make or replace.
+    File(PathBuf),
+    /// A device or a pipe, which stays.
+    Through(PathBuf),
+}
+
+impl Place {
+    /// Follows the links of `path`, also those that lead to nothing yet.
+    pub(super) fn of(path: &Path) -> Result<Self, IoError> {
+        let refused = |message: &str| cannot_write(path)(Error::new(ErrorKind::InvalidInput, message));
+        let mut at = path.to_owned();
+        for _ in 0..MOST_LINKS {
+            let kind = match std::fs::symlink_metadata(&at) {
+                Ok(found) => found.file_type(),
+                Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Self::File(at)),
+                Err(e) => return Err(cannot_write(path)(e)),
+            };
+            if !kind.is_symlink() {
+                return match (kind.is_file(), kind.is_dir()) {
+                    (true, _) => Ok(Self::File(at)),
+                    (_, true) => Err(refused("a folder, expected a file")),
+                    _ => Ok(Self::Through(at)),
+                };
+            }
+            let link = std::fs::read_link(&at).map_err(cannot_write(path))?;
+            at = at.parent().unwrap_or(Path::new("")).join(link);
+        }
+        Err(refused("too many links, one behind the other"))
+    }
+}
+
+/// The folder of a file.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(p) if !p.as_os_str().is_empty() => p,
+        _ => Path::new("."),
+    }
+}
+
+/// Folders that were made for an output. They go again, where nothing came into them.
+#[derive(Debug, Default)]
+pub(super) struct MadeFolders(Vec<PathBuf>);
+
+impl MadeFolders {
+    /// Makes a folder and those above it, where they are missing.
+    pub(super) fn make(folder: &Path) -> Result<Self, IoError> {
+        let mut made = Self::default();
+        // Asking costs a sixtieth of trying to make one that is there, which waits for all that are making names beside it.
+        if folder.is_dir() {
+            return Ok(made);
+        }
+        let missing: Vec<&Path> = folder
+            .ancestors()
+            .take_while(|p| !p.as_os_str().is_empty() && !p.is_dir())
+            .collect();
+        for &path in missing.iter().rev() {
+            match std::fs::create_dir(path) {
+                Ok(()) => made.0.push(path.to_owned()),
+                // Another process was faster.
+                Err(e) if e.kind() == ErrorKind::AlreadyExists && path.is_dir() => {}
+                Err(e) => return Err(cannot_write(path)(e)),
+            }
+        }
+        Ok(made)
+    }
+
+    /// They stay.
+    pub(super) fn keep(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl Drop for MadeFolders {
+    fn drop(&mut self) {
+        for path in self.0.iter().rev() {
+            // One that somebody writes into by now stays.
+            let _ = std::fs::remove_dir(path);
+        }
+    }
+}
