@@ -14,10 +14,7 @@ const RUNS: [Run; 3] = [
         &["--workspace"],
         &[("SINEW_SOAK", "1"), ("PROPTEST_CASES", "4096")],
     ),
-    (
-        &["-p", "sinew-deform", "--lib"],
-        &[("SINEW_SIMD", "sse2")],
-    ),
+    (&["-p", "sinew-deform", "--lib"], &[("SINEW_SIMD", "sse2")]),
     // Eight lanes that are numbers of their own: they compile for a quarter of an hour.
     (
         &["-p", "sinew-deform", "--lib", "--features", "fallback"],

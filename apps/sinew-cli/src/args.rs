@@ -138,8 +138,8 @@ pub(crate) struct BenchArgs {
     #[arg(short, long)]
     pub(crate) clip: Option<String>,
     /// Frames to time; medians are shown. Stops after ten seconds for each measurement.
-    #[arg(short, long, default_value_t = 60)]
-    pub(crate) frames: usize,
+    #[arg(short, long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) frames: u32,
     #[command(flatten)]
     pub(crate) inputs: GraphInputs,
     #[command(flatten)]

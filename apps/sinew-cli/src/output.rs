@@ -244,7 +244,9 @@ pub(crate) fn check_frames(paths: &[PathBuf], numbers: &[i64], talk: &Talk) -> O
     for path in paths.iter().filter(|p| numbers.len() > 1 && is_sequence(p)) {
         let ours: BTreeSet<PathBuf> = numbers.iter().map(|n| numbered(path, *n)).collect();
         ours.iter().try_for_each(|file| talk.check_output(file))?;
-        let others = earlier_frames(path).into_iter().filter(|f| !ours.contains(f));
+        let others = earlier_frames(path)
+            .into_iter()
+            .filter(|f| !ours.contains(f));
         let others: Vec<PathBuf> = others.collect();
         if let [first, ..] = &others[..] {
             let message = format!(
@@ -261,7 +263,10 @@ pub(crate) fn check_frames(paths: &[PathBuf], numbers: &[i64], talk: &Talk) -> O
 /// The files that are there and called as frames of a sequence are.
 fn earlier_frames(path: &Path) -> Vec<PathBuf> {
     let text = |s: Option<&OsStr>| s.unwrap_or_default().to_string_lossy().into_owned();
-    let (begin, end) = (text(path.file_stem()) + "_", format!(".{}", text(path.extension())));
+    let (begin, end) = (
+        text(path.file_stem()) + "_",
+        format!(".{}", text(path.extension())),
+    );
     let is_frame = |name: &str| {
         let number = name.strip_prefix(&begin).and_then(|n| n.strip_suffix(&end));
         let digits = number.map(|n| n.strip_prefix('-').unwrap_or(n));
@@ -273,7 +278,10 @@ fn earlier_frames(path: &Path) -> Vec<PathBuf> {
     };
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.map(|e| e.file_name().to_string_lossy().into_owned());
-    let mut found: Vec<PathBuf> = names.filter(|n| is_frame(n)).map(|n| path.with_file_name(n)).collect();
+    let mut found: Vec<PathBuf> = names
+        .filter(|n| is_frame(n))
+        .map(|n| path.with_file_name(n))
+        .collect();
     found.sort();
     found
 }

@@ -78,7 +78,10 @@ impl Outputs {
             name = format!("{name} {next}").trim_start().to_owned();
             at = below;
         }
-        let mut this = Self { force, ..Self::default() };
+        let mut this = Self {
+            force,
+            ..Self::default()
+        };
         let mut named: Vec<(PathBuf, Form)> = Vec::new();
         for id in at.ids() {
             let Ok(Some(values)) = at.try_get_raw(id.as_str()) else {
@@ -131,14 +134,18 @@ impl Outputs {
 }
 
 fn form(command: &str, id: &str) -> Option<Form> {
-    let found = FORMS.iter().find(|(of, name, _)| *name == id && (of.is_empty() || *of == command));
+    let found = FORMS
+        .iter()
+        .find(|(of, name, _)| *name == id && (of.is_empty() || *of == command));
     found.map(|(_, _, form)| *form)
 }
 
 /// The file that an argument names: `FILE` or `NAME=FILE`.
 fn file_of(value: &OsStr) -> Option<PathBuf> {
     let whole = PathBuf::from(value);
-    let is_pattern = whole.file_name().is_some_and(|n| n.to_string_lossy().contains('#'));
+    let is_pattern = whole
+        .file_name()
+        .is_some_and(|n| n.to_string_lossy().contains('#'));
     if whole.exists() || is_pattern {
         return Some(whole);
     }
@@ -171,7 +178,12 @@ fn covers(input: &Path, at: &Path) -> bool {
     if there.is_dir() {
         return at.parent() == Some(&there);
     }
-    let name = |p: &Path| p.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = |p: &Path| {
+        p.file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    };
     let (pattern, name) = (name(&there), name(at));
     match (pattern.split_once('#'), pattern.rsplit_once('#')) {
         (Some((begin, _)), Some((_, end))) => name.starts_with(begin) && name.ends_with(end),
@@ -181,7 +193,9 @@ fn covers(input: &Path, at: &Path) -> bool {
 
 /// Whether a glTF file names the file at a place: its buffers and images lie beside it.
 fn names(gltf: &Path, at: &Path) -> bool {
-    let is_gltf = gltf.extension().is_some_and(|e| e.eq_ignore_ascii_case("gltf"));
+    let is_gltf = gltf
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("gltf"));
     let name = at.file_name().unwrap_or_default().to_string_lossy();
     let quoted = || serde_json::to_string(&name).unwrap_or_default();
     is_gltf
@@ -193,7 +207,11 @@ fn names(gltf: &Path, at: &Path) -> bool {
 fn is_input(path: &Path, input: &Path) -> Failure {
     let message = match path == input {
         true => format!("{} is read and written by the same command", path.display()),
-        false => format!("{} is read by the same command, as {}", path.display(), input.display()),
+        false => format!(
+            "{} is read by the same command, as {}",
+            path.display(),
+            input.display()
+        ),
     };
     Failure::usage(message + "; name another file to write, or replace it with --force")
 }
@@ -211,7 +229,11 @@ fn check_kind(path: &Path, form: Form) -> Outcome {
         Ok(_) => KINDS.iter().find(|k| begin.starts_with(k.1)),
         Err(_) => None,
     };
-    let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    let ending = path
+        .extension()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_lowercase();
     let by_ending = KINDS.iter().find(|k| k.2.contains(&ending.as_str()));
     let (fits, expected) = match (form, by_ending) {
         (Form::Begins(name, all), _) => (all.iter().any(|b| begin.starts_with(b)), name),
@@ -239,10 +261,26 @@ mod tests {
 
     /// Arguments that name files which are only read.
     const READ: [&str; 13] = [
-        "character", "graph", "state", "input", "source", "sequence", "settings", "bake", "verify", "values", "against", "file", "allowed_folders",
+        "character",
+        "graph",
+        "state",
+        "input",
+        "source",
+        "sequence",
+        "settings",
+        "bake",
+        "verify",
+        "values",
+        "against",
+        "file",
+        "allowed_folders",
     ];
 
-    fn leaves<'a>(command: &'a clap::Command, name: &str, out: &mut Vec<(String, &'a clap::Command)>) {
+    fn leaves<'a>(
+        command: &'a clap::Command,
+        name: &str,
+        out: &mut Vec<(String, &'a clap::Command)>,
+    ) {
         let below: Vec<_> = command.get_subcommands().collect();
         if below.is_empty() {
             out.push((name.trim_start().to_owned(), command));
@@ -262,13 +300,17 @@ mod tests {
         for (name, command) in all {
             for argument in command.get_arguments() {
                 let id = argument.get_id().as_str();
-                let is_path = argument.get_value_parser().type_id() == std::any::TypeId::of::<PathBuf>();
+                let is_path =
+                    argument.get_value_parser().type_id() == std::any::TypeId::of::<PathBuf>();
                 if !is_path {
                     continue;
                 }
                 let form = form(&name, id);
                 written += usize::from(form.is_some());
-                assert!(form.is_some() || READ.contains(&id), "{name}: {id} is read, or written as?");
+                assert!(
+                    form.is_some() || READ.contains(&id),
+                    "{name}: {id} is read, or written as?"
+                );
             }
         }
         assert!(written > 25, "{written}");
@@ -285,7 +327,10 @@ mod tests {
         assert!(covers(&pattern, &at("a_0001.ply")));
         assert!(!covers(&pattern, &at("b_0001.ply")));
         assert!(covers(dir.path(), &at("b_0001.ply")));
-        assert!(!covers(dir.path(), &at("c_0001.ply")), "a new file replaces none");
+        assert!(
+            !covers(dir.path(), &at("c_0001.ply")),
+            "a new file replaces none"
+        );
         assert!(covers(&dir.path().join("./a_0001.ply"), &at("a_0001.ply")));
     }
 }

@@ -233,7 +233,9 @@ impl SetupBar {
         let is_same_node = progress.node.as_deref() == Some(at.node);
         if !is_same_node {
             progress.node = Some(at.node.to_owned());
-            progress.bar.set_message(format!("setup of {}", escaped(at.node)));
+            progress
+                .bar
+                .set_message(format!("setup of {}", escaped(at.node)));
         }
         if !is_same_node || *before != hundredths {
             progress.step(hundredths.into());
@@ -337,7 +339,9 @@ pub(crate) fn print(text: &str) {
 /// Where it did not; a closed pipe is none.
 pub(crate) fn printed() -> Outcome {
     match NOT_PRINTED.get() {
-        Some(error) => Err(Failure::output(format!("cannot write to standard output: {error}"))),
+        Some(error) => Err(Failure::output(format!(
+            "cannot write to standard output: {error}"
+        ))),
         None => Ok(()),
     }
 }

@@ -81,7 +81,10 @@ mod tests {
     #[test]
     fn characters_that_command_a_terminal_are_shown() {
         let name = "a\u{1b}]0;x\u{7}b\u{9b}c\u{202e}d\n\te\u{e9}";
-        assert_eq!(escaped(name), "a\\u001b]0;x\\u0007b\\u009bc\\u202ed\n\te\u{e9}");
+        assert_eq!(
+            escaped(name),
+            "a\\u001b]0;x\\u0007b\\u009bc\\u202ed\n\te\u{e9}"
+        );
         let masked = masked(name);
         assert_eq!(masked.len(), name.len());
         assert_eq!(masked, "a?]0;x?b\u{bf}c\u{fffd}d\n\te\u{e9}");

@@ -1,6 +1,6 @@
 //! Files whose format their name tells, and plain texts and bytes.
 
-use crate::atomic::is_temporary;
+use crate::atomic::{LOCK_NAME, is_temporary};
 use crate::tressfx::{read_tfx_asset, read_tfx_mesh};
 use crate::{AtomicFile, GltfSource, IoError, read_gltf, read_mesh, read_sequence};
 use sinew_geom::Asset;
@@ -152,7 +152,7 @@ pub fn first_in_folder(folder: &Path) -> Result<Option<PathBuf>, IoError> {
     for entry in std::fs::read_dir(folder).map_err(fault)? {
         names.push(entry.map_err(fault)?.file_name());
     }
-    names.retain(|name| !is_temporary(name));
+    names.retain(|name| !is_temporary(name) && name != LOCK_NAME);
     names.sort();
     Ok(names.first().map(|name| folder.join(name)))
 }
@@ -171,6 +171,10 @@ pub fn remove_files(folder: &Path, is_meant: impl Fn(&str) -> bool) -> Result<bo
         if name.is_some_and(&is_meant) {
             std::fs::remove_file(&path).map_err(|e| write(&path, e))?;
         }
+    }
+    if first_in_folder(folder)?.is_none() {
+        // Whoever has the folder is about to end.
+        let _ = std::fs::remove_file(folder.join(LOCK_NAME));
     }
     match std::fs::remove_dir(folder) {
         Ok(()) => Ok(true),

@@ -5,9 +5,12 @@
 //! into the folder (`leftovers`).
 
 mod leftovers;
+mod lock;
 mod place;
 
 pub(crate) use leftovers::is_temporary;
+pub use lock::FolderLock;
+pub(crate) use lock::NAME as LOCK_NAME;
 
 use crate::IoError;
 use crate::fault::cannot_write;
@@ -111,8 +114,7 @@ impl AtomicFile {
                 if synced {
                     file.as_file().sync_data().map_err(cannot_write(&path))?;
                 }
-                file.persist(at)
-                    .map_err(|e| cannot_write(&path)(e.error))?;
+                file.persist(at).map_err(|e| cannot_write(&path)(e.error))?;
             }
             Place::Through(device) => {
                 file.rewind().map_err(cannot_write(&path))?;
@@ -298,7 +300,10 @@ fn check_folder(folder: &Path, path: &Path) -> Result<(), IoError> {
     let nearest = named.into_iter().find(is_there).unwrap_or(Path::new("."));
     if !nearest.is_dir() {
         let message = format!("{} is not a folder", nearest.display());
-        return Err(cannot_write(path)(Error::new(ErrorKind::NotADirectory, message)));
+        return Err(cannot_write(path)(Error::new(
+            ErrorKind::NotADirectory,
+            message,
+        )));
     }
     // Permissions, attributes, mounts: only trying tells. The file has no name where the system allows it.
     tempfile::tempfile_in(nearest).map(drop).map_err(|source| {

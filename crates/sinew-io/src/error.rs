@@ -14,6 +14,14 @@ pub enum IoError {
         /// What the operating system said.
         source: std::io::Error,
     },
+    /// Another process works in a folder.
+    #[error("{} is in use by {}; wait for it, or name another folder", folder.display(), Named(*process))]
+    InUse {
+        /// The folder.
+        folder: PathBuf,
+        /// The number of the process, where it tells.
+        process: Option<u32>,
+    },
     /// A file names another one that lies elsewhere: see [`Folders`](crate::Folders).
     #[error("'{}' lies outside of the folder {}; files name others in their own folder only: copy it there, or allow its folder (--allow-folder DIR)",
         .name.escape_debug(), shown(.folder))]
@@ -93,5 +101,17 @@ fn shown(folder: &Path) -> Display<'_> {
     match folder.as_os_str().is_empty() {
         true => Path::new(".").display(),
         false => folder.display(),
+    }
+}
+
+/// A process in a message.
+struct Named(Option<u32>);
+
+impl std::fmt::Display for Named {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            Some(process) => write!(f, "process {process}"),
+            None => f.write_str("another process"),
+        }
     }
 }

@@ -37,10 +37,12 @@ mod values;
 pub mod vertex_animation;
 
 pub use any::{
-    AnyFile, files_ending_with, first_in_folder, read_any, read_bytes, read_text,
-    remove_files, remove_folder, write_bytes, write_record, write_text,
+    AnyFile, files_ending_with, first_in_folder, read_any, read_bytes, read_text, remove_files,
+    remove_folder, write_bytes, write_record, write_text,
 };
-pub use atomic::{AtomicDir, AtomicFile, check_file_writable, check_folder_writable, set_synced};
+pub use atomic::{
+    AtomicDir, AtomicFile, FolderLock, check_file_writable, check_folder_writable, set_synced,
+};
 pub use error::IoError;
 pub use file_box::FileBox;
 pub use folders::Folders;

@@ -82,11 +82,9 @@ mod graphics {
 }
 
 pub(super) fn bench(args: &BenchArgs, format: LogFormat, talk: &Talk) -> Outcome {
-    if args.frames == 0 {
-        return Err(Failure::usage("--frames is 0, expected at least 1"));
-    }
+    let frames = args.frames as usize;
     let pool = args.threads.pool()?;
-    let graphics = graphics::Graphics::new();
+    let graphics = graphics::Graphics::new(talk);
     if let Err(failure) = &graphics {
         talk.warning("graphics", &failure.message);
     }
@@ -119,7 +117,7 @@ pub(super) fn bench(args: &BenchArgs, format: LogFormat, talk: &Talk) -> Outcome
         );
         let cpu = match bound.program().device_only() {
             None => {
-                let measure = || processor::measure(&bound, &motion, args.frames, talk);
+                let measure = || processor::measure(&bound, &motion, frames, talk);
                 let cpu = pool.install(measure)?;
                 text += &table::processor(&cpu, pool.current_num_threads());
                 report["processor"] = processor_json(&cpu);
@@ -135,7 +133,7 @@ pub(super) fn bench(args: &BenchArgs, format: LogFormat, talk: &Talk) -> Outcome
             }
         };
         if let Ok(graphics) = &graphics {
-            match graphics.measure(&bound, &motion, args.frames) {
+            match graphics.measure(&bound, &motion, frames) {
                 Ok(gpu) => {
                     text += &table::graphics(&gpu);
                     report["graphics"] = graphics_json(&gpu);
@@ -151,7 +149,7 @@ pub(super) fn bench(args: &BenchArgs, format: LogFormat, talk: &Talk) -> Outcome
     }
     if let Some(largest) = args.crossover {
         let graphics = graphics?;
-        let measure = || crossover::measure(&graphics, args.frames, largest, talk);
+        let measure = || crossover::measure(&graphics, frames, largest, talk);
         let found = pool.install(measure)?;
         text += &table::crossover(&found);
         report["crossover"] = found.json();

@@ -59,6 +59,7 @@ pub(super) fn field(args: &FieldArgs, talk: &Talk) -> Outcome {
         } else {
             write_surface(path, &view, args.level)?;
         }
+        talk.wrote_file();
         talk.info("written", &format!("wrote {}", path.display()));
     }
     Ok(())

@@ -34,6 +34,7 @@ fn grow(args: &HairGrowArgs, talk: &Talk) -> Outcome {
         for w in warnings {
             talk.warning(w.code, &w.message);
         }
+        talk.wrote_file();
         talk.info("written", &format!("wrote {}", path.display()));
     }
     Ok(())

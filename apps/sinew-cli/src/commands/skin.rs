@@ -379,6 +379,7 @@ fn verify(
     })?;
     tell(&measured, talk);
     if let Some(report) = &claims {
+        tell_other_file(report, file, talk)?;
         check_measured(report, &measured, args.fps, file)?;
     }
     for found in &measured {
@@ -509,6 +510,19 @@ fn check_distances(
 }
 
 /// What a report says.
+/// A bake that was killed between its two files leaves a new one beside an old report; tools that write the file anew change it as well.
+fn tell_other_file(report: &SkinReport, file: &Path, talk: &Talk) -> Outcome {
+    let found = SkinReport::hash_of(&sinew::io::read_bytes(file).map_err(Failure::input)?);
+    if !report.hash.is_empty() && report.hash != found {
+        let message = format!(
+            "{} is not the file that the report is about, byte for byte: it was written anew, or it is of another bake",
+            file.display()
+        );
+        talk.warning("other_file", &message);
+    }
+    Ok(())
+}
+
 fn claims(folder: &Path) -> Outcome<SkinReport> {
     let path = folder.join("report.json");
     let text = sinew::io::read_text(&path).map_err(Failure::input)?;

@@ -23,6 +23,7 @@ use sinew::bake::vat::{
     VatJob, assemble_with, bake, bake_and_measure, measure_blends, plan, remove_work, scan, texels,
 };
 use sinew::bake::{BakeError, Chunk, Watch};
+use sinew::io::FolderLock;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -30,7 +31,7 @@ pub(super) fn vat(command: &VatCommand, talk: &Talk) -> Outcome {
     match command {
         VatCommand::Scan(args) => scan_chunk(args, talk),
         VatCommand::Plan(args) => {
-            let job = VatJob::open(&args.work)?;
+            let (_lock, job) = opened(&args.work)?;
             let made = watched(talk, |watch| plan(&job, watch))?;
             let [width, height] = made.layout.size;
             let message = format!(
@@ -61,8 +62,7 @@ pub(super) fn bake_vat(args: &BakeVatArgs, talk: &Talk) -> Outcome {
         None => (beside(&args.output)?, true),
     };
     let is_new = !work.exists();
-    // What cannot be written is said before the work.
-    drop(sinew::io::AtomicDir::create(&args.output).map_err(Failure::output)?);
+    let _lock = FolderLock::alone(&work).map_err(Failure::output)?;
     let summary = on_threads(args.source.threads, || {
         let source = source_of(&args.source, &settings, talk)?;
         let bake = if args.blend_error {
@@ -101,6 +101,17 @@ fn leave(work: &Path, is_new: bool, error: &BakeError, talk: &Talk) {
     }
 }
 
+/// A work folder that others may work in, too, but none that has it for itself.
+fn shared(work: &Path) -> Outcome<FolderLock> {
+    FolderLock::shared(work).map_err(Failure::output)
+}
+
+/// The job of a work folder.
+fn opened(work: &Path) -> Outcome<(FolderLock, VatJob)> {
+    let lock = shared(work)?;
+    Ok((lock, VatJob::open(work)?))
+}
+
 /// `OUT.work` beside the folder to write.
 fn beside(out: &Path) -> Outcome<PathBuf> {
     let name = out.file_name().ok_or_else(|| {
@@ -118,6 +129,7 @@ fn scan_chunk(args: &VatScanArgs, talk: &Talk) -> Outcome {
     let settings = settings_of(&args.settings, &args.source)?;
     on_threads(args.source.threads, || {
         let source = source_of(&args.source, &settings, talk)?;
+        let _lock = shared(&args.work)?;
         let job = VatJob::begin(&args.work, source.as_ref(), &settings)?;
         if let Some(before) = job.replaced() {
             let message = format!(
@@ -140,7 +152,7 @@ fn scan_chunk(args: &VatScanArgs, talk: &Talk) -> Outcome {
 }
 
 fn bake_chunk(args: &VatChunkArgs, talk: &Talk) -> Outcome {
-    let job = VatJob::open(&args.work)?;
+    let (_lock, job) = opened(&args.work)?;
     let chunk = args.chunk.unwrap_or(Chunk::ALL);
     on_threads(args.threads, || {
         Ok(watched(talk, |watch| texels(&job, chunk, watch))?)
@@ -152,7 +164,7 @@ fn bake_chunk(args: &VatChunkArgs, talk: &Talk) -> Outcome {
 }
 
 fn assemble_all(args: &VatAssembleArgs, talk: &Talk) -> Outcome {
-    let job = VatJob::open(&args.work)?;
+    let (_lock, job) = opened(&args.work)?;
     let summary = watched(talk, |watch| {
         let blends = args.blend_error.then(|| measure_blends(&job, watch));
         assemble_with(&job, &args.output, blends.transpose()?.as_ref(), watch)

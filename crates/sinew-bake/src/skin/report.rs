@@ -94,6 +94,9 @@ pub struct SkinReport {
     pub source_bytes: u64,
     /// Bytes that were written.
     pub written_bytes: u64,
+    /// Hash of these, by [`Self::hash_of`]: whether a report and a file belong together.
+    #[serde(default)]
+    pub hash: String,
     /// What drives helpers and morph targets by the pose.
     pub drivers: Vec<SkinDriver>,
     /// Helpers and morph targets that no pose drives, where a graph was asked for: no joint that bears on them moves and has a name that no other
@@ -104,6 +107,13 @@ pub struct SkinReport {
     pub clips: Vec<SkinClipReport>,
     /// Root mean square, millimetres, after each step of the fit.
     pub steps: Vec<(String, f64)>,
+}
+
+impl SkinReport {
+    /// The hash of the bytes of a file.
+    pub fn hash_of(bytes: &[u8]) -> String {
+        crate::work::hash_of(bytes)
+    }
 }
 
 impl SkinClipReport {

@@ -433,7 +433,10 @@ fn retire_earlier(folder: &mut AtomicDir, manifest: &Path, name: &str) {
     if earlier.name != name {
         return;
     }
-    let textures = earlier.textures.iter().flat_map(|t| file_names(name, &t.spec));
+    let textures = earlier
+        .textures
+        .iter()
+        .flat_map(|t| file_names(name, &t.spec));
     let lookup = earlier.lookup.iter().map(|_| lookup_file(name));
     let players = players(&earlier).into_iter().map(|p| p.name);
     let others = [format!("{name}.obj"), format!("{name}.glb")];

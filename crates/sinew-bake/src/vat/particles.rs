@@ -119,6 +119,7 @@ pub(crate) fn plan_particles(
         TextureSpec::new(choice.quantity.clone(), choice.format, &extent)
     };
     Ok(VatPlan {
+        hash: String::new(),
         job: job.key.clone(),
         mode: Mode::Particles,
         triangles: slots.saturating_mul(2),

@@ -30,10 +30,15 @@ use sinew_vat::texture::{Extent, TextureSpec};
 /// File of the plan in the work folder.
 pub(super) const FILE: &str = "plan.json";
 
+/// Where the hash of a plan is, in its text.
+const NO_HASH: &str = "\"hash\": \"\"";
+
 /// Sizes, ranges and places of a bake.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VatPlan {
+    /// Of all of the text but itself: later steps trust its numbers, so that one which was edited is refused. In memory it is empty.
+    pub(crate) hash: String,
     /// The job that it belongs to.
     pub(crate) job: String,
     /// How the sequence is taken.
@@ -127,7 +132,15 @@ impl VatPlan {
     }
 
     fn text(&self) -> String {
-        serde_json::to_string_pretty(self).unwrap_or_default()
+        let text = serde_json::to_string_pretty(self).unwrap_or_default();
+        let hash = hash_of(text.as_bytes());
+        text.replacen(NO_HASH, &format!("\"hash\": \"{hash}\""), 1)
+    }
+
+    /// Whether the text is what [`Self::text`] gave.
+    fn is_whole(&self, text: &str) -> bool {
+        let plain = text.replacen(&format!("\"hash\": \"{}\"", self.hash), NO_HASH, 1);
+        self.hash == hash_of(plain.as_bytes())
     }
 
     /// The plan of a job.
@@ -139,10 +152,18 @@ impl VatPlan {
             return Err(none());
         }
         let text = sinew_io::read_text(&path)?;
-        let plan: Self = serde_json::from_str(&text).map_err(|e| BakeError::Json {
-            path,
-            message: e.to_string(),
-        })?;
+        let fault = |message: String| BakeError::Json {
+            path: path.clone(),
+            message,
+        };
+        let mut plan: Self = serde_json::from_str(&text).map_err(|e| fault(e.to_string()))?;
+        if !plan.is_whole(&text) {
+            return Err(fault(
+                "was changed since it was made; delete it, and `sinew vat plan` makes it anew"
+                    .into(),
+            ));
+        }
+        plan.hash.clear();
         match plan.job == job.key {
             true => Ok(plan),
             false => Err(none()),
@@ -309,6 +330,7 @@ fn plan_remesh(
         false => None,
     };
     Ok(VatPlan {
+        hash: String::new(),
         job: job.key.clone(),
         mode: Mode::Remesh,
         triangles: made.slots,
@@ -480,6 +502,7 @@ fn plan_soft(job: &VatJob, scans: &[ScanRecord], watch: &Watch<'_>) -> Result<Va
     let extents = extents.ok_or(nothing)?;
     let vertices = index32(carrier.vertex_count());
     Ok(VatPlan {
+        hash: String::new(),
         job: job.key.clone(),
         mode: Mode::Soft,
         triangles: index32(carrier.triangles().len()),

@@ -222,6 +222,7 @@ pub(crate) fn plan_rigid(
     let count = index32(carrier.pieces.count());
     let triangles = carrier.soft.triangles().len();
     Ok(VatPlan {
+        hash: String::new(),
         job: job.key.clone(),
         mode: Mode::Rigid,
         triangles: index32(triangles),

@@ -20,7 +20,8 @@ pub(super) enum Place {
 impl Place {
     /// Follows the links of `path`, also those that lead to nothing yet.
     pub(super) fn of(path: &Path) -> Result<Self, IoError> {
-        let refused = |message: &str| cannot_write(path)(Error::new(ErrorKind::InvalidInput, message));
+        let refused =
+            |message: &str| cannot_write(path)(Error::new(ErrorKind::InvalidInput, message));
         let mut at = path.to_owned();
         for _ in 0..MOST_LINKS {
             let kind = match std::fs::symlink_metadata(&at) {

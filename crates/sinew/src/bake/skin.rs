@@ -314,6 +314,7 @@ pub fn bake_skin(
         target_vertices: target_vertices(&correctives),
         source_bytes: portable.glb.len() as u64,
         written_bytes: bytes.len() as u64,
+        hash: SkinReport::hash_of(&bytes),
         drivers,
         undriven,
         clips: found.clips,

@@ -2,10 +2,12 @@
 
 use super::motion::Motion;
 use super::{GraphicsTimes, Part};
+use crate::device::graphics::open;
 use crate::exit::{Failure, Outcome};
+use crate::talk::Talk;
 use sinew::geom::index32;
 use sinew::gpu::{
-    AdapterKind, Gpu, GpuError, GpuGraph, GpuInstances, GpuOptions, Samples, Stopwatch, Timestamps,
+    AdapterKind, Gpu, GpuError, GpuGraph, GpuInstances, Samples, Stopwatch, Timestamps,
     copy_bandwidth, largest_copy,
 };
 use sinew::graph::BoundGraph;

@@ -1,7 +1,9 @@
 //! The graphics adapters with their limits, and how fast the one that would be taken copies.
 
 use super::Graphics;
+use crate::device::graphics::tell;
 use crate::talk::Talk;
+use crate::terminal::overheard;
 use serde_json::{Value, json};
 use sinew::gpu::{
     ADAPTER_VARIABLE, AdapterInfo, AdapterKind, Adapters, CopyBandwidth, Gpu, GpuError, Preference,
@@ -20,13 +22,11 @@ pub(super) fn report(talk: &Talk) -> Graphics {
     tell(&said, talk);
     let chosen = adapters.choose(&Preference::from_env());
     let taken = chosen.as_ref().ok().map(|a| a.info());
-    let measured = chosen
-        .map_err(GpuError::from)
-        .and_then(|adapter| {
-            let (gpu, said) = overheard(|| Gpu::on_adapter(adapter, None));
-            tell(&said, talk);
-            measure(&gpu?)
-        });
+    let measured = chosen.map_err(GpuError::from).and_then(|adapter| {
+        let (gpu, said) = overheard(|| Gpu::on_adapter(adapter, None));
+        tell(&said, talk);
+        measure(&gpu?)
+    });
     let message = measured.as_ref().err().map(GpuError::to_string);
     let mut text = String::new();
     let mut list = Vec::new();

@@ -18,10 +18,12 @@ mod studio;
 mod variants;
 mod view;
 
+use crate::device::graphics::tell;
 use crate::exit::{Code, Failure, Outcome};
 use crate::load;
 use crate::render_args::RenderArgs;
 use crate::talk::Talk;
+use crate::terminal::overheard;
 use actor::drawn;
 use files::Files;
 use look::{Look, Source};
@@ -64,10 +66,15 @@ pub(super) fn render(args: &RenderArgs, talk: &Talk) -> Outcome {
 /// The device takes as long to start as the file to load.
 fn begin(args: &RenderArgs, talk: &Talk) -> Outcome<(Gpu, Arc<Character>)> {
     let (gpu, character) = std::thread::scope(|scope| {
-        let gpu = scope.spawn(|| overheard(|| Gpu::new(&GpuOptions::from_env())));
+        let open = || overheard(|| Gpu::new(&GpuOptions::from_env()));
+        let gpu = std::thread::Builder::new().spawn_scoped(scope, open);
         // Without a word: standard error is not ours meanwhile.
         let character = load::silent_character(&args.input);
-        (gpu.join(), character)
+        match gpu {
+            Ok(gpu) => (gpu.join(), character),
+            // The system allows no more threads.
+            Err(_) => (Ok(open()), character),
+        }
     });
     let failed = |_| Failure::new(Code::Device, "the graphics driver failed");
     let (gpu, said) = gpu.map_err(failed)?;
