@@ -6,6 +6,7 @@ mod cli;
 mod common;
 mod devices;
 mod hair;
+mod operation;
 mod pictures;
 mod psd;
 mod psd_compress;
