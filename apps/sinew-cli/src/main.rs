@@ -30,9 +30,8 @@ fn main() -> ExitCode {
     sinew::io::set_synced(!args.no_sync);
     let mut talk = talk::Talk::new(args.log_format, args.quiet, args.allowed_folders.clone());
     talk.listen();
-    let looked = threads::begin().and_then(|()| outputs::Outputs::of(&matches, args.force));
-    let done = looked.and_then(|outputs| {
-        talk.will_write(outputs);
+    let done = threads::with_enough(|| {
+        talk.will_write(outputs::Outputs::of(&matches, args.force)?);
         commands::dispatch(&args, &talk)
     });
     match done.and_then(|()| talk::printed()) {

@@ -22,7 +22,7 @@ pub(crate) enum Form {
 }
 
 const CACHE: Form = Form::Begins("cache of setup", &[b"SNWC"]);
-const STATE: Form = Form::Begins("saved state", &[b"SNWS", b"SNWG"]);
+const STATE: Form = Form::Begins("saved state", &[b"SNWPLAY"]);
 
 /// Arguments that are written: of a command, or of all (`""`).
 const FORMS: &[(&str, &str, Form)] = &[
@@ -53,8 +53,7 @@ const KINDS: &[(&str, &[u8], &[&str])] = &[
     ("PLY file", b"ply", &["ply"]),
     ("PDF document", b"%PDF-", &["pdf"]),
     ("cache of setup", b"SNWC", &[]),
-    ("saved state", b"SNWS", &[]),
-    ("saved state", b"SNWG", &[]),
+    ("saved state", b"SNWPLAY", &[]),
 ];
 
 /// Endings of texts.

@@ -16,27 +16,52 @@ pub(crate) struct Threads {
 
 impl Threads {
     /// The threads themselves.
-    pub(crate) fn pool(self) -> Outcome<ThreadPool> {
-        as_many(self.threads.into(), ThreadPoolBuilder::build).map_err(Failure::output)
+    pub(crate) fn pool(self) -> Outcome<Pool> {
+        // The system refuses more than there are.
+        if rayon::current_thread_index().is_some() {
+            return Ok(Pool(None));
+        }
+        let pool = as_many(self.threads.into()).map_err(Failure::output)?;
+        Ok(Pool(Some(pool)))
     }
 }
 
-/// Makes the threads that work where no command chooses. Without it they are made where they are needed first, and a system that refuses them is a panic.
-pub(crate) fn begin() -> Outcome {
-    as_many(0, ThreadPoolBuilder::build_global).map_err(Failure::output)
+/// Threads of a command's own, or those that there are.
+pub(crate) struct Pool(Option<ThreadPool>);
+
+impl Pool {
+    /// Runs on them.
+    pub(crate) fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        match &self.0 {
+            Some(pool) => pool.install(work),
+            None => work(),
+        }
+    }
+}
+
+/// Runs with the threads that work where no command chooses. Left alone they are made where they are needed first, and a system that refuses them is a
+/// panic then; there are fewer in place of them.
+pub(crate) fn with_enough<T: Send>(work: impl FnOnce() -> Outcome<T> + Send) -> Outcome<T> {
+    match ThreadPoolBuilder::new().build_global() {
+        Ok(()) => work(),
+        // It can be tried once.
+        Err(_) => as_many(0).map_err(Failure::output)?.install(work),
+    }
 }
 
 /// As many threads as asked for (0 for all cores), half of them where the system refuses, and so on; at last this thread alone.
-fn as_many<T>(
-    asked: usize,
-    make: impl Fn(ThreadPoolBuilder) -> Result<T, ThreadPoolBuildError>,
-) -> Result<T, ThreadPoolBuildError> {
+fn as_many(asked: usize) -> Result<ThreadPool, ThreadPoolBuildError> {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let mut count = if asked == 0 { cores() } else { asked };
     loop {
-        match make(ThreadPoolBuilder::new().num_threads(count)) {
+        match ThreadPoolBuilder::new().num_threads(count).build() {
             Err(_) if count > 1 => count /= 2,
-            Err(_) => return make(ThreadPoolBuilder::new().num_threads(1).use_current_thread()),
+            Err(_) => {
+                return ThreadPoolBuilder::new()
+                    .num_threads(1)
+                    .use_current_thread()
+                    .build();
+            }
             made => return made,
         }
     }

@@ -148,7 +148,7 @@ fn what_is_missing_is_said() {
         (
             &["bench", "shift.json", "square.obj", "--frames", "0"],
             2,
-            "--frames is 0, expected at least 1",
+            "0 is not in 1..=100000",
         ),
         (&["bench", "nothing.json", "square.obj"], 4, "nothing.json"),
         (&["bench", "shift.json", "nothing.obj"], 3, "nothing.obj"),

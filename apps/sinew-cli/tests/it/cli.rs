@@ -163,9 +163,9 @@ fn exit_codes_tell_what_is_wrong() {
         "node 'skin'",
     );
     expect(
-        &run(&["square.obj", "-g", "shift.json", "-o", "nowhere/out.obj"]),
+        &run(&["square.obj", "-g", "shift.json", "-o", "square.obj/out.obj"]),
         6,
-        "nowhere",
+        "square.obj is not a folder",
     );
     std::fs::remove_file(p.path("bad.json")).expect("remove");
     std::fs::remove_file(p.path("skin.json")).expect("remove");
@@ -702,9 +702,9 @@ fn embed_says_whose_fault_it_is() {
     let made = p.sinew(&["run", "square.obj", "-g", "shift.json", "-o", "made.glb"]);
     expect(&made, 0, "wrote made.glb");
     expect(
-        &embed("made.glb", "none/out.glb"),
+        &embed("made.glb", "square.obj/out.glb"),
         6,
-        "there is no folder none",
+        "square.obj is not a folder",
     );
     expect(&embed("made.glb", "out.glb"), 0, "wrote out.glb");
 }

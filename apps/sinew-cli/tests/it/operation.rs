@@ -191,7 +191,7 @@ fn folders_are_made_and_what_cannot_be_written_is_said_before_the_work() {
         "-g",
         "shift.json",
         "--frames",
-        "0-1000000",
+        "0-999999",
     ];
     let places = ["shift.json/a.npz", "square.obj/x/a.obj"];
     for place in places {
@@ -411,7 +411,7 @@ mod signals {
                 "-g",
                 "shift.json",
                 "--frames",
-                "0-9000000",
+                "0-999999",
                 "-o",
                 "x.npz",
             ],
@@ -481,24 +481,48 @@ mod signals {
         assert!(p.path("x_2000.obj").exists());
     }
 
-    /// Twenty kills, each a little later: what is there is whole, and the next run is as if nothing had been.
+    /// Kills of a command; many in `cargo xtask soak`.
+    fn kills() -> u32 {
+        if std::env::var_os("SINEW_SOAK").is_some() {
+            200
+        } else {
+            20
+        }
+    }
+
+    /// A bake into the folder of an earlier one, killed a little later each time: what is there is whole, the old bake or the new one.
     #[test]
     fn killed_bakes_leave_an_old_bake_or_a_new_one() {
         let p = Place::new();
         sequence(&p, "old", &[3; 6]);
         sequence(&p, "new", &[40; 6]);
-        let line = |of| ["-q", "bake", "vat", of, "--name", "clip", "-o", "out"];
-        let verify = |of: &str| p.sinew(&["-q", "vat", "verify", "out", of]);
-        for kill in 0..20 {
+        let line = |of| {
+            [
+                "-q",
+                "bake",
+                "vat",
+                of,
+                "--name",
+                "clip",
+                "-o",
+                "out",
+                "--no-sync",
+            ]
+        };
+        let begun_at = Instant::now();
+        ended(&p.sinew(&line("new")), 0, "");
+        let takes = begun_at.elapsed();
+        for kill in 0..kills() {
             let _ = std::fs::remove_dir_all(p.path("out"));
             ended(&p.sinew(&line("old")), 0, "");
             let mut child = begun(&p, &line("new"));
-            std::thread::sleep(Duration::from_millis(3 * kill));
+            std::thread::sleep(takes * kill / kills());
             let _ = child.kill();
             let _ = child.wait();
             if p.path("out/clip.vat.json").exists() {
-                let (old, new) = (verify("old"), verify("new"));
-                let whole = [old.status.success(), new.status.success()];
+                let [old, new] =
+                    ["old", "new"].map(|of| p.sinew(&["-q", "vat", "verify", "out", of]));
+                let whole = [&old, &new].map(|o| o.status.success());
                 assert!(
                     whole[0] != whole[1],
                     "kill {kill}: {whole:?}: {}{}",
@@ -506,13 +530,113 @@ mod signals {
                     said(&new)
                 );
             }
-            let _ = std::fs::remove_dir_all(p.path("out.work"));
         }
-        assert!(
-            p.files()
-                .iter()
-                .all(|n| !n.ends_with(".tmp") || n.starts_with(".sinew-"))
+        ended(&p.sinew(&line("new")), 0, "");
+        assert_eq!(p.files(), ["new", "old", "out", "shift.json", "square.obj"]);
+    }
+
+    /// Each command is killed a little later each time, over files of an earlier run: they are those of before, or whole new ones.
+    #[test]
+    fn killed_commands_leave_whole_files() {
+        let p = Place::new();
+        p.put("skin.json", SKIN);
+        ended(
+            &p.sinew(&[
+                "bake",
+                "skin",
+                "sample:arm",
+                "-g",
+                "skin.json",
+                "--frames",
+                "0-3",
+                "-o",
+                "arm.glb",
+            ]),
+            0,
+            "",
         );
+        let all: &[(&[&str], &[&str])] = &[
+            (
+                &[
+                    "run",
+                    "arm.glb",
+                    "-g",
+                    "skin.json",
+                    "--frames",
+                    "0-9",
+                    "-o",
+                    "a.glb",
+                    "-o",
+                    "a.npz",
+                    "--cache",
+                    "a.cache",
+                ],
+                &["a.glb", "a.npz", "a.cache"],
+            ),
+            (
+                &[
+                    "run",
+                    "arm.glb",
+                    "-g",
+                    "skin.json",
+                    "--frames",
+                    "0-3",
+                    "-o",
+                    "b.obj",
+                    "-o",
+                    "b.pc2",
+                ],
+                &["b_0000.obj", "b_0003.obj", "b.pc2"],
+            ),
+            (
+                &[
+                    "hair", "grow", "arm.glb", "--count", "200", "--length", "0.1", "-o", "h.glb",
+                    "-o", "h.tfx",
+                ],
+                &["h.glb", "h.tfx"],
+            ),
+            (
+                &[
+                    "bake",
+                    "skin",
+                    "arm.glb",
+                    "-g",
+                    "skin.json",
+                    "--frames",
+                    "0-3",
+                    "-o",
+                    "s.glb",
+                ],
+                &["s.glb"],
+            ),
+            (
+                &["embed", "a.glb", "-g", "skin.json", "-o", "e.glb"],
+                &["e.glb"],
+            ),
+        ];
+        for (line, files) in all {
+            let line = [&["-q", "--no-sync"], *line].concat();
+            let begun_at = Instant::now();
+            ended(&p.sinew(&line), 0, "");
+            let takes = begun_at.elapsed();
+            let whole: Vec<Vec<u8>> = files.iter().map(|f| bytes(&p, f)).collect();
+            for kill in 0..kills() {
+                // Of another run, and of the same kind.
+                for (file, bytes) in files.iter().zip(&whole) {
+                    std::fs::write(p.path(file), [bytes, &b"old"[..]].concat()).expect("written");
+                }
+                let mut child = begun(&p, &line);
+                std::thread::sleep(takes * kill / kills());
+                let _ = child.kill();
+                let _ = child.wait();
+                for (file, new) in files.iter().zip(&whole) {
+                    let found = bytes(&p, file);
+                    let is_old = found.strip_suffix(b"old") == Some(new);
+                    assert!(is_old || found == *new, "{line:?}, kill {kill}: {file}");
+                }
+            }
+            ended(&p.sinew(&line), 0, "");
+        }
     }
 }
 

@@ -312,9 +312,15 @@ fn exit_codes_tell_what_is_wrong() {
             "no node 'drive_morphs'",
         ),
         (
-            &["whole.glb", "-o", "none/out.glb", "--tolerance", "1e-4"],
+            &[
+                "whole.glb",
+                "-o",
+                "skin.json/out.glb",
+                "--tolerance",
+                "1e-4",
+            ],
             6,
-            "none/out.glb",
+            "skin.json is not a folder",
         ),
     ];
     let before = p.files();

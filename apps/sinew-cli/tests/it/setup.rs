@@ -237,8 +237,23 @@ fn the_cache_keeps_what_did_not_change() {
         told.contains("setup of 2 of 3 nodes read") && told.contains("setup written"),
         "{told}"
     );
-    // What is no cache is told and written over.
+    // What is no cache is somebody's, and stays.
     p.put("setup.bin", "something else");
+    let refused = [
+        "run",
+        "sheet.obj",
+        "-g",
+        "mush.json",
+        "--cache",
+        "setup.bin",
+        "-o",
+        "e.obj",
+    ];
+    let refused = p.sinew(&refused);
+    assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+    assert_eq!(p.text("setup.bin"), "something else");
+    // One that is damaged, or is asked for, is told and written over.
+    p.put("setup.bin", "SNWC something else");
     let told = run("mush.json", &[], "e.obj");
     assert!(
         told.contains("warning: setup.bin: this is not a setup cache")

@@ -381,7 +381,7 @@ fn work_that_is_kept_and_outputs_that_cannot_be_are_spoken_of() {
     assert!(p.path("soft.work").is_dir());
     p.put("taken", "");
     let taken = p.sinew(&["bake", "vat", "drops", "-o", "taken"]);
-    ended(&taken, 6, "taken: not a folder");
+    ended(&taken, 6, "taken is not a folder");
     assert!(!said(&taken).contains("what is done"), "nothing was");
     let scan = |crease: &str| p.sinew(&["vat", "scan", "drops", "--work", "w", "--crease", crease]);
     let words = "held scans that count for nothing now, of other settings (crease_degrees);";

@@ -26,7 +26,10 @@ impl Place {
         for _ in 0..MOST_LINKS {
             let kind = match std::fs::symlink_metadata(&at) {
                 Ok(found) => found.file_type(),
-                Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Self::File(at)),
+                // Whether there can be one, its folder tells.
+                Err(e) if [ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&e.kind()) => {
+                    return Ok(Self::File(at));
+                }
                 Err(e) => return Err(cannot_write(path)(e)),
             };
             if !kind.is_symlink() {

@@ -46,13 +46,57 @@ fn folders_appear_on_commit() {
 }
 
 #[test]
-fn missing_folder_is_an_error_with_the_path() {
-    let error = AtomicFile::create(Path::new("/no/such/folder/x.glb")).expect_err("no folder");
-    let expected = "cannot write /no/such/folder/x.glb: there is no folder /no/such/folder";
-    assert_eq!(error.to_string(), expected);
-    let error = AtomicDir::create(Path::new("/no/such/folder/frames")).expect_err("no folder");
-    let expected = "cannot write /no/such/folder/frames: there is no folder /no/such/folder";
-    assert_eq!(error.to_string(), expected);
+fn missing_folders_are_made_and_go_where_nothing_comes() {
+    let dir = tempfile::tempdir().expect("temp");
+    let at = |name: &str| dir.path().join(name);
+    drop(AtomicFile::create(&at("a/b/x.bin")).expect("made"));
+    drop(AtomicDir::create(&at("a/b/frames")).expect("made"));
+    assert!(names(dir.path()).is_empty(), "nothing came into them");
+    let mut file = AtomicFile::create(&at("a/b/x.bin")).expect("made");
+    file.put(b"1").expect("put");
+    file.commit().expect("commit");
+    let mut set = AtomicDir::create(&at("c/d/frames")).expect("made");
+    std::fs::write(set.stage("f").expect("name"), b"1").expect("write");
+    set.commit().expect("commit");
+    assert!(at("a/b/x.bin").is_file() && at("c/d/frames/f").is_file());
+}
+
+#[test]
+fn places_that_cannot_be_written_are_known_before() {
+    let dir = tempfile::tempdir().expect("temp");
+    let at = |name: &str| dir.path().join(name);
+    std::fs::write(at("taken"), b"").expect("write");
+    std::fs::create_dir(at("folder")).expect("made");
+    let told = |found: Result<(), IoError>| found.expect_err("refused").to_string();
+    for path in [at("taken/x.bin"), at("taken/new/x.bin")] {
+        let expected = format!("{} is not a folder", at("taken").display());
+        assert!(told(check_file_writable(&path)).contains(&expected));
+        assert!(told(check_folder_writable(&path)).contains(&expected));
+        assert!(AtomicFile::create(&path).is_err() && AtomicDir::create(&path).is_err());
+    }
+    assert!(told(check_file_writable(&at("folder"))).contains("a folder, expected a file"));
+    for path in ["x.bin", "new/x.bin", "folder/x.bin"] {
+        check_file_writable(&at(path)).expect("can be written");
+    }
+    assert_eq!(names(dir.path()), ["folder", "taken"], "nothing is made");
+}
+
+/// The file that tells of the others is the last of the new ones, and never stands beside those of another set.
+#[test]
+fn the_file_that_tells_of_the_others_is_away_meanwhile() {
+    let dir = tempfile::tempdir().expect("temp");
+    for old in ["a.png", "z.json"] {
+        std::fs::write(dir.path().join(old), b"old").expect("write");
+    }
+    let mut set = AtomicDir::create(dir.path()).expect("create");
+    for new in ["z.json", "a.png", "taken"] {
+        std::fs::write(set.stage(new).expect("name"), b"new").expect("write");
+    }
+    set.tells("z.json");
+    // The set ends halfway: this name is a folder.
+    std::fs::create_dir(dir.path().join("taken")).expect("made");
+    set.commit().expect_err("a folder is in the way");
+    assert_eq!(names(dir.path()), ["a.png", "taken"]);
 }
 
 #[test]

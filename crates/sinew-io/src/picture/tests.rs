@@ -81,8 +81,8 @@ fn png_comes_back_and_replaces_whole_files() {
     assert_eq!(read_png(&path).expect("read"), image);
     let left = std::fs::read_dir(folder.path()).expect("lists").count();
     assert_eq!(left, 1, "no temporary file is left behind");
-    let missing = folder.path().join("missing/a.png");
-    let error = write_png(&missing, &image).expect_err("no folder");
+    let missing = path.join("missing/a.png");
+    let error = write_png(&missing, &image).expect_err("a file is no folder");
     assert!(
         matches!(&error, IoError::Write { path, .. } if *path == missing),
         "{error}"

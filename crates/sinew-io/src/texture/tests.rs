@@ -379,7 +379,9 @@ fn sizes_and_channels_that_a_format_does_not_have_are_refused() {
         refused(exr, 1, 1, TextureChannels::Named(names));
     }
     assert_eq!(std::fs::read_dir(dir.path()).expect("folder").count(), 0);
-    let missing = dir.path().join("none").join("a.exr");
+    let file = dir.path().join("file");
+    std::fs::write(&file, b"").expect("written");
+    let missing = file.join("none").join("a.exr");
     let made = TextureWriter::create(&missing, exr, 1, 1, TextureChannels::Grey);
     assert!(matches!(made, Err(IoError::Write { .. })));
 }
