@@ -30,6 +30,11 @@ impl Threads {
 pub(crate) struct Pool(Option<ThreadPool>);
 
 impl Pool {
+    pub(crate) fn count(&self) -> usize {
+        let pool = self.0.as_ref();
+        pool.map_or_else(rayon::current_num_threads, ThreadPool::current_num_threads)
+    }
+
     /// Runs on them.
     pub(crate) fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         match &self.0 {

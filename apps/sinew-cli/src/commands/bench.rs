@@ -92,7 +92,7 @@ pub(super) fn bench(args: &BenchArgs, format: LogFormat, talk: &Talk) -> Outcome
     let mut report = json!({
         "sinew": env!("CARGO_PKG_VERSION"),
         "frames": args.frames,
-        "threads": pool.current_num_threads(),
+        "threads": pool.count(),
     });
     if let (Some(graph), Some(character)) = (&args.graph, &args.character) {
         let (bound, motion) = pool.install(|| load(args, graph, character, talk))?;
@@ -119,7 +119,7 @@ pub(super) fn bench(args: &BenchArgs, format: LogFormat, talk: &Talk) -> Outcome
             None => {
                 let measure = || processor::measure(&bound, &motion, frames, talk);
                 let cpu = pool.install(measure)?;
-                text += &table::processor(&cpu, pool.current_num_threads());
+                text += &table::processor(&cpu, pool.count());
                 report["processor"] = processor_json(&cpu);
                 Some(cpu)
             }
