@@ -39,6 +39,9 @@ pub(crate) struct Args {
     /// Files that a graph names lie in its folder (a graph in a character: the character's), or in this one; may be given often.
     #[arg(long = "allow-folder", global = true, value_name = "DIR")]
     pub(crate) allowed_folders: Vec<PathBuf>,
+    /// Run kernels of a graph that came within its character on hardware, too: look at them first, with `sinew check CHARACTER`.
+    #[arg(long, global = true)]
+    pub(crate) trust: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -248,7 +251,7 @@ pub(crate) enum Interpolation {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct CheckArgs {
-    /// Graph document.
+    /// Graph document, or a GLB or glTF file with a graph in it.
     pub(crate) graph: PathBuf,
     /// Print what the compiler derived: phases, order, links.
     #[arg(long)]

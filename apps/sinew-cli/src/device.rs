@@ -63,6 +63,7 @@ mod graphics {
 
     pub(super) fn runner(graph: &Arc<BoundGraph>, talk: &Talk) -> Outcome<Runner> {
         let gpu = Gpu::new(&GpuOptions::from_env()).map_err(PlayError::Device)?;
+        gpu.limit_compiling(talk.compile_limit());
         talk.info("device", &format!("runs on {}", gpu.info().name));
         Ok(Runner::graphics(&gpu, graph)?)
     }

@@ -23,7 +23,11 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let args = args::Args::parse();
-    let talk = talk::Talk::new(args.log_format, args.quiet, args.allowed_folders.clone());
+    let allowed = talk::Allowed {
+        folders: args.allowed_folders.clone(),
+        kernels: args.trust,
+    };
+    let talk = talk::Talk::new(args.log_format, args.quiet, allowed);
     match commands::dispatch(&args, &talk) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

@@ -6,6 +6,8 @@ mod cli;
 mod common;
 mod devices;
 mod hair;
+#[cfg(feature = "gpu")]
+mod kernels_of_strangers;
 mod pictures;
 mod psd;
 mod psd_compress;

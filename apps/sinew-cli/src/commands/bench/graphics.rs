@@ -3,6 +3,7 @@
 use super::motion::Motion;
 use super::{GraphicsTimes, Part};
 use crate::exit::{Failure, Outcome};
+use crate::talk::Talk;
 use sinew::geom::index32;
 use sinew::gpu::{
     AdapterKind, Gpu, GpuError, GpuGraph, GpuInstances, GpuOptions, Samples, Stopwatch, Timestamps,
@@ -35,8 +36,9 @@ pub(super) fn failure(error: GpuError) -> Failure {
 
 impl Graphics {
     /// The adapter that `SINEW_ADAPTER` names, or the first one.
-    pub(super) fn new() -> Outcome<Self> {
+    pub(super) fn new(talk: &Talk) -> Outcome<Self> {
         let gpu = Gpu::new(&GpuOptions::from_env()).map_err(failure)?;
+        gpu.limit_compiling(talk.compile_limit());
         let bytes = match gpu.info().kind {
             AdapterKind::Software => SOFTWARE_COPY_BYTES,
             _ => COPY_BYTES,

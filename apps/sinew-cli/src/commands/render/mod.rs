@@ -71,6 +71,7 @@ fn begin(args: &RenderArgs, talk: &Talk) -> Outcome<(Gpu, Arc<Character>)> {
     let character = character?;
     let failed = |_| Failure::new(Code::Device, "the graphics driver failed");
     let gpu = gpu.map_err(failed)?.map_err(PlayError::Device)?;
+    gpu.limit_compiling(talk.compile_limit());
     Ok((gpu, character))
 }
 
