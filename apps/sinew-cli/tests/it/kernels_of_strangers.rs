@@ -109,7 +109,11 @@ fn graphs_within_characters_can_be_checked() {
     let place = Place::new();
     let made = place.sinew(&["run", "square.obj", "-g", "shift.json", "-o", "plain.glb"]);
     assert!(made.status.success(), "{}", said(&made));
-    embed(&place, "write_mesh_positions(index, vec3f(1.0));", "hero.glb");
+    embed(
+        &place,
+        "write_mesh_positions(index, vec3f(1.0));",
+        "hero.glb",
+    );
     let [(heavy, message), ..] = shapes();
     embed(&place, &heavy, "heavy.glb");
     for (name, code, part) in [
@@ -129,7 +133,11 @@ fn kernels_within_characters_run_in_software_or_ask() {
     let place = Place::new();
     let made = place.sinew(&["run", "square.obj", "-g", "shift.json", "-o", "plain.glb"]);
     assert!(made.status.success(), "{}", said(&made));
-    embed(&place, "write_mesh_positions(index, vec3f(1.0));", "hero.glb");
+    embed(
+        &place,
+        "write_mesh_positions(index, vec3f(1.0));",
+        "hero.glb",
+    );
     for trust in ["", " --trust"] {
         let line = format!("run hero.glb --frames 0 --device gpu -o out.npz{trust}");
         let found = place.sinew(&line.split(' ').collect::<Vec<_>>());
