@@ -45,6 +45,9 @@ pub(crate) struct Args {
     /// Do not wait until files are on the disk: faster on slow disks, but a machine that loses its power may lose them.
     #[arg(long, global = true)]
     pub(crate) no_sync: bool,
+    /// Run kernels of a graph that came within its character on hardware, too: look at them first, with `sinew check CHARACTER`.
+    #[arg(long, global = true)]
+    pub(crate) trust: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -254,7 +257,7 @@ pub(crate) enum Interpolation {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct CheckArgs {
-    /// Graph document.
+    /// Graph document, or a GLB or glTF file with a graph in it.
     pub(crate) graph: PathBuf,
     /// Print what the compiler derived: phases, order, links.
     #[arg(long)]

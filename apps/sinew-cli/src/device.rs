@@ -66,7 +66,9 @@ pub(crate) mod graphics {
     pub(crate) fn open(talk: &Talk) -> Result<Gpu, GpuError> {
         let (gpu, said) = overheard(|| Gpu::new(&GpuOptions::from_env()));
         tell(&said, talk);
-        gpu
+        let gpu = gpu?;
+        gpu.limit_compiling(talk.compile_limit());
+        Ok(gpu)
     }
 
     /// Tells lines of drivers.

@@ -109,6 +109,9 @@ fn device_code(error: &sinew::gpu::GpuError) -> Code {
     use sinew::gpu::GpuError;
     match error {
         GpuError::Kernel(_) | GpuError::NoDeviceSide { .. } => Code::Bind,
+        // What lacks is a flag.
+        GpuError::Distrusted { .. } => Code::Usage,
+        GpuError::Stopped { .. } => Code::Interrupted,
         _ => Code::Device,
     }
 }
@@ -127,6 +130,19 @@ fn values_message(error: &ValuesError) -> String {
 mod tests {
     use super::*;
     use sinew::gpu::GpuError;
+
+    #[test]
+    fn kernels_that_are_not_trusted_ask_for_a_flag() {
+        let distrusted = GpuError::Distrusted {
+            kernels: vec!["wave".into()],
+            adapter: "a card".into(),
+        };
+        assert_eq!(code_of(&PlayError::Device(distrusted)), Code::Usage);
+        let stopped = GpuError::Stopped {
+            kernel: "wave".into(),
+        };
+        assert_eq!(code_of(&PlayError::Device(stopped)), Code::Interrupted);
+    }
 
     #[test]
     fn a_device_that_is_lost_in_a_frame_is_the_devices_failure() {

@@ -83,10 +83,24 @@ pub(crate) fn document(path: &Path, talk: &Talk) -> Outcome<Document> {
     Ok(allowing(document, talk))
 }
 
-/// With the folders of `--allow-folder`.
+/// With the folders of `--allow-folder`, and trusted by `--trust`.
 fn allowing(mut document: Document, talk: &Talk) -> Document {
-    document.folders = document.folders.allowing(&talk.allowed_folders);
+    document.folders = document.folders.allowing(&talk.allowed.folders);
+    document.trusted |= talk.allowed.kernels;
     document
+}
+
+/// The graph in a character's file.
+pub(crate) fn embedded_document(path: &Path, talk: &Talk) -> Outcome<Document> {
+    let character = character(path, talk)?;
+    let document = Document::embedded(&character).ok_or_else(|| {
+        let path = path.display();
+        Failure::new(
+            Code::Graph,
+            format!("{path}: there is no graph in this file; expected a graph document, or a character with one"),
+        )
+    })?;
+    Ok(allowing(document, talk))
 }
 
 /// The graph of `--graph`, else the one in the character's file, else what the character has.

@@ -28,7 +28,11 @@ fn main() -> ExitCode {
     let matches = args::Args::command().get_matches();
     let args = args::Args::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
     sinew::io::set_synced(!args.no_sync);
-    let mut talk = talk::Talk::new(args.log_format, args.quiet, args.allowed_folders.clone());
+    let allowed = talk::Allowed {
+        folders: args.allowed_folders.clone(),
+        kernels: args.trust,
+    };
+    let mut talk = talk::Talk::new(args.log_format, args.quiet, allowed);
     talk.listen();
     let done = threads::with_enough(|| {
         talk.will_write(outputs::Outputs::of(&matches, args.force)?);

@@ -22,12 +22,20 @@ pub(crate) fn counted(count: impl Into<u64>, what: &str) -> String {
     format!("{count} {what}{ending}")
 }
 
+/// What graphs of strangers may do beyond the usual.
+#[derive(Debug, Default)]
+pub(crate) struct Allowed {
+    /// Folders in which files may lie that graphs name.
+    pub(crate) folders: Vec<PathBuf>,
+    /// Whether hardware runs kernels of graphs that came within a character.
+    pub(crate) kernels: bool,
+}
+
 /// What holds for the whole run.
 pub(crate) struct Talk {
     format: LogFormat,
     quiet: bool,
-    /// Folders in which files may lie that graphs name.
-    pub(crate) allowed_folders: Vec<PathBuf>,
+    pub(crate) allowed: Allowed,
     interrupted: Arc<AtomicBool>,
     /// Files that this command has written.
     written: AtomicU64,
@@ -35,11 +43,11 @@ pub(crate) struct Talk {
 }
 
 impl Talk {
-    pub(crate) fn new(format: LogFormat, quiet: bool, allowed_folders: Vec<PathBuf>) -> Self {
+    pub(crate) fn new(format: LogFormat, quiet: bool, allowed: Allowed) -> Self {
         Self {
             format,
             quiet,
-            allowed_folders,
+            allowed,
             interrupted: Arc::default(),
             written: AtomicU64::new(0),
             outputs: Mutex::default(),
@@ -82,6 +90,15 @@ impl Talk {
     /// Whether Ctrl-C was pressed.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// What stops the compiler of kernels.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn compile_limit(&self) -> sinew::gpu::CompileLimit {
+        sinew::gpu::CompileLimit {
+            stop: Some(self.interrupted.clone()),
+            ..sinew::gpu::CompileLimit::default()
+        }
     }
 
     /// Fails once Ctrl-C was pressed.

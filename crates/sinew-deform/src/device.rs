@@ -502,6 +502,10 @@ macro_rules! uniform_struct {
     };
 }
 
+/// In texts of users, a constant of the executor's: turns that all loops may take together for one element. A text that counts its loops
+/// ends them there.
+pub const MOST_TURNS: &str = "given_most_turns";
+
 /// All that a node runs on a device.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DeviceNode {
@@ -528,6 +532,9 @@ pub struct DeviceNode {
     /// Whether the texts are a user's: every index that they give is compared with the length of what they read or write;
     /// reading beyond it gives zero, writing does nothing.
     pub guarded: bool,
+    /// Of texts of a user: the share that each takes of what a driver may have to compile at once. Passes that take more than 1 together do not
+    /// run together.
+    pub compile_share: f64,
     /// Invocations of a workgroup; the executor's choice where absent. Passes with different wishes do not run together.
     pub group_size: Option<u32>,
 }

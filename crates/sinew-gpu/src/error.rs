@@ -51,6 +51,36 @@ pub enum GpuError {
     /// A kernel's text does not compile.
     #[error(transparent)]
     Shader(#[from] ShaderError),
+    /// A graph from a stranger has kernels of its own, which hardware does not run unasked.
+    #[error(
+        "the graph came within its character and has kernels of its own ({}), which run on hardware ('{adapter}') only where you trust them: \
+         look at them with `sinew check CHARACTER`, then add --trust (in Rust: `Document::trusted`)",
+        quoted(kernels)
+    )]
+    Distrusted {
+        /// Nodes with such kernels.
+        kernels: Vec<String>,
+        /// Name of the adapter.
+        adapter: String,
+    },
+    /// A user's kernel takes the driver too long.
+    #[error(
+        "the kernel of node '{kernel}' was not compiled after {seconds} s by '{adapter}'; make its text shorter, with fewer calls and smaller arrays, or run it on another adapter"
+    )]
+    CompileTime {
+        /// Nodes that run in the launch.
+        kernel: String,
+        /// Time that it had.
+        seconds: f64,
+        /// Name of the adapter.
+        adapter: String,
+    },
+    /// Somebody asked to stop while a user's kernel was compiled.
+    #[error("stopped while the kernel of node '{kernel}' was compiled")]
+    Stopped {
+        /// Nodes that run in the launch.
+        kernel: String,
+    },
     /// The adapter lacks a feature.
     #[error("the adapter '{adapter}' has no {what}")]
     Unsupported {
@@ -164,6 +194,11 @@ pub enum GpuError {
         /// wgpu's message.
         message: String,
     },
+}
+
+fn quoted(names: &[String]) -> String {
+    let names: Vec<String> = names.iter().map(|n| format!("'{n}'")).collect();
+    names.join(", ")
 }
 
 impl GpuError {

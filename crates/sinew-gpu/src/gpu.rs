@@ -9,10 +9,10 @@ use crate::adapter::{
     Adapter, AdapterInfo, Adapters, Capabilities, DeviceLimits, Preference, wanted_features,
 };
 use crate::error::{GpuError, LimitError};
-use crate::pipeline::PipelineStore;
+use crate::pipeline::{CompileLimit, PipelineStore};
 use lost::Lost;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How [`Gpu::new`] makes its device.
 #[derive(Clone, Debug, Default)]
@@ -51,6 +51,7 @@ struct Inner {
     lost: Lost,
     uncaptured: Arc<Mutex<Option<String>>>,
     pipelines: PipelineStore,
+    compile_limit: Mutex<CompileLimit>,
     buffers_created: AtomicU64,
 }
 
@@ -140,6 +141,7 @@ impl Gpu {
             lost,
             uncaptured: Arc::default(),
             pipelines,
+            compile_limit: Mutex::default(),
             buffers_created: AtomicU64::new(0),
         };
         Ok(Self {
@@ -180,6 +182,11 @@ impl Gpu {
 
     pub(crate) fn pipelines(&self) -> &PipelineStore {
         &self.inner.pipelines
+    }
+
+    pub(crate) fn compile_limit(&self) -> MutexGuard<'_, CompileLimit> {
+        let limit = self.inner.compile_limit.lock();
+        limit.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How many buffers Sinew made on the device so far: the same number before and after a frame says that the frame made none.

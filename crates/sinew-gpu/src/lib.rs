@@ -77,7 +77,8 @@ pub use buffer::{Buffer, BufferUse, Readback};
 pub use error::{GpuError, LimitError};
 pub use gpu::{Gpu, GpuOptions, Submission};
 pub use pipeline::{
-    Access, Binding, KernelSource, Pipeline, RuntimeChecks, ShaderError, ShaderMessage,
+    Access, Binding, CompileLimit, KernelSource, Pipeline, RuntimeChecks, ShaderError,
+    ShaderMessage,
 };
 pub use program::{
     GpuArrayOutput, GpuGraph, GpuInstances, GpuMesh, GpuMeshOutput, Kernel, KernelBinding,

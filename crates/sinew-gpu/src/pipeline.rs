@@ -1,9 +1,11 @@
 //! Compute pipelines: a kernel's text with its bindings, compiled once for each device.
 
+mod in_time;
 mod saved;
 mod shader;
 mod store;
 
+pub use in_time::CompileLimit;
 pub use shader::{RuntimeChecks, ShaderError, ShaderMessage};
 pub(crate) use store::PipelineStore;
 
@@ -104,6 +106,8 @@ pub struct KernelSource<'a> {
     pub zero_workgroup_memory: bool,
     /// What is checked while the kernel runs.
     pub checks: RuntimeChecks,
+    /// Whether the text is a user's: it may take only so long to compile ([`Gpu::limit_compiling`]).
+    pub is_users: bool,
 }
 
 impl<'a> KernelSource<'a> {
@@ -126,6 +130,7 @@ impl<'a> KernelSource<'a> {
             workgroup_memory_bytes: 0,
             zero_workgroup_memory: true,
             checks: RuntimeChecks::ALL,
+            is_users: false,
         }
     }
 
@@ -336,11 +341,15 @@ impl Gpu {
     ///
     /// # Errors
     /// [`GpuError::Limit`] before anything is compiled, [`GpuError::Shader`] with the compiler's message where the text is wrong,
-    /// [`GpuError::Validation`] where text and bindings do not fit or there is no such entry point, [`GpuError::DeviceLost`].
+    /// [`GpuError::Validation`] where text and bindings do not fit or there is no such entry point, [`GpuError::DeviceLost`],
+    /// [`GpuError::CompileTime`] and [`GpuError::Stopped`] for texts of users.
     pub fn pipeline(&self, kernel: &KernelSource<'_>) -> Result<Arc<Pipeline>, GpuError> {
         self.check()?;
         self.pipelines()
-            .get_or_create(kernel.key(), || self.compile(kernel))
+            .get_or_create(kernel.key(), || match kernel.is_users {
+                true => self.compile_in_time(kernel),
+                false => self.compile(kernel),
+            })
     }
 
     /// How many pipelines were compiled so far: the same number before and after a frame says that the frame compiled none.

@@ -158,6 +158,8 @@ struct Collector<'a> {
     checked_kernels: HashMap<[u8; 32], Analysis>,
     /// Bytes of kernels that were checked so far.
     kernel_bytes: usize,
+    /// What the kernels so far take to compile.
+    kernel_share: f64,
     aliases: Vec<Alias>,
     /// Values from nodes that go into nested graphs: how many those declare, and who says so.
     counts: Vec<(links::RawSource, usize, String)>,
@@ -183,6 +185,7 @@ pub(crate) fn compile(
         nested_bytes: 0,
         checked_kernels: HashMap::new(),
         kernel_bytes: 0,
+        kernel_share: 0.0,
         aliases: Vec::new(),
         counts: Vec::new(),
         open_files: vec![file.to_owned()],
@@ -394,6 +397,7 @@ impl Collector<'_> {
                 .drain(..)
                 .filter_map(|(source, count, what)| Some((convert(source)?, count, what)))
                 .collect(),
+            distrusted: false,
         };
         plan.link_poses_of_meshes();
         plan.derive_phases();

@@ -185,9 +185,20 @@ pub struct Plan {
     pub(crate) warnings: Vec<Diagnostic>,
     /// Values from nodes that must be that many, and who says so (`place: input 'x' of 'y'`).
     pub(crate) counts: Vec<(Source, usize, String)>,
+    pub(crate) distrusted: bool,
 }
 
 impl Plan {
+    /// Says that the graph is a stranger's: hardware does not run its custom kernels.
+    pub fn distrust_kernels(&mut self) {
+        self.distrusted = true;
+    }
+    /// Names of the custom kernels that hardware does not run, after [`Self::distrust_kernels`].
+    pub fn distrusted_kernels(&self) -> Vec<&str> {
+        let kernels = self.nodes.iter().filter(|n| n.kernel.is_some());
+        let distrusted = kernels.filter(|_| self.distrusted);
+        distrusted.map(|n| n.name.as_str()).collect()
+    }
     /// Inputs in document order.
     pub fn inputs(&self) -> &[InputDecl] {
         &self.inputs

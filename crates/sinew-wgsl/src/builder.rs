@@ -33,6 +33,9 @@ pub struct ModuleOptions {
     pub f16: bool,
     /// Variables in `var<immediate>`.
     pub immediates: bool,
+    /// Whether what a driver needs for the module is limited ([`MOST_OPERATIONS`](crate::MOST_OPERATIONS),
+    /// [`MOST_VARIABLE_BYTES`](crate::MOST_VARIABLE_BYTES), [`MOST_WORKGROUP_BYTES`](crate::MOST_WORKGROUP_BYTES)): for texts of strangers.
+    pub limited: bool,
 }
 
 impl ModuleOptions {
@@ -295,7 +298,7 @@ fn fails_alike(text: &str, options: ModuleOptions, message: &str) -> bool {
     found.is_err_and(|findings| findings.iter().any(|f| f.message == message))
 }
 
-/// naga's front end, naga's validator, barriers; in this order, up to the first that finds something.
+/// naga's front end, naga's validator, barriers, limits; in this order, up to the first that finds something.
 fn check(
     text: &str,
     options: ModuleOptions,
@@ -307,9 +310,12 @@ fn check(
     let info = naga::valid::Validator::new(flags, options.capabilities())
         .validate(&module)
         .map_err(|e| vec![crate::validation::finding(text, &module, &e)])?;
-    let barriers = crate::uniformity::check(text, &module);
-    match barriers.is_empty() {
+    let mut findings = crate::uniformity::check(text, &module);
+    if findings.is_empty() && options.limited {
+        findings = crate::cost::check(text, &module, &info);
+    }
+    match findings.is_empty() {
         true => Ok((module, info)),
-        false => Err(barriers),
+        false => Err(findings),
     }
 }

@@ -69,7 +69,8 @@
 //! as naga's time grows with its square: a thousand lines take milliseconds, a megabyte a few seconds. Finishing costs once more of
 //! it for each function with a problem, 16 times at most and less often for long modules.
 //!
-//! What is not promised: that a kernel ends. A loop without end is valid WGSL.
+//! With [`ModuleOptions::limited`] what a driver needs to compile a module is limited, too: drivers write out every call, and their time grows
+//! with the square of what they have then. A loop without end is valid WGSL; [`Snippet::loop_counters`] ends it.
 //!
 //! # Barriers
 //!
@@ -81,11 +82,13 @@ mod brackets;
 mod builder;
 mod classify;
 mod content;
+mod cost;
 mod error;
 mod findings;
 mod foreign;
 mod front;
 mod locality;
+mod loops;
 mod module;
 mod pieces;
 mod recursion;
@@ -106,6 +109,7 @@ mod words;
 
 pub use builder::{ModuleBuilder, ModuleOptions};
 pub use content::RESERVED_PREFIX;
+pub use cost::{MOST_OPERATIONS, MOST_VARIABLE_BYTES, MOST_WORKGROUP_BYTES};
 pub use error::{KernelError, KernelErrors, LineColumn};
 pub use module::{Module, Place};
 /// The version of naga whose types appear here; wgpu 30 uses the same.

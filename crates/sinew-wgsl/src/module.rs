@@ -73,6 +73,11 @@ impl Module {
         &self.info
     }
 
+    /// What a driver has to compile: 1 where that is as much as [`ModuleOptions::limited`](crate::ModuleOptions::limited) allows.
+    pub fn share_of_limits(&self) -> f64 {
+        crate::cost::share(&self.naga, &self.info)
+    }
+
     /// Hands over naga's form, for those who need not the text.
     pub fn into_naga(self) -> (naga::Module, ModuleInfo) {
         (self.naga, self.info)

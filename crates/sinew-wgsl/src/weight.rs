@@ -1,5 +1,5 @@
-//! How long functions are, the constants that they use included: naga copies a constant's whole value to each place of use, and its
-//! time grows with the square of what it has then.
+//! How long functions are, the constants and types that they use included: naga copies a constant's whole value to each place of use, goes
+//! through all members of members of a structure, and its time grows with the square of what it has then.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,32 +8,38 @@ use crate::brackets::Problem;
 use crate::scan::{Declaration, DeclarationKind};
 use crate::tokens::{Token, TokenKind};
 
-/// Most tokens of one function, where each use of a constant counts as many as its value has. This many take naga about half a
+/// Most tokens of one function, where each use of a constant or of a structure counts as many as that has. This many take naga about half a
 /// second.
 pub const LONGEST_FUNCTION: usize = 1 << 16;
+/// Most tokens that such uses add in a whole text: many functions of that length would take minutes.
+const MOST_ADDED: usize = 1 << 18;
 
 struct Weights<'a> {
     text: &'a str,
     tokens: &'a [Token],
     declarations: &'a [Declaration],
-    constants: HashMap<&'a str, usize>,
+    /// What is written out at each place of use: constants, structures, other names of types.
+    copied: HashMap<&'a str, usize>,
     known: Vec<Option<usize>>,
 }
 
-/// Functions and constants that are too long; of a body, the body. Declarations must not build on each other in circles or too
+/// Declarations that are too long; of a body, the body. Declarations must not build on each other in circles or too
 /// deeply, which [`crate::recursion::check`] finds. Linear.
 pub(crate) fn check(text: &str, tokens: &[Token], declarations: &[Declaration]) -> Vec<Problem> {
-    let constants = declarations
+    let copied = declarations
         .iter()
         .enumerate()
-        .filter(|(_, d)| d.kind == DeclarationKind::Constant)
+        .filter(|(_, d)| {
+            use DeclarationKind as K;
+            matches!(d.kind, K::Constant | K::Structure | K::Alias)
+        })
         .map(|(i, d)| (tokens[d.name].text(text), i))
         .collect();
     let mut weights = Weights {
         text,
         tokens,
         declarations,
-        constants,
+        copied,
         known: vec![None; declarations.len()],
     };
     if declarations.is_empty() {
@@ -43,13 +49,21 @@ pub(crate) fn check(text: &str, tokens: &[Token], declarations: &[Declaration]) 
         return problem.into_iter().collect();
     }
     let mut out = Vec::new();
+    let mut added = 0_usize;
     for (i, d) in declarations.iter().enumerate() {
         let name = tokens[d.name];
         let what = format!("`{}`", name.text(text));
         let problem = too_long(name, &what, weights.of(i), d.tokens.len());
-        // The first constant that is too long, not all that build on it.
+        // The first one that is too long, not all that build on it.
         if problem.is_some() {
             weights.known[i] = Some(0);
+        }
+        added = added.saturating_add(weights.of(i).saturating_sub(d.tokens.len()));
+        if added > MOST_ADDED && problem.is_none() && out.is_empty() {
+            let message = format!(
+                "the constants and structures that are used up to here have more than {MOST_ADDED} tokens"
+            );
+            out.push(Problem::new(name, message).help("read large tables from a buffer"));
         }
         out.extend(problem);
     }
@@ -65,9 +79,9 @@ fn too_long(at: Token, what: &str, weight: usize, own: usize) -> Option<Problem>
         return Some(Problem::new(at, message));
     }
     let message = format!(
-        "{what} has {weight} tokens with the constants that it uses, at most {LONGEST_FUNCTION}"
+        "{what} has {weight} tokens with the constants and structures that it uses, at most {LONGEST_FUNCTION}"
     );
-    Some(Problem::new(at, message).help("keep large tables in `var<private>`"))
+    Some(Problem::new(at, message).help("read large tables from a buffer"))
 }
 
 impl Weights<'_> {
@@ -91,7 +105,7 @@ impl Weights<'_> {
         for at in range {
             let token = self.tokens[at];
             let word = token.text(self.text);
-            let module = self.constants.get(word).copied();
+            let module = self.copied.get(word).copied();
             let used = match (token.kind, local.get(word)) {
                 (TokenKind::Name, Some(weight)) => *weight,
                 (TokenKind::Name, None) => module

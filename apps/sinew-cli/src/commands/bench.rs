@@ -57,7 +57,7 @@ impl GraphicsTimes {
 
 #[cfg(not(feature = "gpu"))]
 mod graphics {
-    use super::{BoundGraph, GraphicsTimes, Motion, Outcome};
+    use super::{BoundGraph, GraphicsTimes, Motion, Outcome, Talk};
     use crate::exit::{Code, Failure};
     use std::sync::Arc;
 
@@ -66,7 +66,7 @@ mod graphics {
     pub(super) enum Graphics {}
 
     impl Graphics {
-        pub(super) fn new() -> Outcome<Self> {
+        pub(super) fn new(_: &Talk) -> Outcome<Self> {
             let why = "this program was built without graphics (its feature 'gpu')";
             Err(Failure::new(Code::Device, why))
         }

@@ -8,7 +8,14 @@ use crate::talk::{Talk, counted, print};
 use std::sync::Arc;
 
 pub(super) fn check(args: &CheckArgs, talk: &Talk) -> Outcome {
-    let document = load::document(&args.graph, talk)?;
+    let ending = args
+        .graph
+        .extension()
+        .map(std::ffi::OsStr::to_ascii_lowercase);
+    let document = match ending {
+        Some(e) if e == "glb" || e == "gltf" => load::embedded_document(&args.graph, talk)?,
+        _ => load::document(&args.graph, talk)?,
+    };
     let plan = Arc::new(load::compile(&document, talk)?);
     if args.explain {
         print(&plan.explain());

@@ -7,6 +7,8 @@ mod common;
 mod devices;
 mod hair;
 mod operation;
+#[cfg(feature = "gpu")]
+mod kernels_of_strangers;
 mod pictures;
 mod psd;
 mod psd_compress;

@@ -11,7 +11,7 @@ use super::planning::{Choices, LaunchStyle, Planner};
 use super::rows;
 use super::schedule::may_tile;
 use super::tiles::TileLimits;
-use crate::adapter::AdapterKind;
+use crate::adapter::{AdapterInfo, AdapterKind};
 use crate::buffer::{Buffer, BufferUse};
 use crate::error::GpuError;
 use crate::gpu::Gpu;
@@ -58,12 +58,24 @@ pub(super) fn words(bytes: &[u8]) -> Vec<u32> {
     bytes.chunks(4).map(word).collect()
 }
 
+/// A stranger's kernels run in software only, where a process can be ended: hardware that hangs takes the screen with it.
+fn check_trust(adapter: &AdapterInfo, distrusted: &[&str]) -> Result<(), GpuError> {
+    if distrusted.is_empty() || adapter.kind == AdapterKind::Software {
+        return Ok(());
+    }
+    Err(GpuError::Distrusted {
+        kernels: distrusted.iter().map(|k| (*k).to_owned()).collect(),
+        adapter: adapter.name.clone(),
+    })
+}
+
 impl GpuGraph {
     /// Brings a bound graph to a device: uploads what setup bound, compiles the launches of setup and runs them. Drivers without kernels
     /// whose inputs the host has stay there ([`sinew_graph::Step::host`]).
     ///
     /// # Errors
-    /// [`GpuError::NoDeviceSide`] names a node that neither the device nor the host beside it can run; limits, memory and lost devices otherwise.
+    /// [`GpuError::NoDeviceSide`] names a node that neither the device nor the host beside it can run, [`GpuError::Distrusted`] kernels of a
+    /// stranger; limits, memory and lost devices otherwise.
     pub fn new(gpu: &Gpu, graph: &Arc<BoundGraph>) -> Result<Self, GpuError> {
         Self::with_style(gpu, graph, LaunchStyle::Auto)
     }
@@ -77,12 +89,13 @@ impl GpuGraph {
         graph: &Arc<BoundGraph>,
         style: LaunchStyle,
     ) -> Result<Self, GpuError> {
+        check_trust(gpu.info(), &graph.plan().distrusted_kernels())?;
         let software = gpu.info().kind == AdapterKind::Software;
         let style = match style {
             LaunchStyle::Auto if software => LaunchStyle::Compact,
             style => style,
         };
-        let nodes = nodes::nodes(graph, style == LaunchStyle::Compact)?;
+        let nodes = nodes::nodes(graph, style == LaunchStyle::Compact, software)?;
         let passes = group::texts(&nodes, &|memory| nodes::shape(graph, &nodes, memory))?;
         let mut shared = Shared {
             gpu: gpu.clone(),
@@ -433,4 +446,29 @@ pub(super) fn block_binding<'a>(
         offset: range.start as u64,
         size: wgpu::BufferSize::new((range.end - range.start) as u64),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::software_info;
+
+    #[test]
+    fn kernels_of_strangers_run_in_software_only() {
+        let adapter = |kind| AdapterInfo {
+            kind,
+            ..software_info("an adapter")
+        };
+        use AdapterKind as K;
+        for kind in [K::Discrete, K::Integrated, K::Virtual, K::Other] {
+            check_trust(&adapter(kind), &[]).expect("nobody to distrust");
+            let error = check_trust(&adapter(kind), &["wave", "a/b"]).expect_err("hardware");
+            let said = error.to_string();
+            assert!(
+                said.contains("'wave', 'a/b'") && said.contains("--trust"),
+                "{said}"
+            );
+        }
+        check_trust(&adapter(K::Software), &["wave"]).expect("software");
+    }
 }

@@ -29,6 +29,8 @@ pub(super) struct PassText {
     pub(super) varies: bool,
     /// Whether indices are checked against the lengths of arrays.
     pub(super) guarded: bool,
+    /// As in `DeviceNode`.
+    pub(super) compile_share: f64,
     /// Invocations of a workgroup that its author asks for.
     pub(super) group_size: Option<u32>,
     /// Whether workgroups work together: it shares a launch with nothing.
@@ -204,6 +206,8 @@ impl Group {
         let scatters = self.passes.iter().any(|p| p.locality == Locality::Scatter);
         let sizes = self.group_size().zip(next.group_size);
         let fits = fits && !scatters && sizes.is_none_or(|(a, b)| a == b);
+        let compiled: f64 = self.passes.iter().map(|p| p.compile_share).sum();
+        let fits = fits && (next.compile_share == 0.0 || compiled + next.compile_share <= 1.0);
         fits && !too_early
             && !reads_lines
             && !overwrites
@@ -257,6 +261,7 @@ pub(super) fn texts(
                 phase: node.phase,
                 varies: node.device.passes_vary,
                 guarded: node.device.guarded,
+                compile_share: node.device.compile_share,
                 group_size,
                 grouped,
             });

@@ -156,9 +156,13 @@ pub(super) fn launch(
         crowd,
         batch_vectors,
     )?;
+    let entries = text.module.entry_points();
+    let entry = entries.iter().find(|e| e.name == ENTRY);
     let source = KernelSource {
         checks: checks(group, &shared.nodes),
         // In tiles and crowds every element is written before it is read, and nodes whose groups work together promise that; what else a text declares is its author's.
+        workgroup_memory_bytes: entry.map_or(0, |e| e.workgroup_bytes),
+        is_users: group.passes.iter().any(|p| p.guarded),
         zero_workgroup_memory: group.tiling.is_none() && crowd.is_none() && !group.is_grouped(),
         ..KernelSource::new(
             &label,

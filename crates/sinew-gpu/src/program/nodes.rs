@@ -39,17 +39,35 @@ fn port_memory(port: &Option<PortPlace>) -> PortMemory {
     }
 }
 
+/// Turns of loops for one element of a user's kernel; a thousand times those of a mesh's neighbours or joints.
+const MOST_TURNS_IN_HARDWARE: u32 = 1 << 20;
+/// The same in software. Mesa's device ends all loops of a kernel after 65,535 turns without a word, those that neighbours take counted in part;
+/// the text's own counter must be first, since it leaves a mark.
+const MOST_TURNS_IN_SOFTWARE: u32 = 1 << 15;
+
 /// All steps of a graph that the device runs, setup first; `simple` for devices that are slow to compile long kernels.
 ///
 /// # Errors
 /// [`GpuError::NoDeviceSide`] names the first node that neither the device nor the host beside it can run.
-pub(super) fn nodes(graph: &BoundGraph, simple: bool) -> Result<Vec<NodeOnDevice>, GpuError> {
+pub(super) fn nodes(
+    graph: &BoundGraph,
+    simple: bool,
+    software: bool,
+) -> Result<Vec<NodeOnDevice>, GpuError> {
+    let most_turns = match software {
+        true => MOST_TURNS_IN_SOFTWARE,
+        false => MOST_TURNS_IN_HARDWARE,
+    };
     let program = graph.program();
     let mut out = Vec::new();
     for phase in [Phase::Setup, Phase::Update] {
         let steps = program.steps(phase).iter();
         for step in steps.filter(|s| !s.runs_on_host()) {
-            let device = device_node(graph, step)?;
+            let mut device = device_node(graph, step)?;
+            if device.guarded {
+                let setting = sinew_deform::DeviceSetting::U32(most_turns);
+                device.settings.push((sinew_deform::MOST_TURNS, setting));
+            }
             out.push(NodeOnDevice {
                 index: out.len(),
                 phase,

@@ -2,8 +2,12 @@
 
 use super::gpu;
 use crate::{
-    Binding, Buffer, BufferUse, Gpu, GpuError, GpuOptions, KernelSource, Preference, RuntimeChecks,
+    Binding, Buffer, BufferUse, CompileLimit, Gpu, GpuError, GpuOptions, KernelSource, Preference,
+    RuntimeChecks,
 };
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 const SQUARE: &str = "
 @group(0) @binding(0) var<storage, read> source: array<u32>;
@@ -100,6 +104,49 @@ fn pipelines_are_compiled_once() {
     };
     gpu.pipeline(&renamed).unwrap();
     assert_eq!(gpu.pipelines_created(), 2);
+}
+
+/// A driver that is not done in time is not waited for; the next call waits anew.
+#[test]
+fn texts_of_users_have_a_time_limit() {
+    let Some(gpu) = gpu() else { return };
+    let users = KernelSource {
+        is_users: true,
+        ..square()
+    };
+    gpu.limit_compiling(CompileLimit {
+        longest: Duration::ZERO,
+        stop: None,
+    });
+    let error = gpu.pipeline(&users).unwrap_err();
+    assert!(matches!(error, GpuError::CompileTime { .. }), "{error}");
+    let said = error.to_string();
+    let expected = "the kernel of node 'square' was not compiled after 0 s";
+    assert!(said.contains(expected), "{said}");
+    // Texts that are no user's take their time.
+    assert_eq!(run(&gpu, &square(), &[2]).unwrap(), [4]);
+    let constants = [("add", 1.0)];
+    let plus = KernelSource {
+        constants: &constants,
+        ..users.clone()
+    };
+    gpu.limit_compiling(CompileLimit {
+        longest: Duration::from_secs(600),
+        stop: Some(Arc::new(AtomicBool::new(true))),
+    });
+    // Stopped, unless the driver was faster than the first look.
+    match gpu.pipeline(&plus) {
+        Err(GpuError::Stopped { kernel }) => assert_eq!(kernel, "square"),
+        other => assert!(other.is_ok(), "{other:?}"),
+    }
+    gpu.limit_compiling(CompileLimit::default());
+    assert_eq!(run(&gpu, &plus, &[1, 2, 3]).unwrap(), [2, 5, 10]);
+    let wrong = KernelSource {
+        wgsl: "oops",
+        ..users
+    };
+    let error = gpu.pipeline(&wrong).unwrap_err();
+    assert!(matches!(error, GpuError::Shader(_)), "{error}");
 }
 
 #[test]

@@ -33,6 +33,8 @@ const KERNEL_KEYS: [&str; 8] = [
 const LARGEST_GROUP: u32 = 1024;
 /// Constants of a kernel, at most.
 const MOST_CONSTANTS: usize = 256;
+/// What all kernels of a graph may take together, where 1 is what one may: about a minute on a device in software.
+const MOST_KERNEL_SHARE: f64 = 8.0;
 /// Parameters of a kernel, at most: they travel with each frame.
 const MOST_PARAMETERS: usize = 64;
 const ELEMENTS: [(&str, Element); 6] = [
@@ -362,6 +364,18 @@ impl Collector<'_> {
                 }
             }
         };
+        self.kernel_share += analysis.compile_share;
+        if self.kernel_share > MOST_KERNEL_SHARE {
+            let message = "the kernels up to here are more than a driver compiles in a minute";
+            let help = format!(
+                "this one takes {:.0} % of what one kernel may, all together at most {:.0} %: shorten them, or split the graph",
+                100.0 * analysis.compile_share,
+                100.0 * MOST_KERNEL_SHARE
+            );
+            self.reporter(r.scope)
+                .error("too_large", &json.span, message, help);
+            return None;
+        }
         for buffer in &mut buffers {
             buffer.cleared = analysis.cleared.contains(buffer.name);
         }

@@ -169,11 +169,12 @@ impl BoundKernel {
             locality: kernel.analysis.locality,
             ..DevicePass::per_vertex("kernel", "")
         };
-        let pass = match kernel.domain() {
-            KernelDomain::Vertex => pass,
-            KernelDomain::Triangle => pass.over(DeviceDomain::Elements(self.first_mesh().1)),
+        let (vertices, triangles) = self.first_mesh();
+        let (pass, elements) = match kernel.domain() {
+            KernelDomain::Vertex => (pass, vertices),
+            KernelDomain::Triangle => (pass.over(DeviceDomain::Elements(triangles)), triangles),
         };
-        let own = (pass, text(kernel, &self.meshes, &self.poses));
+        let own = (pass, text(kernel, elements, &self.meshes, &self.poses));
         clear.chain([own]).unzip()
     }
 }
@@ -197,6 +198,7 @@ impl BoundNode for BoundKernel {
         let kernel = &self.kernel;
         let mut node = DeviceNode {
             guarded: true,
+            compile_share: kernel.analysis.compile_share,
             group_size: kernel.group_size(),
             ..DeviceNode::default()
         };

@@ -3,8 +3,23 @@
 use super::CustomKernel;
 use super::bound::{MeshFacts, PoseFacts};
 use super::given::parameter_type;
-use sinew_deform::{NodeDesc, ParameterType};
+use super::text::TAKEN_PREFIX;
+use super::written;
+use sinew_deform::{MOST_TURNS, MeshAttribute, NodeDesc, ParameterType};
+use sinew_wgsl::Snippet;
+use sinew_wgsl::tokens::{TokenKind, tokenize};
 use std::fmt::Write;
+
+/// Turns that all loops of a kernel may take together for a whole mesh, shared evenly by its elements.
+const MOST_TURNS_OF_MESH: u64 = 1 << 34;
+/// What each element may take of however large a mesh.
+const LEAST_TURNS: u64 = 1 << 12;
+
+/// Turns for each of `elements`.
+fn turns(elements: usize) -> u64 {
+    let share = MOST_TURNS_OF_MESH / (elements as u64).max(1);
+    share.clamp(LEAST_TURNS, u32::MAX.into())
+}
 
 /// Registers of 16 bytes that a parameter takes among the uniforms.
 pub(super) fn registers(ty: ParameterType) -> usize {
@@ -14,9 +29,14 @@ pub(super) fn registers(ty: ParameterType) -> usize {
     }
 }
 
-/// The whole text.
-pub(super) fn text(kernel: &CustomKernel, meshes: &[MeshFacts], poses: &[PoseFacts]) -> String {
-    let mut out = with_prologue(kernel);
+/// The whole text, for a launch over that many elements.
+pub(super) fn text(
+    kernel: &CustomKernel,
+    elements: usize,
+    meshes: &[MeshFacts],
+    poses: &[PoseFacts],
+) -> String {
+    let mut out = users_text(kernel, elements);
     out.push('\n');
     for (name, value) in &kernel.constants {
         if kernel.uses(name) {
@@ -41,8 +61,8 @@ pub(super) fn uses_parameters(kernel: &CustomKernel) -> bool {
     parameters.clone().any(|p| kernel.uses(p.name))
 }
 
-/// The user's text; what it may leave unwritten is taken over from the input first.
-fn with_prologue(kernel: &CustomKernel) -> String {
+/// The user's text; what it may leave unwritten is taken over from the input first, and every loop is counted.
+fn users_text(kernel: &CustomKernel, elements: usize) -> String {
     let (text, analysis) = (kernel.text(), &kernel.analysis);
     let index = &analysis.index;
     let mut prologue = String::new();
@@ -54,11 +74,62 @@ fn with_prologue(kernel: &CustomKernel) -> String {
             " write_{port}_{word}({index}, read_{from}_{word}({index}));"
         );
     }
-    if analysis.is_body {
-        return format!("fn kernel({index}: u32) {{{prologue}\n{text}\n}}");
+    let counter = format!("{TAKEN_PREFIX}turns");
+    let snippet = Snippet::parse(kernel.file(), text);
+    let mut inserted = snippet.map_or_else(|_| Vec::new(), |s| s.loop_counters(&counter));
+    let is_counted = !inserted.is_empty();
+    let prefix = if is_counted { TAKEN_PREFIX } else { "" };
+    if !analysis.is_body {
+        inserted.push((analysis.body_start, prologue.clone()));
+        let names = tokenize(text).into_iter();
+        let own = names.filter(|t| t.kind == TokenKind::Name && t.text(text) == "kernel");
+        inserted.extend(own.map(|t| (t.start, prefix.to_owned())));
     }
-    let (before, behind) = text.split_at(analysis.body_start.min(text.len()));
-    format!("{before}{prologue}{behind}")
+    let text = with_inserted(text, inserted);
+    let mut out = match analysis.is_body {
+        true => format!("fn {prefix}kernel({index}: u32) {{{prologue}\n{text}\n}}"),
+        false => text,
+    };
+    if is_counted {
+        count_loops(&mut out, kernel.desc(), &counter, turns(elements));
+    }
+    out
+}
+
+/// `text` with others put before some of its bytes.
+fn with_inserted(text: &str, mut inserted: Vec<(usize, String)>) -> String {
+    inserted.sort_by_key(|(at, _)| *at);
+    let (mut out, mut copied) = (String::new(), 0);
+    for (at, more) in inserted {
+        let at = at.clamp(copied, text.len());
+        out.push_str(&text[copied..at]);
+        out.push_str(&more);
+        copied = at;
+    }
+    out.push_str(&text[copied..]);
+    out
+}
+
+/// `kernel` around the user's own function. A device cannot fail, so that positions which took too many turns are marked as no numbers:
+/// who reads them refuses the frame. The bits are those of a NaN; WGSL lets no constant be one.
+fn count_loops(out: &mut String, desc: &NodeDesc, counter: &str, turns: u64) {
+    let marked = written(desc).filter(|(_, a)| *a == MeshAttribute::Positions);
+    let mark: String = marked
+        .map(|(port, a)| {
+            let word = a.wgsl_name();
+            format!(" write_{port}_{word}(index, vec3f(bitcast<f32>(0x7fc00000u | {counter})));")
+        })
+        .collect();
+    let _ = write!(
+        out,
+        "
+var<private> {counter}: u32;
+fn kernel(index: u32) {{
+    {counter} = min({turns}u, {MOST_TURNS});
+    {TAKEN_PREFIX}kernel(index);
+    if ({counter} == 0u) {{{mark} }}
+}}"
+    );
 }
 
 fn mesh_text(out: &mut String, kernel: &CustomKernel, mesh: &MeshFacts) {
@@ -174,4 +245,27 @@ fn parameters(out: &mut String, desc: &NodeDesc) {
         at += registers(p.ty);
     }
     let _ = write!(out, "struct Uniforms {{{fields} }}\n{functions}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_meshes_share_their_turns() {
+        assert_eq!(turns(0), u64::from(u32::MAX));
+        assert_eq!(turns(1 << 14), 1 << 20);
+        assert_eq!(turns(1 << 17), 1 << 17);
+        assert_eq!(turns(usize::MAX), 1 << 12);
+    }
+
+    #[test]
+    fn what_is_inserted_stands_before_its_byte() {
+        let inserted = vec![
+            (3, "c".to_owned()),
+            (0, "a".to_owned()),
+            (1, "-".to_owned()),
+        ];
+        assert_eq!(with_inserted("xyz", inserted), "ax-yzc");
+    }
 }

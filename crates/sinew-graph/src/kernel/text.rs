@@ -4,7 +4,9 @@ use super::given::{Given, What, stub_name, stubs};
 use super::{BufferWrite, KernelBuffer, written};
 use sinew_deform::{Locality, MeshAttribute, NodeDesc};
 use sinew_wgsl::tokens::{Token, TokenKind, tokenize};
-use sinew_wgsl::{KernelError, KernelErrors, ModuleBuilder, ModuleOptions, Snippet, SnippetKind};
+use sinew_wgsl::{
+    KernelError, KernelErrors, Module, ModuleBuilder, ModuleOptions, Snippet, SnippetKind,
+};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -50,6 +52,8 @@ pub(crate) struct Analysis {
     pub(crate) kept: Vec<(&'static str, MeshAttribute)>,
     /// Buffers whose elements may be left unwritten, or are added to: they start as zero.
     pub(crate) cleared: BTreeSet<&'static str>,
+    /// As [`sinew_deform::DeviceNode::compile_share`].
+    pub(crate) compile_share: f64,
 }
 
 /// What the declaration around a text says.
@@ -112,16 +116,17 @@ pub(crate) fn check_name(name: &str, alone: bool) -> Result<(), String> {
 /// # Errors
 /// Every problem found.
 pub(crate) fn check(file: &str, text: &str, around: Around<'_>) -> Result<Analysis, Vec<Problem>> {
-    let located = |errors: KernelErrors| -> Vec<Problem> {
+    let located = |errors: &KernelErrors| -> Vec<Problem> {
         errors.0.iter().map(|e| problem(file, text, e)).collect()
     };
-    let snippet = Snippet::parse(file, text).map_err(located)?;
+    let snippet = Snippet::parse(file, text).map_err(|e| located(&e))?;
     let body = Body::of(&snippet);
     let mut problems = taken_names(&snippet);
     problems.extend(pin_problems(&snippet, around));
     problems.extend(foreign_writes(&snippet, &body, around));
     problems.extend(uncalled_parameters(&snippet, around));
-    if let Err(errors) = finish(&snippet, around.given) {
+    let finished = finish(&snippet, around.given);
+    if let Err(errors) = &finished {
         for mut found in located(errors) {
             let known = |p: &Problem| p.bytes.start == found.bytes.start;
             if problems.iter().any(known) {
@@ -140,7 +145,8 @@ pub(crate) fn check(file: &str, text: &str, around: Around<'_>) -> Result<Analys
         problems.sort_by_key(|p| p.bytes.start);
         return Err(problems);
     }
-    Ok(analyse(&snippet, body, around))
+    let compile_share = finished.map_or(1.0, |module| module.share_of_limits());
+    Ok(analyse(&snippet, body, around, compile_share))
 }
 
 /// What to say of a function that is not there: those that do what its name begins with, or the pins.
@@ -188,8 +194,11 @@ fn problem(file: &str, text: &str, error: &KernelError) -> Problem {
 }
 
 /// Puts the text together with functions that have the right types and nothing behind them.
-fn finish(snippet: &Snippet, given: &[Given]) -> Result<(), KernelErrors> {
-    let mut builder = ModuleBuilder::new(ModuleOptions::default());
+fn finish(snippet: &Snippet, given: &[Given]) -> Result<Module, KernelErrors> {
+    let mut builder = ModuleBuilder::new(ModuleOptions {
+        limited: true,
+        ..ModuleOptions::default()
+    });
     let stubs_of: Vec<String> = (0..given.len()).map(stub_name).collect();
     let renames = given.iter().zip(&stubs_of);
     let renames: Vec<(&str, &str)> = renames
@@ -197,7 +206,7 @@ fn finish(snippet: &Snippet, given: &[Given]) -> Result<(), KernelErrors> {
         .collect();
     let entry = builder.add(snippet, "sinew_kernel_", &renames)?;
     builder.declare("generated", &stubs(given, &entry.unwrap_or_default()));
-    builder.finish().map(|_| ())
+    builder.finish()
 }
 
 fn name_tokens(snippet: &Snippet) -> Vec<Token> {
@@ -207,15 +216,22 @@ fn name_tokens(snippet: &Snippet) -> Vec<Token> {
 }
 
 fn taken_names(snippet: &Snippet) -> Vec<Problem> {
-    let taken = snippet
-        .declared()
-        .filter(|d| TAKEN.contains(&d.name) || d.name.starts_with(TAKEN_PREFIX));
-    taken
-        .map(|d| {
-            let message = format!("`{}` is a name of generated code", d.name);
-            Problem::new(d.span, message, "choose another name")
-        })
-        .collect()
+    let problem = |name: &str, bytes: Range<usize>| {
+        let message = format!("`{name}` is a name of generated code");
+        Problem::new(bytes, message, "choose another name")
+    };
+    let declared = snippet.declared();
+    let taken = declared
+        .filter(|d| TAKEN.contains(&d.name))
+        .map(|d| problem(d.name, d.span));
+    // A local variable would hide what generated code counts with.
+    let mut seen = BTreeSet::new();
+    let prefixed = name_tokens(snippet)
+        .into_iter()
+        .map(|t| (t.text(snippet.text()), t.span()))
+        .filter(|(name, _)| name.starts_with(TAKEN_PREFIX) && seen.insert(name.to_owned()))
+        .map(|(name, bytes)| problem(name, bytes));
+    taken.chain(prefixed).collect()
 }
 
 /// What is done to pins that do not take it.
@@ -406,7 +422,7 @@ fn uncalled_parameters(snippet: &Snippet, around: Around<'_>) -> Vec<Problem> {
     out
 }
 
-fn analyse(snippet: &Snippet, body: Body, around: Around<'_>) -> Analysis {
+fn analyse(snippet: &Snippet, body: Body, around: Around<'_>, compile_share: f64) -> Analysis {
     let text = snippet.text();
     let names: BTreeSet<String> = snippet.names().into_iter().map(str::to_owned).collect();
     let sure = body.sure_calls(text);
@@ -433,6 +449,7 @@ fn analyse(snippet: &Snippet, body: Body, around: Around<'_>) -> Analysis {
     };
     Analysis {
         names,
+        compile_share,
         is_body: snippet.kind() == SnippetKind::Body,
         body_start: body.start,
         index: body.index,

@@ -4,6 +4,7 @@ mod angles;
 mod bind_options;
 mod check;
 mod frame_time;
+mod heavy_kernels;
 mod instance;
 mod kernels;
 mod nested;

@@ -2,6 +2,7 @@
 
 mod barriers;
 mod common;
+mod limits;
 mod modules;
 mod random;
 mod real_kernels;

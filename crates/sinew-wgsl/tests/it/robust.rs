@@ -225,7 +225,7 @@ fn constants_that_double_and_tables_used_often_are_refused() {
     let errors = common::module(&format!("{text}fn kernel(index: u32) {{ let x = a59; }}"));
     assert_eq!(
         errors.unwrap_err().0[0].one_line(),
-        "k.wgsl:13:7: `a12` has 81910 tokens with the constants that it uses, at most 65536; keep large tables in `var<private>`"
+        "k.wgsl:13:7: `a12` has 81910 tokens with the constants and structures that it uses, at most 65536; read large tables from a buffer"
     );
     let table = format!("array({}1.0)", "1.0, ".repeat(5000));
     let uses = "s += table[index];".repeat(1000);
@@ -245,7 +245,7 @@ fn constants_of_a_function_that_double_are_refused() {
     }
     let seen = first_message(format!("{text} let x = a59;"));
     assert!(
-        seen.ends_with("tokens with the constants that it uses, at most 65536"),
+        seen.ends_with("tokens with the constants and structures that it uses, at most 65536"),
         "{seen}"
     );
 }

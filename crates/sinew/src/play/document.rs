@@ -15,6 +15,9 @@ pub struct Document {
     pub text: String,
     /// Folder that names of files in it (nested graphs, kernels, characters) are relative to and stay in, and others that they may lie in.
     pub folders: Folders,
+    /// Whether hardware may run custom kernels of the graph. One that came within its character is not trusted, any other is; devices in
+    /// software run all.
+    pub trusted: bool,
 }
 
 impl Document {
@@ -41,6 +44,7 @@ impl Document {
             name: name.into(),
             text: text.into(),
             folders: folders.into(),
+            trusted: true,
         }
     }
 
@@ -48,11 +52,11 @@ impl Document {
     pub fn embedded(character: &Character) -> Option<Self> {
         let text = character.asset.graph.as_ref()?;
         let name = format!("{} (embedded graph)", character.path.display());
-        Some(Self::from_text(
-            name,
-            text,
-            Folders::of_file(&character.path),
-        ))
+        let folders = Folders::of_file(&character.path);
+        Some(Self {
+            trusted: false,
+            ..Self::from_text(name, text, folders)
+        })
     }
 
     /// The graph that travels in the character's file, else the one of [`Self::default_of`].
@@ -96,7 +100,11 @@ impl Document {
     /// # Errors
     /// Every problem found, each with its place and what would be right.
     pub fn compile(&self) -> Result<Plan, Diagnostics> {
-        compile(&self.name, &self.text, &Files { root: self })
+        let mut plan = compile(&self.name, &self.text, &Files { root: self })?;
+        if !self.trusted {
+            plan.distrust_kernels();
+        }
+        Ok(plan)
     }
 }
 

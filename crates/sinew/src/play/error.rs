@@ -143,7 +143,7 @@ pub enum PlayError {
     },
     /// A frame was evaluated, but a position in it is infinite or not a number.
     #[error(
-        "frame {frame}: vertex {vertex} of output '{output}' is not finite; check scales and parameters of the graph"
+        "frame {frame}: vertex {vertex} of output '{output}' is not finite; check scales and parameters of the graph, and loops of its kernels that take too many turns"
     )]
     NotFinite {
         /// Number of the frame.

@@ -723,3 +723,126 @@ fn the_mesh_is_as_it_is() {
         assert!((uv[0] + 2.0 * uv[1] - found).abs() < 1e-6);
     }
 }
+
+/// A kernel over vertices that writes positions.
+fn node(text: &str, link: &str) -> serde_json::Value {
+    serde_json::json!({
+        "node": "kernel", "domain": "vertex", "text": text,
+        "inputs": { "mesh": { "type": "mesh", "link": link } },
+        "outputs": { "mesh": { "type": "mesh", "writes": ["positions"] } },
+    })
+}
+
+/// The first coordinate of each vertex, as a kernel writes it.
+fn first_coordinates(gpu: &Gpu, text: &str) -> Vec<f32> {
+    let asset = sample("arm_with_hand");
+    let document = serde_json::json!({
+        "sinew": "1.0", "nodes": { "k": node(text, "body") }, "outputs": { "body": "k" },
+    });
+    let mut run = instances(gpu, &asset, &document.to_string(), 1);
+    update(&mut run, &asset, 1);
+    let out = mesh(&mut run, "body", 0);
+    out.positions.iter().map(|p| p[0]).collect()
+}
+
+/// Counting loops changes nothing of kernels that end: as many turns as in closed form, in loops of all kinds.
+#[test]
+fn loops_that_end_take_all_their_turns() {
+    let Some(gpu) = sinew_gpu::test_support::gpu() else {
+        return;
+    };
+    for (text, expected) in [
+        (
+            "for (var i = 0u; i < 30000u; i++) { a += 1u; }",
+            Some(30_000.0),
+        ),
+        (
+            "for (var i = 0u; i < 150u; i++) { for (var j = 0u; j < 200u; j++) { a += 1u; } }",
+            Some(30_000.0),
+        ),
+        (
+            "loop { a += 1u; if a >= 500u { break; } continuing { a += 1u; } }",
+            Some(501.0),
+        ),
+        (
+            "a = 7u; while a != 1u { a = select(3u * a + 1u, a / 2u, a % 2u == 0u); }",
+            Some(1.0),
+        ),
+        // Each vertex its own number of turns.
+        ("loop { if a == index % 900u { break; } a += 1u; }", None),
+    ] {
+        let text = format!("var a = 0u; {text} write_mesh_positions(index, vec3f(f32(a)));");
+        for (i, x) in first_coordinates(&gpu, &text).into_iter().enumerate() {
+            assert_eq!(x, expected.unwrap_or((i % 900) as f32), "{text}");
+        }
+    }
+}
+
+/// A loop without end leaves a mark in the positions of the vertices that it ran for, and in no others.
+#[test]
+fn loops_without_end_mark_positions() {
+    let Some(gpu) = sinew_gpu::test_support::gpu() else {
+        return;
+    };
+    let one = "if index == 5u { loop { } } write_mesh_positions(index, vec3f(2.0));";
+    for (index, x) in first_coordinates(&gpu, one).into_iter().enumerate() {
+        match index {
+            5 => assert!(x.is_nan(), "{x}"),
+            _ => assert_eq!(x, 2.0, "{index}"),
+        }
+    }
+    // In a function, and in a kernel that would keep what came in.
+    let callee = "fn f(n: u32) -> u32 { var a = n; while a > 0u { a = max(a, 1u); } return a; }
+fn kernel(index: u32) { if f(index) == 7u { write_mesh_positions(index, vec3f(2.0)); } }";
+    let found = first_coordinates(&gpu, callee);
+    assert!(!found[0].is_nan());
+    assert!(found[1..].iter().all(|x| x.is_nan()));
+}
+
+/// Kernels that are heavy together do not share a launch, and those that are light still do.
+#[test]
+fn heavy_kernels_run_by_themselves() {
+    let Some(gpu) = sinew_gpu::test_support::gpu() else {
+        return;
+    };
+    let launches = |array: usize| {
+        let text = format!(
+            "var t: array<f32, {array}>; t[index % 4u] = 1.0; let p = read_mesh_positions(index); write_mesh_positions(index, p + vec3f(t[index % 4u]));"
+        );
+        let nodes = serde_json::json!({ "one": node(&text, "body"), "two": node(&text, "one") });
+        let document =
+            serde_json::json!({ "sinew": "1.0", "nodes": nodes, "outputs": { "body": "two" } });
+        let asset = sample("arm_with_hand");
+        let text = document.to_string();
+        let graph = GpuGraph::with_style(&gpu, &bound(&asset, &text), LaunchStyle::Compact);
+        let all = graph.expect("runs").instances(1).expect("fits").kernels();
+        let labels = all.into_iter().map(|k| k.label);
+        labels
+            .filter(|l| l.contains("one") || l.contains("two"))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        launches(8).len(),
+        launches(300).len() - 1,
+        "{:?}",
+        launches(300)
+    );
+}
+
+/// A graph that is not trusted runs in software.
+#[test]
+fn kernels_of_a_character_run_in_software() {
+    let asset = sample("arm_with_hand");
+    let mut plan = compile("test.json", SHIFT, &NoNesting).expect("a graph");
+    assert!(plan.distrusted_kernels().is_empty());
+    plan.distrust_kernels();
+    assert_eq!(plan.distrusted_kernels(), ["shift"]);
+    let Some(gpu) = sinew_gpu::test_support::gpu() else {
+        return;
+    };
+    let plan = Arc::new(plan);
+    let graph = BoundGraph::bind(plan.clone(), &bindings(&asset, &plan), &[], Par::Seq);
+    let made = GpuGraph::new(&gpu, &Arc::new(graph.expect("binds")));
+    let software = gpu.info().kind == sinew_gpu::AdapterKind::Software;
+    assert_eq!(made.is_ok(), software);
+}

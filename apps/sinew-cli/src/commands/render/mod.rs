@@ -81,7 +81,9 @@ fn begin(args: &RenderArgs, talk: &Talk) -> Outcome<(Gpu, Arc<Character>)> {
     tell(&said, talk);
     let character = character?;
     load::show_warnings(&character, talk);
-    Ok((gpu.map_err(PlayError::Device)?, character))
+    let gpu = gpu.map_err(PlayError::Device)?;
+    gpu.limit_compiling(talk.compile_limit());
+    Ok((gpu, character))
 }
 
 /// What would be passed over without a word.

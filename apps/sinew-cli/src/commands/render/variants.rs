@@ -96,7 +96,7 @@ mod tests {
         let asset = sinew_samples::arm_with_hand().expect("a sample");
         let character = Character::from_asset(asset);
         let graph = Document::of_character(&character);
-        let talk = Talk::new(LogFormat::Text, true, Vec::new());
+        let talk = Talk::new(LogFormat::Text, true, crate::talk::Allowed::default());
         for name in built_in::names() {
             let variant = Variant::parse(name, &graph, &character, &talk).expect(name);
             variant.document.compile().expect(name);
