@@ -115,15 +115,15 @@ pub(crate) fn chosen_document(
     }
 }
 
-/// Compiles; shows every problem.
+/// Compiles; shows the problems.
 pub(crate) fn compile(document: &Document, talk: &Talk) -> Outcome<Plan> {
     match document.compile() {
         Ok(plan) => {
-            plan.warnings().iter().for_each(|d| talk.diagnostic(d));
+            talk.diagnostics(plan.warnings());
             Ok(plan)
         }
         Err(problems) => {
-            problems.0.iter().for_each(|d| talk.diagnostic(d));
+            talk.diagnostics(&problems.0);
             let message = format!("{} problems in {}", problems.0.len(), document.name);
             Err(Failure {
                 shown: true,

@@ -4,12 +4,13 @@ use crate::args::LogFormat;
 use crate::exit::{Code, Failure, Outcome};
 use crate::outputs::Outputs;
 use crate::terminal::{escaped, masked};
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Map, Value, json};
 use sinew::graph::{Diagnostic, NodeNote, SetupProgress, SetupWatch, Severity};
 use std::cell::Cell;
 use std::io::{ErrorKind, IsTerminal, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -167,35 +168,51 @@ impl Talk {
         }
     }
 
-    /// Shows a problem of a graph document with its place underlined.
-    pub(crate) fn diagnostic(&self, d: &Diagnostic) {
-        if self.quiet && d.severity == Severity::Warning {
-            return;
-        }
-        let place = d.place();
+    /// Shows problems of a graph document, as text the first [`MOST_SHOWN`].
+    pub(crate) fn diagnostics(&self, all: &[Diagnostic]) {
+        let is_shown = |d: &&Diagnostic| !(self.quiet && d.severity == Severity::Warning);
+        let shown: Vec<&Diagnostic> = all.iter().filter(is_shown).collect();
         if self.format == LogFormat::Json {
-            let level = if d.severity == Severity::Error {
-                "error"
-            } else {
-                "warning"
-            };
-            self.line(
-                &json!({ "level": level, "event": d.code, "message": d.message, "help": d.help, "file": &*d.file, "line": place.line, "column": place.column })
-                    .to_string(),
-            );
+            shown.iter().for_each(|d| self.diagnostic_json(d));
             return;
         }
-        let level = if d.severity == Severity::Error {
-            Level::ERROR
-        } else {
-            Level::WARNING
+        for d in shown.iter().take(MOST_SHOWN) {
+            self.diagnostic_text(d);
+        }
+        if let Some(more @ 1..) = shown.len().checked_sub(MOST_SHOWN) {
+            let more = counted(more as u64, "more problem");
+            self.line(&format!("... and {more}; --log-format json lists all"));
+        }
+    }
+
+    fn diagnostic_json(&self, d: &Diagnostic) {
+        let level = match d.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
         };
-        let span = d.span.start.min(d.text.len())..d.span.end.min(d.text.len());
-        let snippet = Snippet::source(masked(&d.text))
-            .path(escaped(&d.file))
-            .line_start(1)
+        let place = d.place();
+        self.line(
+            &json!({ "level": level, "event": d.code, "message": d.message, "help": d.help, "file": &*d.file, "line": place.line, "column": place.column })
+                .to_string(),
+        );
+    }
+
+    /// With its place underlined.
+    fn diagnostic_text(&self, d: &Diagnostic) {
+        let level = match d.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+        };
+        let place = d.place();
+        let (text, span) = excerpt(&d.text, &d.span);
+        let origin = Origin::path(escaped(&d.file))
+            .line(place.line)
+            .char_column(place.column);
+        let snippet = Snippet::source(masked(text))
+            .line_start(place.line)
             .annotation(AnnotationKind::Primary.span(span).label(escaped(&d.label)));
-        let mut group = level.primary_title(escaped(&d.message)).element(snippet);
+        let title = level.primary_title(escaped(&d.message));
+        let mut group = title.element(origin).element(snippet);
         if let Some(help) = &d.help {
             group = group.element(Level::HELP.message(escaped(help)));
         }
@@ -233,26 +250,48 @@ impl Talk {
     }
 }
 
+/// Problems of a document that are shown as text.
+const MOST_SHOWN: usize = 50;
+/// Bytes of a line before and behind what is underlined that are looked at: more than any terminal is wide.
+const BESIDE: usize = 400;
+/// What is underlined over more bytes than these is underlined at its start only.
+const MOST_UNDERLINED: usize = 4000;
+
+/// The lines of `text` that `span` is in, as far as they can be seen, and the span in them: what a picture of it costs does not depend on the text.
+fn excerpt<'t>(text: &'t str, span: &Range<usize>) -> (&'t str, Range<usize>) {
+    let start = text.floor_char_boundary(span.start);
+    let mut end = text.floor_char_boundary(span.end.max(start));
+    if end - start > MOST_UNDERLINED {
+        let first_line = &text[start..text.floor_char_boundary(start + MOST_UNDERLINED)];
+        end = start + first_line.find('\n').unwrap_or(first_line.len());
+    }
+    let before = text.floor_char_boundary(start.saturating_sub(BESIDE));
+    let behind = text.floor_char_boundary(end + BESIDE);
+    let from = text[before..start].rfind('\n');
+    let from = from.map_or(before, |at| before + at + 1);
+    let to = text[end..behind].find('\n').map_or(behind, |at| end + at);
+    (&text[from..to], start - from..end - from)
+}
+
 /// Setup that is done sooner shows no progress.
 const QUIET_SETUP: Duration = Duration::from_millis(500);
 
-/// Progress of setup in hundredths.
-#[derive(Default)]
+/// Progress of setup, or what else goes node by node, in hundredths.
 struct SetupBar {
+    what: &'static str,
     shown: Option<(Progress, u8)>,
 }
 
 impl SetupBar {
     fn show(&mut self, talk: &Talk, at: SetupProgress<'_>) {
         let hundredths = (at.done * 100.0) as u8;
-        let begin = || (talk.progress(100, "setup"), u8::MAX);
+        let begin = || (talk.progress(100, self.what), u8::MAX);
         let (progress, before) = self.shown.get_or_insert_with(begin);
         let is_same_node = progress.node.as_deref() == Some(at.node);
         if !is_same_node {
             progress.node = Some(at.node.to_owned());
-            progress
-                .bar
-                .set_message(format!("setup of {}", escaped(at.node)));
+            let message = format!("{} of {}", self.what, escaped(at.node));
+            progress.bar.set_message(message);
         }
         if !is_same_node || *before != hundredths {
             progress.step(hundredths.into());
@@ -264,7 +303,17 @@ impl SetupBar {
 impl Talk {
     /// Calls `work` with whom to tell how far setup is, and whether to stop: Ctrl-C stops it.
     pub(crate) fn follow_setup<T>(&self, work: impl FnOnce(SetupWatch<'_>) -> T) -> T {
-        let (begun, bar) = (Instant::now(), Mutex::new(SetupBar::default()));
+        self.follow("setup", work)
+    }
+
+    /// [`Self::follow_setup`] for other work; `what` is its name.
+    pub(crate) fn follow<T>(
+        &self,
+        what: &'static str,
+        work: impl FnOnce(SetupWatch<'_>) -> T,
+    ) -> T {
+        let bar = SetupBar { what, shown: None };
+        let (begun, bar) = (Instant::now(), Mutex::new(bar));
         let report = |at: SetupProgress<'_>| {
             let mut bar = bar.lock().unwrap_or_else(PoisonError::into_inner);
             if bar.shown.is_some() || (begun.elapsed() >= QUIET_SETUP && at.done < 1.0) {

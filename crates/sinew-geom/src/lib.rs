@@ -40,7 +40,7 @@ pub use asset::{Asset, MeshSequence, Selection, SelectionError, Warning};
 pub use clip::{Channel, ChannelTarget, Clip, ClipError, Interpolation};
 pub use decompose::{DecomposeError, Decomposition, ORTHOGONAL_TOLERANCE, nearest_rotation};
 pub use euler::EulerOrder;
-pub use grow::{GrowAmount, GrowError, GrowMaps, GrowSettings, grow};
+pub use grow::{GrowAmount, GrowError, GrowMaps, GrowSettings, grow, grow_watched};
 pub use image::Image;
 pub use mesh::{
     Attribute, Bounds, Influences, InfluencesError, Mesh, MeshError, MeshPart, MorphTarget, bounds,

@@ -1,6 +1,5 @@
 //! Hair for characters: strands grown by painted attributes, and files of them.
 
-use crate::deform::Par;
 use crate::deform::collide::{
     CollideJob, CollideScratch, CollideSettings, Collider, Contact, FieldCollider,
 };
@@ -9,8 +8,10 @@ use crate::deform::sdf::{
     SignMethod,
 };
 use crate::deform::tangent_frames::compute_normals;
+use crate::deform::{BindWatch, Par, Stopped};
 use crate::geom::{
-    Attribute, GrowError, GrowMaps, GrowSettings, Mesh, Selection, SelectionError, Warning, grow,
+    Attribute, GrowError, GrowMaps, GrowSettings, Mesh, Selection, SelectionError, Warning,
+    grow_watched,
 };
 use crate::io::gltf_write::{GlbOptions, add_strands, write_glb};
 use crate::io::tressfx::write_tfx_asset;
@@ -67,6 +68,9 @@ pub enum HairError {
     /// The meshes have no distance field that strands could be kept out of.
     #[error("strands cannot be kept out of the meshes: {0}")]
     Field(#[from] SdfError),
+    /// Whoever follows wants no more.
+    #[error("growing was stopped")]
+    Stopped(#[from] Stopped),
 }
 
 fn known_attributes(names: &[String]) -> String {
@@ -76,11 +80,15 @@ fn known_attributes(names: &[String]) -> String {
     }
 }
 
-/// Grows strands on a character's meshes at rest.
+/// Grows strands on a character's meshes at rest. `watch` follows it, and may stop it.
 ///
 /// # Errors
-/// [`HairError`]: no such mesh or attribute, nothing to grow on, settings out of range, meshes without a distance field.
-pub fn grow_hair(character: &Character, request: &GrowRequest) -> Result<Mesh, HairError> {
+/// [`HairError`]: no such mesh or attribute, nothing to grow on, settings out of range, meshes without a distance field, stopped.
+pub fn grow_hair(
+    character: &Character,
+    request: &GrowRequest,
+    watch: &BindWatch<'_>,
+) -> Result<Mesh, HairError> {
     let asset = &character.asset;
     if let Some(clearance) = request.clearance
         && !(clearance >= 0.0 && clearance.is_finite())
@@ -126,12 +134,21 @@ pub fn grow_hair(character: &Character, request: &GrowRequest) -> Result<Mesh, H
         Some(normals) => normals.clone(),
         None => compute_normals(&mesh),
     };
-    let mut hair = grow(&mesh, &normals, &maps, &request.settings)?;
+    let mut hair = watch.part(0.0, GROWING, |watch| {
+        let goes_on = |done| watch.step(done).is_ok();
+        grow_watched(&mesh, &normals, &maps, &request.settings, &goes_on)
+    })?;
     if let Some(clearance) = request.clearance {
-        keep_out(&asset.merged(&Selection::All)?, clearance, &mut hair)?;
+        let body = asset.merged(&Selection::All)?;
+        watch.part(GROWING, 1.0, |watch| {
+            keep_out(&body, clearance, &mut hair, &watch)
+        })?;
     }
     Ok(hair)
 }
+
+/// Share of the time that growing takes, roughly; the rest keeps strands out of the meshes.
+const GROWING: f64 = 0.7;
 
 /// Cells of the field that strands are kept out by, along the longest side of the character.
 const CELLS: u32 = 192;
@@ -139,7 +156,12 @@ const CELLS: u32 = 192;
 const ROUNDS: usize = 8;
 
 /// Turns segments of strands, root to tip, until all but their roots are out of the meshes; lengths stay.
-fn keep_out(body: &Mesh, clearance: f32, hair: &mut Mesh) -> Result<(), HairError> {
+fn keep_out(
+    body: &Mesh,
+    clearance: f32,
+    hair: &mut Mesh,
+    watch: &BindWatch<'_>,
+) -> Result<(), HairError> {
     let Some(strands) = hair.topology.strands() else {
         return Ok(());
     };
@@ -152,16 +174,23 @@ fn keep_out(body: &Mesh, clearance: f32, hair: &mut Mesh) -> Result<(), HairErro
         sign,
         ..SdfSettings::default()
     };
-    let new = |sign| SdfBind::new(&body.topology, &body.positions, &frame, settings(sign));
+    let new = |sign| {
+        watch.part(0.0, 0.3, |watch| {
+            let (topology, rest) = (&body.topology, &body.positions);
+            SdfBind::new_watched(topology, rest, &frame, settings(sign), Par::Rayon, &watch)
+        })
+    };
     let mut field = new(SignMethod::Pseudonormals)?;
     if !field.report().is_closed() {
         field = new(SignMethod::WindingNumber)?;
     }
+    watch.step(0.3)?;
     let mut buffers = FieldBuffers::new(&field);
     buffers.build(&field, &body.positions, &frame, Par::Rayon);
     let Some(shape) = FieldCollider::new(FieldWords::Grid(buffers.view())) else {
         return Ok(());
     };
+    watch.step(0.6)?;
     let contacts = [Contact {
         collider: 0,
         margin: clearance,

@@ -4,7 +4,9 @@ use crate::exit::{Failure, Outcome};
 use crate::hair_args::{HairCommand, HairGrowArgs};
 use crate::load;
 use crate::talk::Talk;
+use sinew::deform::BindWatch;
 use sinew::geom::{GrowAmount, GrowSettings, Selection};
+use sinew::graph::SetupProgress;
 use sinew::hair::{GrowRequest, HAIR_ENDINGS, HairError, grow_hair, write_hair};
 use std::path::Path;
 
@@ -17,7 +19,17 @@ pub(super) fn hair(command: &HairCommand, talk: &Talk) -> Outcome {
 fn grow(args: &HairGrowArgs, talk: &Talk) -> Outcome {
     args.output.iter().try_for_each(|path| check_ending(path))?;
     let character = load::character(&args.character, talk)?;
-    let hair = grow_hair(&character, &request(args)).map_err(|e| match e {
+    let grown = talk.follow("growth", |watch| {
+        let report = |done| (watch.report)(SetupProgress { done, node: "hair" });
+        let is_stopped = watch.is_stopped;
+        let watch = BindWatch {
+            report: &report,
+            is_stopped,
+        };
+        grow_hair(&character, &request(args), &watch)
+    });
+    talk.check_interrupt()?;
+    let hair = grown.map_err(|e| match e {
         HairError::Selection(_) | HairError::Attribute { .. } | HairError::Clearance(_) => {
             Failure::usage(e)
         }

@@ -1,8 +1,9 @@
 //! A bound driver looked at from outside, in double precision: for reports, plots and fitting, not for frames.
 
 use super::bind::PoseDriverBind;
-use super::metric::DriverValue;
-use super::reference;
+use super::metric::{Coordinates, DriverValue};
+use super::{reference, simd};
+use sinew_geom::nalgebra::DMatrix;
 
 impl PoseDriverBind {
     /// Distance of `values` (one a driver joint) from each pose, each in the pose's metric and its unit. Empty where the number of
@@ -36,6 +37,35 @@ impl PoseDriverBind {
             reference::solved(self, &influences, &mut out);
         }
         out
+    }
+
+    /// [`Self::unlimited_weights`] of many queries, query after query, with the influences as [`super::PoseDriverJob`] computes them. Empty where a
+    /// query does not fit. `O(n²)` a query, as one product of matrices.
+    pub fn unlimited_weights_of_many(&self, queries: &[Vec<DriverValue>]) -> Vec<f64> {
+        if queries.iter().any(|q| q.len() != self.joint_count) {
+            return Vec::new();
+        }
+        let count = self.pose_count;
+        let padded = count.next_multiple_of(simd::LANES);
+        let mut influences = DMatrix::zeros(padded, queries.len());
+        let columns = influences.as_mut_slice().chunks_exact_mut(padded.max(1));
+        for (query, out) in queries.iter().zip(columns) {
+            if let (Some(packed), [channel]) = (&self.packed, self.channels.as_slice()) {
+                let at = query
+                    .iter()
+                    .map(|v| channel.metric.coordinates(v, &self.axis));
+                let at: Vec<Coordinates> = at.collect();
+                dispatch!(simd => simd::influences(simd, packed, &at, out));
+            } else {
+                reference::influences(self, query, &mut out[..count]);
+            }
+        }
+        let influences = influences.rows(0, count);
+        let weights = match &self.system {
+            Some(system) => &system.coefficients * influences,
+            None => influences.into_owned(),
+        };
+        weights.data.into()
     }
 
     /// The weights that [`super::PoseDriverJob`] gives, in double precision. Empty where the number of values does not fit. `O(n²)`.

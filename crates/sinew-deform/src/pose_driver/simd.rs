@@ -252,6 +252,19 @@ fn kernels<S: Simd>(simd: S, family: Family, out: &mut [[f64; LANES]]) {
     }
 }
 
+/// Influences at a query: whole vectors. `queries` has one element a joint.
+#[simd]
+pub(super) fn influences<S: Simd>(
+    simd: S,
+    packed: &Packed,
+    queries: &[Coordinates],
+    influences: &mut [f64],
+) {
+    let (blocks, _) = influences.as_chunks_mut::<LANES>();
+    arguments(simd, packed, queries, blocks);
+    kernels(simd, packed.family, blocks);
+}
+
 /// Solved weights of a query, before limits. `queries` has one element a joint; `influences` and `weights` whole vectors.
 #[simd]
 pub(super) fn solved<S: Simd>(

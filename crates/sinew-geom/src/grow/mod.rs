@@ -7,7 +7,7 @@ mod shape;
 mod tests;
 
 use crate::{Attribute, Influences, Mesh, Strands, StrandsError, Topology};
-use roots::{Root, scatter};
+use roots::{AT_ONCE, Root, scatter};
 
 /// How many strands grow.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -113,7 +113,13 @@ pub enum GrowError {
     /// There would be too many vertices.
     #[error(transparent)]
     Strands(#[from] StrandsError),
+    /// Whoever follows wants no more.
+    #[error("growing was stopped")]
+    Stopped,
 }
+
+/// Share of the time that finding roots takes, roughly.
+const SCATTERING: f64 = 0.6;
 
 /// Most vertices of a strand.
 const MOST_VERTICES: usize = 4096;
@@ -139,19 +145,45 @@ pub fn grow(
     maps: &GrowMaps<'_>,
     settings: &GrowSettings,
 ) -> Result<Mesh, GrowError> {
+    grow_watched(mesh, normals, maps, settings, &|_| true)
+}
+
+/// As [`grow`], followed: `goes_on` hears the share of the work that is done, from 0 to 1, at least every few thousand strands, and answers whether
+/// to go on.
+///
+/// # Errors
+/// As [`grow`]; [`GrowError::Stopped`].
+pub fn grow_watched(
+    mesh: &Mesh,
+    normals: &[[f32; 3]],
+    maps: &GrowMaps<'_>,
+    settings: &GrowSettings,
+    goes_on: &dyn Fn(f64) -> bool,
+) -> Result<Mesh, GrowError> {
     check_settings(settings)?;
     check_maps(mesh, normals, maps)?;
-    let mut roots = scatter(mesh, maps.density, settings)?;
+    let step = |done: f64| {
+        if goes_on(done) {
+            Ok(())
+        } else {
+            Err(GrowError::Stopped)
+        }
+    };
+    let scattering = |done: f64| step(SCATTERING * done);
+    let mut roots = scatter(mesh, maps.density, settings, &scattering)?;
     roots.retain(|r| maps.length.is_none_or(|l| r.mean(l) > 0.0));
     if roots.is_empty() {
         return Err(GrowError::NoSurface { masked: true });
     }
     let each = settings.vertices;
     let strands = Strands::new(std::iter::repeat_n(each, roots.len()))?;
-    let positions = roots
-        .iter()
-        .flat_map(|root| shape::strand(mesh, normals, maps, settings, root))
-        .collect();
+    let mut positions = Vec::with_capacity(roots.len() * each);
+    for (i, some) in roots.chunks(AT_ONCE).enumerate() {
+        let done = (i * AT_ONCE) as f64 / roots.len() as f64;
+        step(SCATTERING + (1.0 - SCATTERING) * done)?;
+        let strand = |root| shape::strand(mesh, normals, maps, settings, root);
+        positions.extend(some.iter().flat_map(strand));
+    }
     let mut out = Mesh::new("hair", Topology::from_strands(strands), positions);
     let masses = (0..roots.len() * each).map(|v| if v % each < 2 { 0.0 } else { 1.0 });
     let masses = Attribute::Scalar(masses.collect());

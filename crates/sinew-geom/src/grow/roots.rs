@@ -3,7 +3,9 @@
 use super::random::Random;
 use super::{GrowAmount, GrowError, GrowSettings, IN_ALL, MOST_IN_ALL, MOST_STRANDS};
 use crate::{Mesh, Vec3};
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::HashMap;
+use std::collections::binary_heap::{BinaryHeap, PeekMut};
+use std::ops::RangeInclusive;
 
 /// A place on the surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,12 +43,15 @@ impl Root {
 const CANDIDATES: usize = 5;
 /// Where roots are this much sparser than at the densest place, distances grow no further: it bounds the search.
 const LEAST_DENSITY: f64 = 0.04;
+/// After so many candidates somebody is asked whether to stop.
+pub(super) const AT_ONCE: usize = 4096;
 
-/// Roots on the surface; as many as wanted.
+/// Roots on the surface; as many as wanted. `step` takes the share that is done and fails where it should stop.
 pub(super) fn scatter(
     mesh: &Mesh,
     density: Option<&[f32]>,
     settings: &GrowSettings,
+    step: &dyn Fn(f64) -> Result<(), GrowError>,
 ) -> Result<Vec<Root>, GrowError> {
     let surface = Surface::new(mesh, density);
     if surface.weighted_area <= 0.0 {
@@ -75,11 +80,15 @@ pub(super) fn scatter(
         }
     };
     let mut random = Random::new(settings.seed, 0);
-    let candidates: Vec<Candidate> = (0..wanted.saturating_mul(CANDIDATES))
-        .map(|_| surface.pick(&mut random))
-        .collect();
+    let mut candidates = Vec::with_capacity(wanted.saturating_mul(CANDIDATES));
+    for i in 0..wanted.saturating_mul(CANDIDATES) {
+        if i % AT_ONCE == 0 {
+            step(0.0)?;
+        }
+        candidates.push(surface.pick(&mut random));
+    }
     let radius = (surface.weighted_area / (2.0 * 3_f64.sqrt() * wanted as f64)).sqrt();
-    let kept = eliminate(&candidates, wanted, radius);
+    let kept = eliminate(&candidates, wanted, radius, step)?;
     let kept = candidates.iter().zip(kept).filter(|(_, kept)| *kept);
     let numbered = kept
         .zip(1..)
@@ -192,76 +201,259 @@ impl PartialOrd for Crowded {
 
 /// Weighted sample elimination (Yuksel 2015): takes the most crowded candidate away until `wanted` are left; `radius` is
 /// the largest possible distance of that many points at density one, halved. Tells which are kept.
-fn eliminate(candidates: &[Candidate], wanted: usize, radius: f64) -> Vec<bool> {
-    let grid = Grid::new(candidates, 2.0 * radius / LEAST_DENSITY.sqrt());
-    let weight = |a: &Candidate, b: &Candidate| {
-        let stretch = ((a.density + b.density) / 2.0).sqrt();
-        let near = 1.0 - (a.at - b.at).norm() * stretch / (2.0 * radius);
-        near.max(0.0).powi(8)
-    };
-    let mut crowd: Vec<f64> = candidates
-        .iter()
-        .zip(0..)
-        .map(|(c, i)| {
-            let others = grid.near(c.at).filter(|&o| o != i);
-            others.map(|o| weight(c, &candidates[o as usize])).sum()
-        })
-        .collect();
+fn eliminate(
+    candidates: &[Candidate],
+    wanted: usize,
+    radius: f64,
+    step: &dyn Fn(f64) -> Result<(), GrowError>,
+) -> Result<Vec<bool>, GrowError> {
+    // By cells as wide as anything reaches. This is the order, too, in which weights are summed up, which decides their last bits, and those decide
+    // ties: as always, so that a seed gives the strands that it always gave.
+    let widest = reach(radius, LEAST_DENSITY, LEAST_DENSITY);
+    let mut order: Vec<u32> = (0..candidates.len() as u32).collect();
+    order.sort_by_cached_key(|i| {
+        let [x, y, z] = cell_of(candidates[*i as usize].at, widest);
+        [z, y, x]
+    });
+    let neighbours = Neighbours::new(candidates, &order, radius);
+    let mut kept = vec![true; candidates.len()];
+    let mut near = Vec::new();
+    let mut crowd = vec![0.0; candidates.len()];
+    for (done, &i) in order.iter().enumerate() {
+        if done % AT_ONCE == 0 {
+            step(0.4 * done as f64 / candidates.len() as f64)?;
+        }
+        let i = i as usize;
+        kept[i] = false;
+        neighbours.find(&candidates[i], &kept, &mut near);
+        kept[i] = true;
+        near.sort_unstable_by_key(|n| n.rank);
+        crowd[i] = near.iter().map(|n| n.weight).sum();
+    }
     let mut heap: BinaryHeap<Crowded> =
         crowd.iter().zip(0..).map(|(&w, i)| Crowded(w, i)).collect();
-    let mut kept = vec![true; candidates.len()];
     let mut left = candidates.len();
+    let surplus = left - wanted.min(left);
     while left > wanted
-        && let Some(Crowded(found, index)) = heap.pop()
+        && let Some(mut first) = heap.peek_mut()
     {
-        let i = index as usize;
-        // Entries stay in the heap when their weight falls.
-        if !kept[i] || found > crowd[i] {
+        let i = first.1 as usize;
+        // Weights only fall: who is first by what it had may be so no longer, and goes down to where it belongs.
+        if first.0 > crowd[i] {
+            first.0 = crowd[i];
             continue;
         }
+        PeekMut::pop(first);
         kept[i] = false;
         left -= 1;
-        for o in grid.near(candidates[i].at) {
-            let other = o as usize;
-            let less = weight(&candidates[i], &candidates[other]);
-            if kept[other] && less > 0.0 {
-                crowd[other] -= less;
-                heap.push(Crowded(crowd[other], o));
+        if left % AT_ONCE == 0 {
+            step(1.0 - 0.6 * (left - wanted) as f64 / surplus as f64)?;
+        }
+        neighbours.find(&candidates[i], &kept, &mut near);
+        for neighbour in &near {
+            crowd[neighbour.index as usize] -= neighbour.weight;
+        }
+    }
+    Ok(kept)
+}
+
+/// Finds the candidates that crowd another one.
+struct Neighbours {
+    radius: f64,
+    /// One for each level of density that there is, with cells by what the sparsest of its candidates reach: no search looks at more than a few
+    /// cells, and those hold few candidates that are far away.
+    grids: Vec<Grid>,
+}
+
+/// A candidate that crowds another one.
+struct Neighbour {
+    index: u32,
+    /// Where it stands in the order in which weights are summed up.
+    rank: u32,
+    /// How much: more than 0.
+    weight: f64,
+}
+
+/// Candidates of one grid have densities from one of these to the next.
+const LEVELS: [f64; 4] = [
+    LEAST_DENSITY,
+    4.0 * LEAST_DENSITY,
+    16.0 * LEAST_DENSITY,
+    f64::INFINITY,
+];
+
+impl Neighbours {
+    fn new(candidates: &[Candidate], order: &[u32], radius: f64) -> Self {
+        let grid_of = |level: &[f64]| {
+            let candidates = order.iter().zip(0..).map(|(&index, rank)| {
+                let &Candidate { at, density, .. } = &candidates[index as usize];
+                Member {
+                    index,
+                    rank,
+                    at,
+                    density,
+                }
+            });
+            let is_in = |m: &Member| level[0] <= m.density && m.density < level[1];
+            let members = candidates.filter(is_in);
+            let least = members.clone().fold(f64::INFINITY, |d, m| d.min(m.density));
+            let mut grid = Grid {
+                least,
+                // The way across what a search reaches: it meets two cells along each axis.
+                cell: 2.0 * reach(radius, least, least),
+                cells: HashMap::new(),
+            };
+            for member in members {
+                let cell = cell_of(member.at, grid.cell);
+                grid.cells.entry(cell).or_default().push(member);
+            }
+            grid
+        };
+        let grids = LEVELS.windows(2).map(grid_of);
+        Self {
+            radius,
+            grids: grids.filter(|grid| !grid.cells.is_empty()).collect(),
+        }
+    }
+
+    /// Fills `out` with all that crowd a candidate, of those that `kept` says.
+    fn find(&self, this: &Candidate, kept: &[bool], out: &mut Vec<Neighbour>) {
+        out.clear();
+        for grid in &self.grids {
+            // A hair more, for what is rounded.
+            let reach = reach(self.radius, this.density, grid.least) * (1.0 + 1e-9);
+            let low = cell_of(this.at.add_scalar(-reach), grid.cell);
+            let high = cell_of(this.at.add_scalar(reach), grid.cell);
+            let cells = cells_between(low, high).filter_map(|cell| grid.cells.get(&cell));
+            for other in cells.flatten() {
+                let is_near = (other.at - this.at).norm_squared() < reach * reach;
+                if !is_near || !kept[other.index as usize] {
+                    continue;
+                }
+                let weight = self.weight(this, other);
+                if weight > 0.0 {
+                    let &Member { index, rank, .. } = other;
+                    out.push(Neighbour {
+                        index,
+                        rank,
+                        weight,
+                    });
+                }
             }
         }
     }
-    kept
+
+    fn weight(&self, a: &Candidate, b: &Member) -> f64 {
+        let stretch = ((a.density + b.density) / 2.0).sqrt();
+        let near = 1.0 - (a.at - b.at).norm() * stretch / (2.0 * self.radius);
+        near.max(0.0).powi(8)
+    }
+}
+
+/// How far apart two candidates are that do not crowd each other.
+fn reach(radius: f64, density: f64, other: f64) -> f64 {
+    2.0 * radius / ((density + other) / 2.0).sqrt()
 }
 
 /// Candidates by the cubes of space that they are in.
 struct Grid {
+    /// The least density of all.
+    least: f64,
     cell: f64,
-    cells: HashMap<[i64; 3], Vec<u32>>,
+    cells: HashMap<[i64; 3], Vec<Member>>,
 }
 
-impl Grid {
-    fn new(candidates: &[Candidate], cell: f64) -> Self {
-        let mut this = Self {
-            cell,
-            cells: HashMap::new(),
+/// A candidate of a grid: what a search reads, side by side.
+struct Member {
+    index: u32,
+    rank: u32,
+    at: Vec3<f64>,
+    density: f64,
+}
+
+fn cell_of(p: Vec3<f64>, cell: f64) -> [i64; 3] {
+    [p.x, p.y, p.z].map(|c| (c / cell).floor() as i64)
+}
+
+fn cells_between(low: [i64; 3], high: [i64; 3]) -> impl Iterator<Item = [i64; 3]> {
+    let [xs, ys, zs]: [RangeInclusive<i64>; 3] = std::array::from_fn(|c| low[c]..=high[c]);
+    zs.flat_map(move |z| {
+        let xs = xs.clone();
+        ys.clone()
+            .flat_map(move |y| xs.clone().map(move |x| [x, y, z]))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Places in a square, `density` of each by where it is.
+    fn candidates(count: usize, density: impl Fn(f64) -> f64) -> Vec<Candidate> {
+        let mut random = Random::new(5, 0);
+        let candidate = |_| {
+            let [x, z] = [random.share(), random.share()];
+            let root = Root {
+                corners: [0; 3],
+                shares: [0.0; 3],
+                number: 0,
+            };
+            let at = Vec3::new(x - 0.5, 0.0, z);
+            let density = density(x).clamp(LEAST_DENSITY, 1.0);
+            Candidate { root, at, density }
         };
-        for (c, i) in candidates.iter().zip(0..) {
-            this.cells.entry(this.cell_of(c.at)).or_default().push(i);
+        (0..count).map(candidate).collect()
+    }
+
+    /// The paper's algorithm, word by word: all pairs, and who is most crowded is looked for each time.
+    fn all_pairs(candidates: &[Candidate], wanted: usize, radius: f64) -> Vec<bool> {
+        let weight = |a: &Candidate, b: &Candidate| {
+            let stretch = ((a.density + b.density) / 2.0).sqrt();
+            let apart = (a.at - b.at).norm() * stretch;
+            (1.0 - apart / (2.0 * radius)).max(0.0).powi(8)
+        };
+        let mut kept = vec![true; candidates.len()];
+        for _ in wanted..candidates.len() {
+            let crowd = |i: usize| -> f64 {
+                let others = (0..candidates.len()).filter(|&o| o != i && kept[o]);
+                others.map(|o| weight(&candidates[i], &candidates[o])).sum()
+            };
+            let left = (0..candidates.len()).filter(|&i| kept[i]);
+            let most = left.max_by(|&a, &b| crowd(a).total_cmp(&crowd(b)));
+            kept[most.expect("some are left")] = false;
         }
-        this
+        kept
     }
 
-    fn cell_of(&self, p: Vec3<f64>) -> [i64; 3] {
-        [p.x, p.y, p.z].map(|c| (c / self.cell).floor() as i64)
+    #[test]
+    fn elimination_takes_those_away_that_all_pairs_say() {
+        let densities: [fn(f64) -> f64; 4] = [|_| 1.0, |_| 0.05, |x| x * x, |x| x.round()];
+        for density in densities {
+            let candidates = candidates(150, density);
+            for radius in [0.12, 0.4] {
+                let found = eliminate(&candidates, 30, radius, &|_| Ok(()));
+                assert_eq!(found, Ok(all_pairs(&candidates, 30, radius)), "{radius}");
+            }
+        }
     }
 
-    /// All that may be nearer than a cell.
-    fn near(&self, p: Vec3<f64>) -> impl Iterator<Item = u32> + '_ {
-        let [x, y, z] = self.cell_of(p);
-        let around = (0..27_i64).map(move |i| [x + i % 3 - 1, y + i / 3 % 3 - 1, z + i / 9 - 1]);
-        around
-            .filter_map(|cell| self.cells.get(&cell))
-            .flatten()
-            .copied()
+    #[test]
+    fn a_search_reads_few_candidates_however_many_there_are() {
+        let densities: [fn(f64) -> f64; 3] = [|_| 1.0, |_| 0.05, |x| x];
+        for density in densities {
+            let read = [2_000, 50_000].map(|count| {
+                let candidates = candidates(count, density);
+                let mean = candidates.iter().map(|c| c.density).sum::<f64>() / count as f64;
+                let wanted = (count / CANDIDATES) as f64;
+                let radius = (mean / (2.0 * 3_f64.sqrt() * wanted)).sqrt();
+                let order: Vec<u32> = (0..count as u32).collect();
+                let neighbours = Neighbours::new(&candidates, &order, radius);
+                let cells = neighbours.grids.iter().flat_map(|g| g.cells.values());
+                let squares = cells.map(|c| c.len() * c.len()).sum::<usize>();
+                // Of the cell that a candidate is in, on average.
+                squares as f64 / count as f64
+            });
+            assert!(read.iter().all(|&r| r < 100.0), "{read:?}");
+        }
     }
 }

@@ -324,3 +324,31 @@ fn what_cannot_grow_says_why() {
     let found = grow(&flat, &[], &GrowMaps::default(), &plain).expect_err("refused");
     assert_eq!(found.to_string(), "the mesh has no triangle with an area");
 }
+
+#[test]
+fn growing_is_followed_and_stops_at_once() {
+    let (mesh, normals) = square(4);
+    let settings = GrowSettings {
+        amount: GrowAmount::Strands(8_000),
+        vertices: 2,
+        ..GrowSettings::default()
+    };
+    let heard = std::cell::RefCell::new(Vec::new());
+    let grown = |asked: usize| {
+        heard.borrow_mut().clear();
+        let goes_on = |done| {
+            heard.borrow_mut().push(done);
+            heard.borrow().len() < asked
+        };
+        let maps = GrowMaps::default();
+        grow_watched(&mesh, &normals, &maps, &settings, &goes_on)
+    };
+    assert!(grown(usize::MAX).is_ok());
+    let all = heard.borrow().clone();
+    assert!(all.is_sorted() && all.len() >= 28, "{all:?}");
+    // In each of its parts: places, how crowded they are, which go, strands.
+    for asked in [1, 15, 25, all.len()] {
+        assert_eq!(grown(asked).err(), Some(GrowError::Stopped));
+        assert_eq!(heard.borrow().len(), asked);
+    }
+}

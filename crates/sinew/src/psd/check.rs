@@ -7,7 +7,7 @@ pub use findings::{Finding, Severity};
 use super::GraphDriver;
 use super::drivers::each_driver;
 use crate::deform::pose_driver::PoseDriverBind;
-use crate::graph::Plan;
+use crate::graph::{Plan, SetupProgress, SetupWatch};
 
 /// What is known of one driver.
 #[derive(Clone, Debug)]
@@ -41,16 +41,37 @@ pub struct Solved {
     /// Of the symmetric part of the kernel matrix; `None` for additive solvers. The kernel is positive definite for these poses where this is
     /// above 0.
     pub smallest_eigenvalue: Option<f64>,
-    /// Smallest and largest weight of any pose on the arcs between all pairs of poses, before limits.
+    /// Smallest and largest weight of any pose on the arcs between poses, before limits.
     pub range_on_arcs: [f64; 2],
+    /// Number of those arcs. All pairs of up to 200 poses have one; of more poses each has one to its nearest, so that there are
+    /// no more arcs than between 200.
+    pub arcs: usize,
 }
 
 /// Checks every driver of a plan. One that cannot be read or solved has a finding that says so and does not keep the others from being
-/// checked. Binds each, and asks it along the arcs between all pairs of poses: `O(n⁴)` for n poses.
-pub fn check(plan: &Plan) -> Vec<DriverReport> {
-    let reports = each_driver(plan).map(|(node, driver)| match driver {
-        Ok(driver) => check_driver(&driver),
-        Err(e) => DriverReport {
+/// checked. `None` where `watch` stops it.
+///
+/// Binds each driver, which is `O(n³)` for n poses, and asks for its n weights along arcs between poses, `O(n²)` a query: `O(n⁴)` up to 200 poses, whose
+/// arcs are all sampled, `O(n²)` beyond.
+pub fn check(plan: &Plan, watch: SetupWatch<'_>) -> Option<Vec<DriverReport>> {
+    let drivers: Vec<_> = each_driver(plan).collect();
+    let count = drivers.len() as f64;
+    let drivers = drivers.into_iter().enumerate();
+    let reports = drivers.map(|(before, (node, driver))| match driver {
+        Ok(driver) => {
+            let report = |at: SetupProgress<'_>| {
+                let done = (before as f64 + at.done) / count;
+                (watch.report)(SetupProgress { done, ..at });
+            };
+            check_driver(
+                &driver,
+                SetupWatch {
+                    report: &report,
+                    ..watch
+                },
+            )
+        }
+        Err(e) => Some(DriverReport {
             name: node.name.clone(),
             place: node.place.clone(),
             driver: None,
@@ -58,7 +79,7 @@ pub fn check(plan: &Plan) -> Vec<DriverReport> {
             findings: vec![Finding::Unreadable {
                 message: message_of(&e),
             }],
-        },
+        }),
     });
     reports.collect()
 }
@@ -77,37 +98,43 @@ fn message_of(error: &dyn std::error::Error) -> String {
     message
 }
 
-/// Checks one driver.
-pub fn check_driver(driver: &GraphDriver) -> DriverReport {
+/// Checks one driver; `None` where `watch` stops it.
+pub fn check_driver(driver: &GraphDriver, watch: SetupWatch<'_>) -> Option<DriverReport> {
     let mut findings = findings::of_settings(driver);
     let solved = match PoseDriverBind::new(&driver.settings.driver) {
-        Ok(bind) => Some(examine(driver, &bind, &mut findings)),
+        Ok(bind) => Some(examine(driver, &bind, watch, &mut findings)?),
         Err(error) => {
             findings.push(Finding::CannotSolve { error });
             None
         }
     };
     findings.sort_by_key(|f| std::cmp::Reverse(f.severity()));
-    DriverReport {
+    Some(DriverReport {
         name: driver.name.clone(),
         place: driver.place.clone(),
         driver: Some(driver.clone()),
         solved,
         findings,
-    }
+    })
 }
 
-fn examine(driver: &GraphDriver, bind: &PoseDriverBind, findings: &mut Vec<Finding>) -> Solved {
+fn examine(
+    driver: &GraphDriver,
+    bind: &PoseDriverBind,
+    watch: SetupWatch<'_>,
+    findings: &mut Vec<Finding>,
+) -> Option<Solved> {
     let poses = &driver.settings.driver;
     findings.extend(findings::of_system(bind));
     findings.extend(findings::of_pairs(poses, bind));
     findings.extend(findings::at_poses(poses, bind));
-    let (range_on_arcs, on_arcs) = findings::on_arcs(poses, bind);
-    findings.extend(on_arcs);
-    Solved {
+    let on_arcs = findings::on_arcs(poses, bind, (watch, &driver.name))?;
+    findings.extend(on_arcs.findings);
+    Some(Solved {
         widths: bind.widths().to_vec(),
         condition: bind.condition(),
         smallest_eigenvalue: bind.smallest_eigenvalue(),
-        range_on_arcs,
-    }
+        range_on_arcs: on_arcs.range,
+        arcs: on_arcs.sampled,
+    })
 }

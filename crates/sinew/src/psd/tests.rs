@@ -1,11 +1,11 @@
 //! Samples, checks and fits against closed forms.
 
-use super::check::{Finding, Severity, check};
+use super::check::{DriverReport, Finding, Severity, check};
 use super::fit::{DrivenValues, Fit, FitError, FitOptions, Reason, fit, leave_one_out};
 use super::sample::*;
 use crate::deform::pose_driver::*;
 use crate::geom::{Quat, Vec3};
-use crate::graph::{NoNesting, compile};
+use crate::graph::{NoNesting, SetupWatch, compile};
 
 fn turned(axis: [f64; 3], degrees: f64) -> DriverValue {
     DriverValue::rotation(Quat::from_scaled_axis(
@@ -161,7 +161,7 @@ const TWO: &str = r#"{ "sinew": "1.0", "inputs": { "rig": { "type": "pose" } },
 #[test]
 fn each_driver_is_reported_whatever_the_others_are_like() {
     let plan = compile("two.json", TWO, &NoNesting).expect("a document");
-    let reports = check(&plan);
+    let reports = check(&plan, SetupWatch::NONE).expect("nobody stops it");
     let of = |name: &str| reports.iter().find(|r| r.name == name).expect("reported");
     assert_eq!(of("bad").severity(), Some(Severity::Error));
     assert!(matches!(
@@ -198,7 +198,7 @@ fn each_driver_is_reported_whatever_the_others_are_like() {
     assert_near(solved.range_on_arcs[1], 1.0, 1e-9);
 }
 
-fn findings(driver: PoseDriver) -> Vec<Finding> {
+fn report(driver: PoseDriver, watch: SetupWatch<'_>) -> Option<DriverReport> {
     let settings = PoseDriverSettings {
         joints: vec!["a".into()],
         space: "parent".into(),
@@ -208,13 +208,71 @@ fn findings(driver: PoseDriver) -> Vec<Finding> {
         pose_count: driver.poses.len(),
         driver,
     };
-    super::check::check_driver(&super::GraphDriver {
+    let driver = super::GraphDriver {
         name: "d".into(),
         place: String::new(),
         settings,
         disabled: Vec::new(),
-    })
-    .findings
+    };
+    super::check::check_driver(&driver, watch)
+}
+
+fn findings(driver: PoseDriver) -> Vec<Finding> {
+    let report = report(driver, SetupWatch::NONE);
+    report.expect("nobody stops it").findings
+}
+
+#[test]
+fn arcs_between_all_pairs_have_the_range_that_the_reference_finds() {
+    let driver = scattered();
+    let bind = bound(&driver);
+    let [mut least, mut most] = [0.0_f64, 0.0];
+    for to in 1..driver.poses.len() {
+        for from in 0..to {
+            let samples = along_arcs(&driver, &bind, &[from, to], 32, Stage::Solved);
+            for weight in samples.expect("poses").weights.into_iter().flatten() {
+                (least, most) = (least.min(weight), most.max(weight));
+            }
+        }
+    }
+    let report = report(driver, SetupWatch::NONE).expect("nobody stops it");
+    let solved = report.solved.expect("has a solution");
+    assert_eq!(solved.arcs, 15);
+    assert!(least < -1e-3 && most > 1.001, "{least} {most}");
+    assert_near(solved.range_on_arcs[0], least, 1e-9);
+    assert_near(solved.range_on_arcs[1], most, 1e-9);
+}
+
+#[test]
+fn many_poses_have_no_more_arcs_than_two_hundred_and_checking_them_can_be_stopped() {
+    // Additive with a kernel of one degree: 1 at each pose, and next to nothing but near it.
+    let many = |count: usize| {
+        let degrees: Vec<f64> = (0..count)
+            .map(|i| 170.0 * i as f64 / count as f64)
+            .collect();
+        let mut driver = on_a_line(&degrees, Metric::Arc, RadialKernel::Linear, 0.017);
+        driver.solver = Solver::Additive;
+        driver
+    };
+    let arcs = |count: usize| {
+        let report = report(many(count), SetupWatch::NONE).expect("nobody stops it");
+        let solved = report.solved.expect("nothing to solve");
+        assert_near(solved.range_on_arcs[1], 1.0, 1e-9);
+        solved.arcs
+    };
+    assert_eq!(arcs(200), 19_900);
+    // Of 400 each has its nearest 49: about half of the pairs are found from both sides.
+    let found = arcs(400);
+    assert!((9_800..=19_600).contains(&found), "{found}");
+    let asked = std::sync::atomic::AtomicUsize::new(0);
+    let is_stopped = || asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) >= 3;
+    let stopping = SetupWatch {
+        is_stopped: &is_stopped,
+        ..SetupWatch::NONE
+    };
+    assert!(report(many(200), stopping).is_none());
+    let asked = asked.into_inner();
+    assert!(asked < 100, "asked {asked} times of 311, and went on");
 }
 
 #[test]

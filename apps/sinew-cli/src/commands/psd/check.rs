@@ -13,7 +13,10 @@ use sinew::psd::check::{DriverReport, Severity, Solved, check as check_plan};
 pub(super) fn check(args: &PsdCheckArgs, talk: &Talk) -> Outcome {
     let document = document(&args.input, talk)?;
     let plan = load::compile(&document, talk)?;
-    let reports = check_plan(&plan);
+    let reports = talk.follow("check", |watch| check_plan(&plan, watch));
+    let Some(reports) = reports else {
+        return talk.check_interrupt();
+    };
     if reports.is_empty() {
         return Err(no_driver(&document));
     }
@@ -60,11 +63,7 @@ fn as_text(report: &DriverReport) -> String {
                 format!("{least:.6}: the kernel {is} positive definite for these poses"),
             );
         }
-        let [least, most] = solved.range_on_arcs;
-        row(
-            "weights",
-            format!("{least:.3} to {most:.3} on the arcs between poses, before limits"),
-        );
+        row("weights", weights_text(driver, solved));
     }
     for finding in &report.findings {
         row(&finding.severity().to_string(), finding.to_string());
@@ -100,6 +99,19 @@ fn widths_text(driver: &GraphDriver, solved: &Solved) -> String {
     }
 }
 
+/// The range of weights, and where not all pairs of poses were looked at how many.
+fn weights_text(driver: &GraphDriver, solved: &Solved) -> String {
+    let [least, most] = solved.range_on_arcs;
+    let poses = driver.settings.driver.poses.len();
+    let pairs = poses * (poses - 1) / 2;
+    let arcs = if solved.arcs == pairs {
+        "the arcs between poses".to_owned()
+    } else {
+        format!("the {} shortest of {pairs} arcs between poses", solved.arcs)
+    };
+    format!("{least:.3} to {most:.3} on {arcs}, before limits")
+}
+
 fn as_json(report: &DriverReport) -> Value {
     let findings = report.findings.iter().map(|f| {
         json!({ "severity": f.severity().to_string(), "code": f.code(), "message": f.to_string() })
@@ -127,6 +139,7 @@ fn as_json(report: &DriverReport) -> Value {
         out["smallest_eigenvalue"] = json!(solved.smallest_eigenvalue);
         out["positive_definite"] = json!(solved.smallest_eigenvalue.map(|e| e > 0.0));
         out["range_on_arcs"] = json!(solved.range_on_arcs);
+        out["arcs"] = json!(solved.arcs);
     }
     out
 }

@@ -25,6 +25,12 @@ fn what_is_shown_is_what_the_job_computes() {
         let driver = driver(kind);
         let bind = PoseDriverBind::new(&driver).expect("can be solved");
         assert_near(&bind.weights(&query), &ask_bound(&bind, &query), 1e-7);
+        let many = [query.to_vec(), driver.poses[1].values.clone()];
+        let one_by_one = many.iter().map(|q| bind.unlimited_weights(q));
+        let one_by_one: Vec<f64> = one_by_one.flatten().collect();
+        assert_near(&bind.unlimited_weights_of_many(&many), &one_by_one, 1e-10);
+        let odd = [query.to_vec(), Vec::new()];
+        assert!(bind.unlimited_weights_of_many(&odd).is_empty());
         assert!(bind.weights(&[]).is_empty() && bind.distances(&[]).is_empty());
         // Distances of a pose: 0 from itself, 2 sin(θ/2) from the first.
         let chord = 2.0 * 20_f64.to_radians().sin();

@@ -1,12 +1,15 @@
 //! What may be wrong with a driver.
 
 use super::super::GraphDriver;
-use super::super::sample::{Stage, along_arcs, travel};
+use super::super::sample::{between, travel};
 use crate::deform::pose_driver::{
     DriverValue, Metric, PoseDriver, PoseDriverBind, PoseDriverError, Solver,
 };
 use crate::geom::Quat;
+use crate::graph::{SetupProgress, SetupWatch};
+use rayon::prelude::*;
 use std::fmt;
+use std::sync::{Mutex, PoisonError};
 
 /// How grave a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -214,6 +217,10 @@ const BEYOND: f64 = 0.1;
 const TURN: f64 = 0.01;
 /// Steps on each arc.
 const STEPS: usize = 32;
+/// Arcs that are sampled at most: those between all pairs of 200 poses.
+const MOST_ARCS: usize = 19_900;
+/// Arcs whose weights are one product of matrices; behind each it is asked whether to stop.
+const ARCS_AT_ONCE: usize = 64;
 /// A pose this near to rest is at rest: one degree, or one millimetre.
 const AT_REST: [f64; 2] = [std::f64::consts::PI / 180.0, 1e-3];
 
@@ -315,53 +322,132 @@ struct Range {
     most: (f64, [usize; 2]),
 }
 
-/// Smallest and largest weight on the arcs between all pairs, and what is to be said about weights there.
-pub(super) fn on_arcs(driver: &PoseDriver, bind: &PoseDriverBind) -> ([f64; 2], Vec<Finding>) {
-    let count = driver.poses.len();
-    let start = Range {
-        least: (0.0, [0, 0]),
-        most: (0.0, [0, 0]),
-    };
-    let mut ranges = vec![start; count];
-    let mut turns = Vec::new();
+/// Weights on arcs: how many arcs were sampled, the smallest and largest weight there, and what is to be said about them.
+pub(super) struct OnArcs {
+    pub(super) sampled: usize,
+    pub(super) range: [f64; 2],
+    pub(super) findings: Vec<Finding>,
+}
+
+/// Samples the weights of all poses on [`arcs`], which is `O(n²)` for each query. `None` where `watch` stops it.
+pub(super) fn on_arcs(
+    driver: &PoseDriver,
+    bind: &PoseDriverBind,
+    (watch, node): (SetupWatch<'_>, &str),
+) -> Option<OnArcs> {
     let distances: Vec<Vec<f64>> = driver
         .poses
         .iter()
         .map(|p| bind.distances(&p.values))
         .collect();
-    for to in 1..count {
-        for from in 0..to {
-            let ends = [from, to];
-            let Ok(samples) = along_arcs(driver, bind, &ends, STEPS, Stage::Solved) else {
-                continue;
-            };
-            for (range, curve) in ranges.iter_mut().zip(&samples.weights) {
-                range.widen(curve, ends);
-            }
-            if are_neighbours(&distances, ends) {
-                turns.extend(turned_back(driver, &samples.weights, ends));
-            }
+    let arcs = arcs(&distances);
+    let done = Mutex::new(0);
+    let sample = |some: &[[usize; 2]]| {
+        if (watch.is_stopped)() {
+            return None;
         }
+        let samples = sample_arcs(driver, bind, some, &distances);
+        let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+        *done += some.len();
+        let share = *done as f64 / arcs.len() as f64;
+        (watch.report)(SetupProgress { done: share, node });
+        Some(samples)
+    };
+    let parts = arcs.par_chunks(ARCS_AT_ONCE).map(sample);
+    let parts = parts.collect::<Option<Vec<_>>>()?;
+    let mut ranges = vec![Range::NONE; driver.poses.len()];
+    let mut turns = Vec::new();
+    for (of_part, turned) in parts {
+        for (range, part) in ranges.iter_mut().zip(of_part) {
+            range.widen(part.least.0, part.least.1);
+            range.widen(part.most.0, part.most.1);
+        }
+        turns.extend(turned);
     }
     let least = ranges.iter().map(|r| r.least.0).fold(0.0, f64::min);
     let most = ranges.iter().map(|r| r.most.0).fold(0.0, f64::max);
-    let mut out: Vec<Finding> = Vec::new();
+    let mut findings: Vec<Finding> = Vec::new();
     for (pose, range) in driver.poses.iter().zip(&ranges) {
-        out.extend(range.findings(driver, &pose.name));
+        findings.extend(range.findings(driver, &pose.name));
     }
-    out.extend(turns);
-    ([least, most], out)
+    findings.extend(turns);
+    Some(OnArcs {
+        sampled: arcs.len(),
+        range: [least, most],
+        findings,
+    })
+}
+
+/// The pairs of poses between which weights are sampled: all, or where those are more than [`MOST_ARCS`] each pose with as many of its nearest as
+/// come to that. Ordered by the second pose, then the first, which has the smaller index.
+fn arcs(distances: &[Vec<f64>]) -> Vec<[usize; 2]> {
+    let count = distances.len();
+    if count * count.saturating_sub(1) / 2 <= MOST_ARCS {
+        return (0..count)
+            .flat_map(|to| (0..to).map(move |from| [from, to]))
+            .collect();
+    }
+    let nearest = (MOST_ARCS / count).max(1);
+    let mut out = Vec::with_capacity(nearest * count);
+    for (pose, distances) in distances.iter().enumerate() {
+        let mut others: Vec<usize> = (0..count).filter(|other| *other != pose).collect();
+        let by_distance = |a: &usize, b: &usize| {
+            let order = distances[*a].total_cmp(&distances[*b]);
+            order.then(a.cmp(b))
+        };
+        others.select_nth_unstable_by(nearest - 1, by_distance);
+        let chosen = others[..nearest].iter();
+        out.extend(chosen.map(|&other| [pose.min(other), pose.max(other)]));
+    }
+    out.sort_unstable_by_key(|&[from, to]| (to, from));
+    out.dedup();
+    out
+}
+
+/// Asks for the weights of all poses on some arcs. Gives the range of each, and where neighbours turn back.
+fn sample_arcs(
+    driver: &PoseDriver,
+    bind: &PoseDriverBind,
+    arcs: &[[usize; 2]],
+    distances: &[Vec<f64>],
+) -> (Vec<Range>, Vec<Finding>) {
+    let count = driver.poses.len();
+    let on_arc = |ends: &[usize; 2]| {
+        let [from, to] = ends.map(|pose| driver.poses[pose].values.as_slice());
+        let steps = (0..=STEPS).map(|step| step as f64 / STEPS as f64);
+        steps.map(move |part| between(from, to, part))
+    };
+    let queries: Vec<_> = arcs.iter().flat_map(on_arc).collect();
+    let weights = bind.unlimited_weights_of_many(&queries);
+    let mut ranges = vec![Range::NONE; count];
+    let mut turns = Vec::new();
+    for (&ends, of_arc) in arcs.iter().zip(weights.chunks_exact(count * (STEPS + 1))) {
+        for weights in of_arc.chunks_exact(count) {
+            for (range, weight) in ranges.iter_mut().zip(weights) {
+                range.widen(*weight, ends);
+            }
+        }
+        if are_neighbours(distances, ends) {
+            let curve = |end: usize| of_arc[end..].iter().step_by(count).copied();
+            let curves = ends.map(|end| curve(end).collect::<Vec<_>>());
+            turns.extend(turned_back(driver, &curves, ends));
+        }
+    }
+    (ranges, turns)
 }
 
 impl Range {
-    fn widen(&mut self, curve: &[f64], ends: [usize; 2]) {
-        for &weight in curve {
-            if weight < self.least.0 {
-                self.least = (weight, ends);
-            }
-            if weight > self.most.0 {
-                self.most = (weight, ends);
-            }
+    const NONE: Self = Self {
+        least: (0.0, [0, 0]),
+        most: (0.0, [0, 0]),
+    };
+
+    fn widen(&mut self, weight: f64, ends: [usize; 2]) {
+        if weight < self.least.0 {
+            self.least = (weight, ends);
+        }
+        if weight > self.most.0 {
+            self.most = (weight, ends);
         }
     }
 
@@ -400,8 +486,11 @@ fn are_neighbours(distances: &[Vec<f64>], [a, b]: [usize; 2]) -> bool {
 }
 
 /// Whether the weight of the pose where the arc starts ever rises, or that of the one where it ends falls.
-fn turned_back(driver: &PoseDriver, weights: &[Vec<f64>], ends: [usize; 2]) -> Option<Finding> {
-    let [start, end] = ends.map(|pose| weights[pose].as_slice());
+fn turned_back(
+    driver: &PoseDriver,
+    [start, end]: &[Vec<f64>; 2],
+    ends: [usize; 2],
+) -> Option<Finding> {
     let falls: Vec<f64> = start.iter().map(|w| -w).collect();
     let (pose, by) = if drop_of(&falls) > drop_of(end) {
         (ends[0], drop_of(&falls))
