@@ -483,11 +483,7 @@ mod signals {
 
     /// Kills of a command; many in `cargo xtask soak`.
     fn kills() -> u32 {
-        if std::env::var_os("SINEW_SOAK").is_some() {
-            200
-        } else {
-            20
-        }
+        if sinew_testkit::is_soak() { 200 } else { 20 }
     }
 
     /// A bake into the folder of an earlier one, killed a little later each time: what is there is whole, the old bake or the new one.
