@@ -139,7 +139,7 @@ mod tests {
         };
         assert_eq!(code_of(&PlayError::Device(distrusted)), Code::Usage);
         let stopped = GpuError::Stopped {
-            kernel: "wave".into(),
+            what: "a test ran".into(),
         };
         assert_eq!(code_of(&PlayError::Device(stopped)), Code::Interrupted);
     }

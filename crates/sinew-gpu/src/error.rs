@@ -75,11 +75,11 @@ pub enum GpuError {
         /// Name of the adapter.
         adapter: String,
     },
-    /// Somebody asked to stop while a user's kernel was compiled.
-    #[error("stopped while the kernel of node '{kernel}' was compiled")]
+    /// Somebody asked to stop ([`CompileLimit::stop`](crate::CompileLimit::stop)); the device still works at what it was given.
+    #[error("stopped while {what}; nothing was written")]
     Stopped {
-        /// Nodes that run in the launch.
-        kernel: String,
+        /// What was waited for.
+        what: String,
     },
     /// The adapter lacks a feature.
     #[error("the adapter '{adapter}' has no {what}")]

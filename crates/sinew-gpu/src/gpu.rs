@@ -9,7 +9,7 @@ use crate::adapter::{
     Adapter, AdapterInfo, Adapters, Capabilities, DeviceLimits, Preference, wanted_features,
 };
 use crate::error::{GpuError, LimitError};
-use crate::pipeline::{CompileLimit, PipelineStore};
+use crate::pipeline::{CompileLimit, LOOK, PipelineStore};
 use lost::Lost;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -292,7 +292,34 @@ impl Gpu {
 
     pub(crate) fn poll(&self, how: wgpu::PollType) -> Result<(), GpuError> {
         self.check()?;
-        self.inner.lost.poll(&self.inner.device, how)
+        let stop = self.compile_limit().stop.clone();
+        let (lost, device) = (&self.inner.lost, &self.inner.device);
+        let (Some(stop), wgpu::PollType::Wait { timeout: None, .. }) = (stop, &how) else {
+            return lost.poll(device, how).map(|_| ());
+        };
+        let wgpu::PollType::Wait {
+            submission_index, ..
+        } = how
+        else {
+            return Ok(());
+        };
+        // Devices in software compile at the first launch, which is waited for here.
+        loop {
+            let slice = wgpu::PollType::Wait {
+                submission_index: submission_index.clone(),
+                timeout: Some(LOOK),
+            };
+            if lost.poll(device, slice)? {
+                return Ok(());
+            }
+            if stop.load(Ordering::Relaxed) {
+                // The end of a device waits for its work.
+                std::mem::forget(self.clone());
+                return Err(GpuError::Stopped {
+                    what: "the device was at work".to_owned(),
+                });
+            }
+        }
     }
 
     /// An error where `found` is more than `allowed`.

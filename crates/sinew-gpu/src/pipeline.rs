@@ -6,6 +6,7 @@ mod shader;
 mod store;
 
 pub use in_time::CompileLimit;
+pub(crate) use in_time::LOOK;
 pub use shader::{RuntimeChecks, ShaderError, ShaderMessage};
 pub(crate) use store::PipelineStore;
 

@@ -44,11 +44,17 @@ impl Lost {
         self.lose("it was destroyed or reset")
     }
 
-    pub(super) fn poll(&self, device: &wgpu::Device, how: wgpu::PollType) -> Result<(), GpuError> {
+    /// Whether what was waited for is done; it may not be where the wait has an end.
+    pub(super) fn poll(
+        &self,
+        device: &wgpu::Device,
+        how: wgpu::PollType,
+    ) -> Result<bool, GpuError> {
         let polled = quietly(|| device.poll(how));
         self.probe(device)?;
         match polled {
-            Ok(Ok(_)) => Ok(()),
+            Ok(Ok(_)) => Ok(true),
+            Ok(Err(wgpu::PollError::Timeout)) => Ok(false),
             Ok(Err(error)) => Err(GpuError::Validation {
                 what: "waiting for this submission".into(),
                 message: error.to_string(),

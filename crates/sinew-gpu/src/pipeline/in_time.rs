@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 /// Between two looks at whether to stop.
-const LOOK: Duration = Duration::from_millis(50);
+pub(crate) const LOOK: Duration = Duration::from_millis(50);
 /// Stack of the thread, as main threads have it: drivers go down into nested blocks.
 const STACK: usize = 8 << 20;
 
@@ -18,7 +18,7 @@ const STACK: usize = 8 << 20;
 pub struct CompileLimit {
     /// The longest time for one kernel.
     pub longest: Duration,
-    /// Set by somebody who does not want to wait any more.
+    /// Set by somebody who does not want to wait any more, for the compiler or for the work of the device.
     pub stop: Option<Arc<AtomicBool>>,
 }
 
@@ -78,7 +78,8 @@ impl Owned {
 }
 
 impl Gpu {
-    /// Limits how long texts of users are compiled from now on, for all clones of this device.
+    /// Limits how long texts of users are compiled from now on, for all clones of this device. Devices in software compile at the first launch: there
+    /// only [`CompileLimit::stop`] ends the wait.
     pub fn limit_compiling(&self, limit: CompileLimit) {
         *self.compile_limit() = limit;
     }
@@ -113,7 +114,7 @@ impl Gpu {
             let stop = limit.stop.as_ref();
             if stop.is_some_and(|s| s.load(Ordering::Relaxed)) {
                 return Err(GpuError::Stopped {
-                    kernel: kernel.label.to_owned(),
+                    what: format!("the kernel of node '{}' was compiled", kernel.label),
                 });
             }
             if left.is_zero() {

@@ -136,7 +136,7 @@ fn texts_of_users_have_a_time_limit() {
     });
     // Stopped, unless the driver was faster than the first look.
     match gpu.pipeline(&plus) {
-        Err(GpuError::Stopped { kernel }) => assert_eq!(kernel, "square"),
+        Err(GpuError::Stopped { what }) => assert!(what.contains("'square'"), "{what}"),
         other => assert!(other.is_ok(), "{other:?}"),
     }
     gpu.limit_compiling(CompileLimit::default());
