@@ -6,9 +6,9 @@ mod cli;
 mod common;
 mod devices;
 mod hair;
-mod operation;
 #[cfg(feature = "gpu")]
 mod kernels_of_strangers;
+mod operation;
 mod pictures;
 mod psd;
 mod psd_compress;

@@ -16,11 +16,12 @@ fn what_is_called_twice_counts_twice() {
             "fn f(a: f32) -> f32 {{ return sin(a) * cos(a); }}\nfn kernel(index: u32) {{ var s = 1.0; {calls} }}"
         )
     };
-    let (one, two, hundred) = (share(&text(1)), share(&text(2)), share(&text(100)));
-    let call = two - one;
-    assert!(call > 0.0);
-    let difference = hundred - one - 99.0 * call;
-    assert!(difference.abs() < 1e-9, "{one} {two} {hundred}");
+    // So many that the kernel takes more than the functions behind its pins.
+    let found = [100, 101, 200].map(|calls| share(&text(calls)));
+    let call = found[1] - found[0];
+    assert!(call > 0.0, "{found:?}");
+    let difference = found[2] - found[0] - 100.0 * call;
+    assert!(difference.abs() < 1e-9, "{found:?}");
 }
 
 #[test]
@@ -32,7 +33,7 @@ fn the_largest_share_counts() {
     };
     assert_eq!(of("private", 64), 0.5);
     assert_eq!(of("workgroup", 256), 0.25);
-    assert!(share("let a = 1.0;") < 0.01);
+    assert!(share("let a = 1.0;") < 0.02);
 }
 
 #[test]
