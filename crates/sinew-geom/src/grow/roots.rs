@@ -246,7 +246,7 @@ fn eliminate(
         PeekMut::pop(first);
         kept[i] = false;
         left -= 1;
-        if left % AT_ONCE == 0 {
+        if left.is_multiple_of(AT_ONCE) {
             step(1.0 - 0.6 * (left - wanted) as f64 / surplus as f64)?;
         }
         neighbours.find(&candidates[i], &kept, &mut near);
