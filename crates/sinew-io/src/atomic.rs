@@ -52,7 +52,7 @@ impl AtomicFile {
         let (folder, made) = match &place {
             Place::File(file) => {
                 let folder = folder_of(file);
-                let made = MadeFolders::make(folder)?;
+                let made = MadeFolders::make(folder, path)?;
                 leftovers::remove_once(folder);
                 (folder.to_owned(), made)
             }
@@ -182,7 +182,7 @@ impl AtomicDir {
             let source = Error::new(ErrorKind::NotADirectory, "not a folder");
             return Err(cannot_write(folder)(source));
         }
-        let made = MadeFolders::make(place)?;
+        let made = MadeFolders::make(place, folder)?;
         leftovers::remove_once(place);
         let staging = with_permissions(&mut tempfile::Builder::new(), 0o777)
             .prefix(leftovers::PREFIX)

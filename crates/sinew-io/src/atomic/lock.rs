@@ -40,7 +40,7 @@ impl FolderLock {
     }
 
     fn take(folder: &Path, is_alone: bool) -> Result<Self, IoError> {
-        let made = MadeFolders::make(folder)?;
+        let made = MadeFolders::make(folder, folder)?;
         let path = folder.join(NAME);
         for _ in 0..TRIES {
             let mut options = File::options();

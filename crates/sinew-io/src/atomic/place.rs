@@ -59,8 +59,8 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 pub(super) struct MadeFolders(Vec<PathBuf>);
 
 impl MadeFolders {
-    /// Makes a folder and those above it, where they are missing.
-    pub(super) fn make(folder: &Path) -> Result<Self, IoError> {
+    /// Makes the folder of an output and those above it, where they are missing.
+    pub(super) fn make(folder: &Path, output: &Path) -> Result<Self, IoError> {
         let mut made = Self::default();
         // Asking costs a sixtieth of trying to make one that is there, which waits for all that are making names beside it.
         if folder.is_dir() {
@@ -75,7 +75,10 @@ impl MadeFolders {
                 Ok(()) => made.0.push(path.to_owned()),
                 // Another process was faster.
                 Err(e) if e.kind() == ErrorKind::AlreadyExists && path.is_dir() => {}
-                Err(e) => return Err(cannot_write(path)(e)),
+                Err(e) => {
+                    let message = format!("{e}, making {}", path.display());
+                    return Err(cannot_write(output)(Error::new(e.kind(), message)));
+                }
             }
         }
         Ok(made)
