@@ -6,7 +6,8 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// SIGINT (Ctrl-C), SIGTERM and SIGHUP set the flag; one that was ignored when the process began, as `nohup` does it, stays so.
+/// SIGINT (Ctrl-C), SIGTERM and SIGHUP set the flag. A SIGHUP that was ignored when the process began stays so: that is what `nohup` is for. A SIGINT is
+/// not: shells ignore it for all that scripts run in the background, and scripts send it.
 #[cfg(unix)]
 pub(crate) fn listen(flag: &Arc<AtomicBool>) -> io::Result<()> {
     use crate::exit::Code;
@@ -14,7 +15,7 @@ pub(crate) fn listen(flag: &Arc<AtomicBool>) -> io::Result<()> {
     use signal_hook::flag::{register, register_conditional_shutdown};
     let ignored = ignored();
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        if ignored >> (signal - 1) & 1 == 1 {
+        if signal == SIGHUP && ignored >> (signal - 1) & 1 == 1 {
             continue;
         }
         // In this order: the second one finds the flag set.

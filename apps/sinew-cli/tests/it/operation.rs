@@ -461,9 +461,25 @@ mod signals {
         assert_eq!(code.and_then(|c| c.code()), Some(130));
     }
 
+    /// As scripts begin it in the background.
+    #[test]
+    fn background_commands_heed_ctrl_c() {
+        let p = Place::new();
+        let line = format!(
+            "trap '' INT; exec {} -q run square.obj -g shift.json --frames 0-999999 -o x.npz",
+            env!("CARGO_BIN_EXE_sinew")
+        );
+        let mut command = Command::new("sh");
+        let command = command.args(["-c", &line]).current_dir(p.path(""));
+        let mut child = command.spawn().expect("sh");
+        std::thread::sleep(Duration::from_millis(500));
+        send(&child, "-INT");
+        assert_eq!(child.wait().expect("ended").code(), Some(130));
+    }
+
     /// As `nohup` begins it.
     #[test]
-    fn signals_that_are_ignored_stay_so() {
+    fn hang_ups_that_are_ignored_stay_so() {
         let p = Place::new();
         let line = format!(
             "trap '' HUP; exec {} run square.obj -g shift.json --frames 0-2000 -o x.obj --no-sync",
