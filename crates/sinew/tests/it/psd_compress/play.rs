@@ -582,13 +582,13 @@ fn neither_file_appears_where_one_cannot() {
     let folder = TempDir::new().expect("a folder");
     let path = put(&folder, &tube());
     let found = compressed(&path, &document(&graph(json!({}))), 1e-4);
-    let (good, bad) = (folder.path().join("out"), folder.path().join("none/out"));
+    let (good, bad) = (folder.path().join("out"), path.join("out"));
     for (glb, beside) in [(&good, &bad), (&bad, &good)] {
         let places = GraphPlaces {
             embed: false,
             beside: Some(beside),
         };
-        write_compressed(&load(&path), &found, glb, places).expect_err("no such folder");
+        write_compressed(&load(&path), &found, glb, places).expect_err("a file is no folder");
         assert!(!good.exists());
     }
     assert_eq!(std::fs::read_dir(folder.path()).expect("list").count(), 1);
