@@ -392,7 +392,7 @@ mod signals {
             ];
             let child = begun(&p, &line);
             let count = || p.files().iter().filter(|n| n.starts_with("x_")).count();
-            until(|| count() >= 30);
+            until(|| p.path("x_0030.obj").exists());
             send(&child, signal);
             let found = child.wait_with_output().expect("ended");
             ended(&found, 130, "stopped; ");

@@ -331,12 +331,17 @@ pub fn remove_work(folder: &Path) -> Result<bool, BakeError> {
     for kind in KINDS {
         let records = folder.join(kind.0);
         if records.is_dir() {
-            sinew_io::remove_files(&records, |name| kind.is_record(name))?;
+            sinew_io::remove_files(&records, |name| kind.is_record(name) || is_left(name))?;
         }
     }
     Ok(sinew_io::remove_files(folder, |name| {
-        [FILE, super::plan::FILE].contains(&name)
+        [FILE, super::plan::FILE].contains(&name) || is_left(name)
     })?)
+}
+
+/// Whether a file was in the making when a bake was killed. Nobody else makes any: whoever removes the folder has it alone.
+fn is_left(name: &str) -> bool {
+    name.starts_with(".sinew-") && name.ends_with(".tmp")
 }
 
 /// What the files of a bake are called.
