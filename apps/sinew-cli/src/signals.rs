@@ -1,6 +1,6 @@
 //! Ctrl-C and other requests to end: the first sets a flag, which long work looks at; the second ends the process at once.
 //!
-//! What is in the making then is not removed. It has no name of a result, and the next command that writes there removes it.
+//! Unfinished files stay behind then, under temporary names; the next command that writes there removes them.
 
 use std::io;
 use std::sync::Arc;

@@ -254,7 +254,7 @@ impl Talk {
 const MOST_SHOWN: usize = 50;
 /// Bytes of a line before and behind what is underlined that are looked at: more than any terminal is wide.
 const BESIDE: usize = 400;
-/// What is underlined over more bytes than these is underlined at its start only.
+/// Bytes that are underlined at most; of a longer place the start is.
 const MOST_UNDERLINED: usize = 4000;
 
 /// The lines of `text` that `span` is in, as far as they can be seen, and the span in them: what a picture of it costs does not depend on the text.
@@ -392,7 +392,7 @@ pub(crate) fn print(text: &str) {
     let written = out.write_all(text.as_bytes());
     let written = written.and_then(|()| out.write_all(end));
     if let Err(error) = written.and_then(|()| out.flush()) {
-        // Whoever closed the pipe has read what was wanted.
+        // A reader that closes the pipe has read enough.
         if error.kind() != ErrorKind::BrokenPipe {
             NOT_PRINTED.get_or_init(|| error.to_string());
         }

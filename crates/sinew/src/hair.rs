@@ -68,7 +68,7 @@ pub enum HairError {
     /// The meshes have no distance field that strands could be kept out of.
     #[error("strands cannot be kept out of the meshes: {0}")]
     Field(#[from] SdfError),
-    /// Whoever follows wants no more.
+    /// The watch stopped it.
     #[error("growing was stopped")]
     Stopped(#[from] Stopped),
 }

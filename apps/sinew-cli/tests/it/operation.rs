@@ -338,7 +338,7 @@ fn standard_output_and_files_that_take_nothing_end_with_6() {
         command.args(*line).current_dir(p.path("")).stdout(full());
         let found = command.output().expect("starts");
         ended(&found, 6, "cannot write to standard output: No space left");
-        // Whoever has read enough closes the pipe: that is no failure.
+        // A reader that has enough closes the pipe: that is no failure.
         let mut child = begun(&p, line);
         drop(child.stdout.take());
         assert!(child.wait().expect("ended").success(), "{line:?}");

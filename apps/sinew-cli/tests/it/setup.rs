@@ -237,7 +237,7 @@ fn the_cache_keeps_what_did_not_change() {
         told.contains("setup of 2 of 3 nodes read") && told.contains("setup written"),
         "{told}"
     );
-    // What is no cache is somebody's, and stays.
+    // A file that is no cache stays as it is.
     p.put("setup.bin", "something else");
     let refused = [
         "run",

@@ -339,7 +339,7 @@ pub fn remove_work(folder: &Path) -> Result<bool, BakeError> {
     })?)
 }
 
-/// Whether a file was in the making when a bake was killed. Nobody else makes any: whoever removes the folder has it alone.
+/// Whether a file is an unfinished one of a bake that was killed. No other bake can be at work: the folder is locked for the one that removes it.
 fn is_left(name: &str) -> bool {
     name.starts_with(".sinew-") && name.ends_with(".tmp")
 }
