@@ -6,3 +6,4 @@ pub mod documents;
 pub mod invariants;
 pub mod memory;
 pub mod mutate;
+pub mod work;

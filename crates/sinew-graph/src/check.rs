@@ -8,7 +8,7 @@ mod links;
 mod nested;
 mod nodes;
 
-use crate::diagnostic::{Diagnostics, LineColumn, Severity, closest};
+use crate::diagnostic::{Diagnostics, Severity, closest};
 use crate::json::{self, Json, Reporter};
 use crate::kernel::CustomKernel;
 use crate::kernel::text::Analysis;
@@ -31,6 +31,8 @@ const MAX_GRAPHS: usize = 4096;
 const MAX_NESTED_BYTES: usize = 64 << 20;
 /// Bytes of all kernels of a document, at most: checking takes seconds a megabyte. What is equal counts once.
 const MAX_KERNEL_BYTES: usize = 4 << 20;
+/// Bytes of values that nested graphs are given, counted as often as they are read: each reader holds its own.
+const MAX_GIVEN_BYTES: usize = 256 << 20;
 /// What a short kernel counts as.
 const LEAST_KERNEL_BYTES: usize = 1 << 10;
 /// Nodes after which no further graph is nested.
@@ -96,6 +98,29 @@ enum FixedValue {
     Keyed(Keyed),
 }
 
+impl FixedValue {
+    fn values(&self) -> &[ParameterValue] {
+        match self {
+            Self::Constant(value) => std::slice::from_ref(value),
+            Self::Keyed(keyed) => &keyed.values,
+        }
+    }
+
+    /// Bytes that a copy takes.
+    fn bytes(&self) -> usize {
+        let of = |value: &ParameterValue| {
+            let list = match value {
+                ParameterValue::Text(text) => text.len(),
+                ParameterValue::Floats(list) => size_of_val(list.as_slice()),
+                ParameterValue::Points(list) => size_of_val(list.as_slice()),
+                _ => 0,
+            };
+            list + size_of::<ParameterValue>()
+        };
+        self.values().iter().map(of).sum()
+    }
+}
+
 #[derive(Debug, Default)]
 struct Scope {
     reporter: usize,
@@ -154,6 +179,8 @@ struct Collector<'a> {
     nodes: Vec<RawNode>,
     /// Bytes of nested documents so far.
     nested_bytes: usize,
+    /// Bytes of values that nested graphs were given so far.
+    given_bytes: usize,
     /// Kernels that were checked and are right, by what they were checked for: nodes may share a text.
     checked_kernels: HashMap<[u8; 32], Analysis>,
     /// Bytes of kernels that were checked so far.
@@ -161,6 +188,8 @@ struct Collector<'a> {
     /// What the kernels so far take to compile.
     kernel_share: f64,
     aliases: Vec<Alias>,
+    /// Steps that a link can lead on at most, once all of the document is read.
+    most_steps: usize,
     /// Values from nodes that go into nested graphs: how many those declare, and who says so.
     counts: Vec<(links::RawSource, usize, String)>,
     /// Files being read, outermost first: finds graphs that contain themselves.
@@ -183,6 +212,8 @@ pub(crate) fn compile(
         unread_parameters: BTreeMap::new(),
         nodes: Vec::new(),
         nested_bytes: 0,
+        given_bytes: 0,
+        most_steps: 0,
         checked_kernels: HashMap::new(),
         kernel_bytes: 0,
         kernel_share: 0.0,
@@ -263,7 +294,7 @@ impl Collector<'_> {
     /// `file:line:column` of a byte.
     fn place(&self, scope: usize, byte: usize) -> String {
         let reporter = &self.reporters[self.scopes[scope].reporter];
-        let at = LineColumn::of(&reporter.text, byte);
+        let at = reporter.place(byte);
         format!("{}:{}:{}", reporter.file, at.line, at.column)
     }
 

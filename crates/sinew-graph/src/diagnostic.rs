@@ -3,7 +3,7 @@
 pub(crate) use sinew_deform::{closest, listed};
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// How bad a problem is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +33,8 @@ pub struct Diagnostic {
     pub text: Arc<str>,
     /// Bytes of `text` to underline.
     pub span: Range<usize>,
+    /// Of `text`.
+    pub(crate) lines: Arc<Lines>,
 }
 
 /// A place in a text, counted from one; columns count characters.
@@ -47,22 +49,59 @@ pub struct LineColumn {
 impl Diagnostic {
     /// Where the underlined text starts.
     pub fn place(&self) -> LineColumn {
-        LineColumn::of(&self.text, self.span.start)
+        self.lines.place(&self.text, self.span.start)
     }
 }
 
 impl LineColumn {
-    /// Place of a byte.
-    pub(crate) fn of(text: &str, byte: usize) -> Self {
+    /// The byte there, if the text has that place.
+    pub(crate) fn byte(self, text: &str) -> Option<usize> {
+        let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1));
+        let start = starts.take(self.line).nth(self.line.checked_sub(1)?)?;
+        let mut chars = text[start..].char_indices();
+        let (column, c) = chars.nth(self.column.checked_sub(1)?)?;
+        let same_line = !text[start..start + column].contains('\n') && c != '\n';
+        same_line.then_some(start + column)
+    }
+}
+
+/// Places in a text, each found in the same time: a text of any length may have any number of them, all in one line.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    /// Line and column, from zero, of every [`Self::STEP`]th byte.
+    marks: OnceLock<Vec<(u32, u32)>>,
+}
+
+impl Lines {
+    const STEP: usize = 512;
+
+    /// Place of a byte of the text, which is the same one each time.
+    pub(crate) fn place(&self, text: &str, byte: usize) -> LineColumn {
         let mut at = byte.min(text.len());
         while !text.is_char_boundary(at) {
             at -= 1;
         }
-        let before = &text[..at];
-        let line_start = before.rfind('\n').map_or(0, |i| i + 1);
-        Self {
-            line: before.matches('\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
+        let advance = |(line, column): (u32, u32), byte: &u8| match byte {
+            b'\n' => (line + 1, 0),
+            // Within a character.
+            0x80..0xc0 => (line, column),
+            _ => (line, column + 1),
+        };
+        let bytes = text.as_bytes();
+        let marks = self.marks.get_or_init(|| {
+            let mut here = (0, 0);
+            let chunks = bytes.chunks(Self::STEP);
+            let ends = chunks.map(|chunk| {
+                here = chunk.iter().fold(here, advance);
+                here
+            });
+            std::iter::once((0, 0)).chain(ends).collect()
+        });
+        let mark = at / Self::STEP;
+        let (line, column) = bytes[mark * Self::STEP..at].iter().fold(marks[mark], advance);
+        LineColumn {
+            line: line as usize + 1,
+            column: column as usize + 1,
         }
     }
 }

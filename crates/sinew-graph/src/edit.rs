@@ -80,7 +80,10 @@ pub fn edit_node(
     let Some(json) = parsed.filter(|_| reporter.found.is_empty()) else {
         return Err(EditError::Document(Diagnostics(reporter.found)));
     };
-    let node = find(text, &json, place).ok_or(EditError::NoNode {
+    let node = place
+        .byte(text)
+        .and_then(|start| find(&json, start))
+        .ok_or(EditError::NoNode {
         line: place.line,
         column: place.column,
     })?;
@@ -110,16 +113,16 @@ pub fn edit_node(
     Ok(out)
 }
 
-/// The object at a place, or behind the key there.
-fn find<'a>(text: &str, json: &'a Json, place: LineColumn) -> Option<&'a Json> {
-    let is_here = |span: &Range<usize>| LineColumn::of(text, span.start) == place;
+/// The object that starts at a byte, or stands behind the key there.
+fn find(json: &Json, start: usize) -> Option<&Json> {
+    let is_here = |span: &Range<usize>| span.start == start;
     match &json.kind {
         Kind::Array(elements) => elements.iter().find_map(|e| {
             let is_node = is_here(&e.span) && matches!(e.kind, Kind::Object(_));
             if is_node {
                 Some(e)
             } else {
-                find(text, e, place)
+                find(e, start)
             }
         }),
         Kind::Object(members) => members.iter().find_map(|m| {
@@ -127,7 +130,7 @@ fn find<'a>(text: &str, json: &'a Json, place: LineColumn) -> Option<&'a Json> {
             if is_node {
                 Some(&m.value)
             } else {
-                find(text, &m.value, place)
+                find(&m.value, start)
             }
         }),
         Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) => None,

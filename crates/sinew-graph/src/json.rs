@@ -1,9 +1,10 @@
 //! JSON with comments and trailing commas, every value with its place in the text.
 
-use crate::diagnostic::{Diagnostic, Severity};
-use jsonc_parser::ast::Value as Ast;
-use jsonc_parser::common::Ranged;
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+mod parse;
+
+use crate::diagnostic::{Diagnostic, LineColumn, Lines, Severity};
+pub(crate) use parse::parse;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -19,9 +20,9 @@ pub(crate) enum Kind {
     Null,
     Bool(bool),
     Number(f64),
-    Text(String),
-    Array(Vec<Json>),
-    Object(Vec<Member>),
+    Text(Box<str>),
+    Array(Box<[Json]>),
+    Object(Box<[Member]>),
 }
 
 #[derive(Clone, Debug)]
@@ -37,6 +38,7 @@ pub(crate) struct Reporter {
     pub(crate) file: Arc<str>,
     pub(crate) text: Arc<str>,
     pub(crate) found: Vec<Diagnostic>,
+    lines: Arc<Lines>,
 }
 
 impl Reporter {
@@ -45,7 +47,13 @@ impl Reporter {
             file: file.into(),
             text: text.into(),
             found: Vec::new(),
+            lines: Arc::default(),
         }
+    }
+
+    /// Place of a byte.
+    pub(crate) fn place(&self, byte: usize) -> LineColumn {
+        self.lines.place(&self.text, byte)
     }
 
     pub(crate) fn error(
@@ -85,107 +93,9 @@ impl Reporter {
             file: self.file.clone(),
             text: self.text.clone(),
             span: span.clone(),
+            lines: self.lines.clone(),
         });
     }
-}
-
-/// Larger documents are refused: a graph is small, a mistaken file may not be.
-const MAX_BYTES: usize = 64 << 20;
-
-pub(crate) fn parse(reporter: &mut Reporter) -> Option<Json> {
-    let text = reporter.text.clone();
-    if text.len() > MAX_BYTES {
-        let message = format!(
-            "the document has {} bytes, at most {MAX_BYTES} are read",
-            text.len()
-        );
-        reporter.error("too_large", &(0..0), message, "is this a graph document?");
-        return None;
-    }
-    let options = ParseOptions {
-        allow_comments: true,
-        allow_trailing_commas: true,
-        allow_loose_object_property_names: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    };
-    match parse_to_ast(&text, &CollectOptions::default(), &options) {
-        Ok(result) => match result.value {
-            Some(ast) => Some(convert(&ast, reporter)),
-            None => {
-                reporter.error(
-                    "syntax",
-                    &(0..0),
-                    "the document is empty",
-                    "`sinew init` writes a starter graph",
-                );
-                None
-            }
-        },
-        Err(error) => {
-            let r = error.range();
-            let message = format!("this is not JSON: {}", error.kind());
-            reporter.error(
-                "syntax",
-                &(r.start..r.end.max(r.start + 1).min(text.len().max(r.start))),
-                message,
-                "comments and trailing commas are allowed, everything else is JSON",
-            );
-            None
-        }
-    }
-}
-
-fn convert(ast: &Ast<'_>, reporter: &mut Reporter) -> Json {
-    let r = ast.range();
-    let span = r.start..r.end;
-    let kind = match ast {
-        Ast::NullKeyword(_) => Kind::Null,
-        Ast::BooleanLit(b) => Kind::Bool(b.value),
-        Ast::StringLit(s) => Kind::Text(s.value.to_string()),
-        Ast::NumberLit(n) => match n.value.parse::<f64>() {
-            Ok(v) if v.is_finite() => Kind::Number(v),
-            _ => {
-                reporter.error(
-                    "number",
-                    &span,
-                    format!("{} is not a finite number", n.value),
-                    "",
-                );
-                Kind::Number(0.0)
-            }
-        },
-        Ast::Array(a) => Kind::Array(a.elements.iter().map(|v| convert(v, reporter)).collect()),
-        Ast::Object(o) => {
-            let mut members: Vec<Member> = Vec::with_capacity(o.properties.len());
-            let mut seen = std::collections::HashSet::new();
-            for p in &o.properties {
-                let (key, kr) = (p.name.as_str().to_owned(), p.name.range());
-                let key_span = kr.start..kr.end;
-                if !seen.insert(key.clone()) {
-                    reporter.error(
-                        "duplicate_key",
-                        &key_span,
-                        format!("'{key}' is given twice"),
-                        "remove one of the two",
-                    );
-                    continue;
-                }
-                members.push(Member {
-                    key,
-                    key_span,
-                    value: convert(&p.value, reporter),
-                });
-            }
-            Kind::Object(members)
-        }
-    };
-    Json { span, kind }
 }
 
 impl Json {
@@ -245,6 +155,11 @@ impl Json {
             Kind::Object(m) => Some(m),
             _ => None,
         }
+    }
+    /// Members by their keys, where many are asked for.
+    pub(crate) fn by_key(&self) -> HashMap<&str, &Member> {
+        let members = self.members().unwrap_or_default();
+        members.iter().map(|m| (m.key.as_str(), m)).collect()
     }
     pub(crate) fn get(&self, key: &str) -> Option<&Json> {
         self.members()?

@@ -26,6 +26,15 @@ pub enum InputType {
 }
 
 impl InputType {
+    /// All there are.
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Mesh,
+        Self::Strands,
+        Self::Pose,
+        Self::Values,
+        Self::VertexAnimation,
+    ];
+
     /// The type of links that start here.
     pub fn port_type(self) -> PortType {
         match self {
@@ -258,32 +267,26 @@ impl Plan {
 
     /// Links open inputs that take the pose of the node's mesh ([`sinew_deform::PortDesc::of_mesh`]).
     pub(crate) fn link_poses_of_meshes(&mut self) {
-        for i in 0..self.nodes.len() {
-            let ports = self.nodes[i].desc.inputs;
-            let open = |port: &usize| ports[*port].of_mesh && self.nodes[i].inputs[*port].is_none();
-            for port in (0..ports.len()).filter(open).collect::<Vec<_>>() {
-                self.nodes[i].inputs[port] = self.pose_of_mesh(i);
-            }
-        }
-    }
-
-    /// The pose that the nearest node upstream of the first mesh of node `i` takes.
-    fn pose_of_mesh(&self, mut i: usize) -> Option<Source> {
-        loop {
-            let input = |node: &PlanNode, ty| {
-                let ports = node.desc.inputs.iter().zip(&node.inputs);
-                ports.into_iter().find_map(|(port, source)| {
+        // The pose that each node takes, or else the nearest one upstream of its first mesh: nodes come after those they read.
+        let mut poses: Vec<Option<Source>> = Vec::with_capacity(self.nodes.len());
+        for node in &mut self.nodes {
+            let ports = node.desc.inputs;
+            let input = |sources: &[Option<Source>], ty| {
+                ports.iter().zip(sources).find_map(|(port, source)| {
                     let fits = std::mem::discriminant(&port.ty) == std::mem::discriminant(&ty);
                     source.filter(|_| fits)
                 })
             };
-            let Source::Node { node, .. } = input(&self.nodes[i], PortType::Mesh)? else {
-                return None;
+            let upstream = match input(&node.inputs, PortType::Mesh) {
+                Some(Source::Node { node, .. }) => poses[node],
+                Some(Source::Input(_)) | None => None,
             };
-            i = node;
-            if let Some(pose) = input(&self.nodes[i], PortType::Pose) {
-                return Some(pose);
+            for (port, source) in ports.iter().zip(&mut node.inputs) {
+                if port.of_mesh && source.is_none() {
+                    *source = upstream;
+                }
             }
+            poses.push(input(&node.inputs, PortType::Pose).or(upstream));
         }
     }
 

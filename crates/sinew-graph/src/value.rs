@@ -335,7 +335,7 @@ fn plain(json: &Json) -> serde_json::Value {
         Kind::Bool(b) => V::Bool(*b),
         Kind::Number(n) if n.fract() == 0.0 && n.abs() < 9.0e15 => V::from(*n as i64),
         Kind::Number(n) => V::from(*n),
-        Kind::Text(t) => V::String(t.clone()),
+        Kind::Text(t) => V::String(t.to_string()),
         Kind::Array(a) => V::Array(a.iter().map(plain).collect()),
         Kind::Object(m) => V::Object(m.iter().map(|m| (m.key.clone(), plain(&m.value))).collect()),
     }

@@ -35,6 +35,7 @@ fn main() -> Outcome {
     texture(&folder(&corpus, "texture")?)?;
     graphs(&folder(&corpus, "graph_check")?)?;
     caches(&folder(&corpus, "cache_restore")?, &sheet)?;
+    work_records(&folder(&corpus, "work_records")?)?;
     for entry in std::fs::read_dir(&corpus)? {
         let folder = entry?.path();
         let mut count = 0;
@@ -288,6 +289,17 @@ fn graphs(to: &Path) -> Outcome {
         r#"{"sinew":"1.0","inputs":{"body":{"type":"mesh"}},"nodes":{"m":{"node":"mask","mesh":"body"},"t":{"node":"transform","mesh":"body","mask":"m","transform":{"translation":[0,1,0],"rotation_degrees":[10,0,0]},"weight":0.5}},"outputs":{"body":"t","mask":"m"}}"#,
     ];
     std::fs::write(to.join("nested"), nested.join(SEPARATOR))?;
+    Ok(())
+}
+
+/// Every file of the bakes.
+fn work_records(to: &Path) -> Outcome {
+    for (bake, work) in sinew_fuzz::work::bakes().iter().enumerate() {
+        for (file, how, content) in work.seeds() {
+            let bytes = [&[bake as u8, file as u8, how][..], &content].concat();
+            std::fs::write(to.join(format!("{bake}_{file}")), bytes)?;
+        }
+    }
     Ok(())
 }
 

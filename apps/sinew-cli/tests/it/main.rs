@@ -6,6 +6,8 @@ mod cli;
 mod common;
 mod devices;
 mod hair;
+#[cfg(unix)]
+mod hostile;
 #[cfg(feature = "gpu")]
 mod kernels_of_strangers;
 mod operation;

@@ -7,6 +7,7 @@ use crate::plan::{Followers, InputDecl, InputType, ParameterDecl, Thickness};
 use crate::value::{check_value, read_keyed, read_value};
 use sinew_deform::{ParameterType, ParameterValue};
 use sinew_geom::Selection;
+use std::collections::HashMap;
 
 impl Collector<'_> {
     /// Declares the inputs of the outermost graph; without any, `body` and `pose`.
@@ -34,9 +35,9 @@ impl Collector<'_> {
         };
         let mut out = Vec::new();
         for m in self.members_of(scope, json, "inputs") {
-            match self.read_input(scope, &m) {
+            match self.read_input(scope, m) {
                 Some(decl) => out.push(decl),
-                None => _ = self.scopes[scope].broken.insert(m.key),
+                None => _ = self.scopes[scope].broken.insert(m.key.clone()),
             }
         }
         self.check_named_inputs(scope, json, &out);
@@ -45,22 +46,29 @@ impl Collector<'_> {
 
     /// Whether the inputs are there that others name: poses that give joints, meshes that followers grow on.
     fn check_named_inputs(&mut self, scope: usize, json: &Json, inputs: &[InputDecl]) {
+        let given = json.by_key();
+        let types: HashMap<&str, InputType> =
+            inputs.iter().map(|i| (i.name.as_str(), i.ty)).collect();
         for input in inputs {
-            let at = json.get(&input.name);
-            if let Some(name) = &input.joints {
+            let at = given.get(input.name.as_str()).map(|m| &m.value);
+            if let Some(name) = &input.joints
+                && types.get(name.as_str()) != Some(&InputType::Pose)
+            {
                 let place = at.and_then(|i| i.get("joints")).unwrap_or(json);
-                self.check_named(scope, &input.name, (name, place), inputs, InputType::Pose);
+                self.unknown_input(scope, &input.name, (name, place), inputs, InputType::Pose);
             }
-            if let Some(name) = input.followers.as_ref().and_then(|f| f.skin.as_ref()) {
+            if let Some(name) = input.followers.as_ref().and_then(|f| f.skin.as_ref())
+                && types.get(name.as_str()) != Some(&InputType::Mesh)
+            {
                 let followers = at.and_then(|i| i.get("followers"));
                 let place = followers.and_then(|f| f.get("skin")).unwrap_or(json);
-                self.check_named(scope, &input.name, (name, place), inputs, InputType::Mesh);
+                self.unknown_input(scope, &input.name, (name, place), inputs, InputType::Mesh);
             }
         }
     }
 
     /// Reports a name, at its place, that is none of the inputs of that type.
-    fn check_named(
+    fn unknown_input(
         &mut self,
         scope: usize,
         input: &str,
@@ -68,20 +76,19 @@ impl Collector<'_> {
         inputs: &[InputDecl],
         ty: InputType,
     ) {
-        let known = inputs.iter().filter(|i| i.ty == ty);
-        let known: Vec<&str> = known.map(|i| i.name.as_str()).collect();
-        if known.contains(&name) {
-            return;
-        }
+        let known = || {
+            let of_type = inputs.iter().filter(|i| i.ty == ty);
+            of_type.map(|i| i.name.as_str())
+        };
         let what = if ty == InputType::Mesh {
             "mesh"
         } else {
             "pose"
         };
         let message = format!("input '{input}': there is no {what} input '{name}'");
-        let help = match closest(name, known.iter().copied()) {
+        let help = match self.suggestion(scope, name, known()) {
             Some(word) => format!("did you mean '{word}'?"),
-            None => format!("{what} inputs are {}", listed(known.iter().copied())),
+            None => format!("{what} inputs are {}", listed(known())),
         };
         self.reporter(scope)
             .error("unknown_link", &place.span, message, help);
@@ -96,9 +103,14 @@ impl Collector<'_> {
     }
 
     /// Members of an object, or a report that it is none.
-    pub(super) fn members_of(&mut self, scope: usize, json: &Json, what: &str) -> Vec<Member> {
+    pub(super) fn members_of<'j>(
+        &mut self,
+        scope: usize,
+        json: &'j Json,
+        what: &str,
+    ) -> &'j [Member] {
         match json.members() {
-            Some(m) => m.to_vec(),
+            Some(m) => m,
             None => {
                 let message = format!("'{what}' is {}", json.describe());
                 self.reporter(scope).error(
@@ -107,7 +119,7 @@ impl Collector<'_> {
                     message,
                     "expected an object of named things",
                 );
-                Vec::new()
+                &[]
             }
         }
     }
@@ -289,7 +301,7 @@ impl Collector<'_> {
         json: &Json,
     ) -> Option<Followers> {
         let members = json.members().filter(|_| ty == InputType::Strands);
-        let Some(members) = members.map(<[Member]>::to_vec) else {
+        let Some(members) = members else {
             self.reporter(scope).error(
                 "wrong_type",
                 &json.span,
@@ -370,7 +382,7 @@ impl Collector<'_> {
             if self.scopes[scope].parameters.contains_key(&m.key) {
                 continue;
             }
-            if let Some(decl) = self.read_parameter(scope, &m) {
+            if let Some(decl) = self.read_parameter(scope, m) {
                 let index = self.parameters.len();
                 self.unread_parameters
                     .insert(index, (scope, m.key.clone(), m.value.span.clone()));
@@ -379,7 +391,7 @@ impl Collector<'_> {
                     .insert(m.key.clone(), ParameterRef::Declared(index));
                 self.parameters.push(decl);
             } else {
-                self.scopes[scope].broken_parameters.insert(m.key);
+                self.scopes[scope].broken_parameters.insert(m.key.clone());
             }
         }
     }

@@ -245,11 +245,11 @@ impl Collector<'_> {
     }
 
     /// The members of `inputs`, `outputs`, `parameters` or `constants` whose names may stand in a text.
-    fn kernel_members(&mut self, r: &Reading, json: &Json, key: &str) -> Vec<Member> {
+    fn kernel_members<'j>(&mut self, r: &Reading, json: &'j Json, key: &str) -> Vec<&'j Member> {
         let Some(json) = json.get(key) else {
             return Vec::new();
         };
-        let mut members = self.members_of(r.scope, json, key);
+        let mut members: Vec<&Member> = self.members_of(r.scope, json, key).iter().collect();
         let alone = matches!(key, "parameters" | "constants");
         members.retain(|m| match text::check_name(&m.key, alone) {
             Ok(()) => true,

@@ -32,6 +32,8 @@ enum Unresolved {
 
 impl Collector<'_> {
     pub(super) fn resolve_all(&mut self) -> Option<Resolved> {
+        let outputs = self.scopes.iter().map(|s| s.outputs.len());
+        self.most_steps = self.aliases.len() + outputs.sum::<usize>();
         let mut sources = Vec::with_capacity(self.nodes.len());
         // Each link is checked once, at its own place; links that lead on over it then find it good or broken.
         let mut ok = self.check_nested();
@@ -192,8 +194,7 @@ impl Collector<'_> {
     /// Follows a link through nested graphs to where the data comes from.
     fn resolve(&self, scope: usize, link: &str) -> Result<RawSource, Unresolved> {
         let (mut scope, mut link) = (scope, link);
-        let outputs: usize = self.scopes.iter().map(|s| s.outputs.len()).sum();
-        for step in 0..=self.aliases.len() + outputs {
+        for step in 0..=self.most_steps {
             let (next_scope, next_link) = match self.follow(scope, link) {
                 Ok(Step::End(source)) => return Ok(source),
                 Ok(Step::On { scope, link }) => (scope, link),

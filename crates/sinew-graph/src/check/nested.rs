@@ -7,10 +7,12 @@ use super::{
 };
 use crate::diagnostic::listed;
 use crate::json::{self, Json, Kind, Member, Reporter};
-use crate::plan::InputDecl;
+use crate::plan::{InputDecl, InputType};
 use crate::value::{check_value, expectation, read_keyed, read_value};
 use sinew_deform::{ParameterType, ParameterValue};
 use sinew_geom::Selection;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 impl Collector<'_> {
@@ -38,13 +40,13 @@ impl Collector<'_> {
         self.declare(outer, name, span, Symbol::Graph { scope: inner });
     }
 
-    fn nested_document(
+    fn nested_document<'j>(
         &mut self,
         outer: usize,
         name: &str,
         span: &Range<usize>,
-        json: &Json,
-    ) -> Option<(usize, Json, Option<String>)> {
+        json: &'j Json,
+    ) -> Option<(usize, Cow<'j, Json>, Option<String>)> {
         if self.scopes[outer].prefix.matches('/').count() >= MAX_NESTING {
             self.reporter(outer).error(
                 "too_deep",
@@ -79,7 +81,7 @@ impl Collector<'_> {
                     return None;
                 }
                 self.check_keys(reporter, inline);
-                Some((reporter, inline.clone(), None))
+                Some((reporter, Cow::Borrowed(inline), None))
             }
             (None, Some(file_json)) => {
                 let Some(file) = file_json.text() else {
@@ -106,7 +108,7 @@ impl Collector<'_> {
                 let reporter = self.reporters.len() - 1;
                 let root = json::parse(&mut self.reporters[reporter])?;
                 self.check_head(reporter, &root)
-                    .then_some((reporter, root, Some(found.name)))
+                    .then_some((reporter, Cow::Owned(root), Some(found.name)))
             }
             _ => {
                 self.reporter(outer).error(
@@ -171,28 +173,26 @@ impl Collector<'_> {
         defaults: &[(&str, String)],
     ) {
         let inputs = self.read_inputs(inner, root);
-        let declared: Vec<Member> = root
-            .get("parameters")
-            .and_then(Json::members)
-            .unwrap_or_default()
-            .to_vec();
+        let names: HashSet<&str> = inputs.iter().map(|i| i.name.as_str()).collect();
+        let declared = root.get("parameters").map_or_else(HashMap::new, Json::by_key);
+        let given = json.by_key();
         for m in json.members().unwrap_or_default() {
             let key = m.key.as_str();
             if COMMON_KEYS.contains(&key)
                 || ["graph", "file"].contains(&key)
-                || inputs.iter().any(|i| i.name == key)
+                || names.contains(key)
                 || self.scopes[inner].broken.contains(key)
             {
                 continue;
             }
-            match declared.iter().find(|d| d.key == key) {
+            match declared.get(key) {
                 Some(d) => self.set_nested_parameter(outer, inner, d, m),
                 None => {
                     let names = || {
                         inputs
                             .iter()
                             .map(|i| i.name.as_str())
-                            .chain(declared.iter().map(|d| d.key.as_str()))
+                            .chain(root.get("parameters").and_then(Json::members).unwrap_or_default().iter().map(|d| d.key.as_str()))
                     };
                     let help = match self.suggestion(outer, key, names()) {
                         Some(word) => format!("did you mean '{word}'?"),
@@ -209,8 +209,15 @@ impl Collector<'_> {
         }
         self.declare_parameters(inner, root);
         let implicit = root.get("inputs").is_none();
+        let main = InputType::ALL.map(|ty| {
+            let of_type = inputs.iter().filter(|i| i.ty == ty);
+            (ty, main_of(of_type.map(|i| i.name.as_str()), ty))
+        });
         for input in &inputs {
-            let link = self.link_of_input(outer, name, span, json, input, &inputs, defaults);
+            let is_main = main.contains(&(input.ty, Some(input.name.as_str())));
+            let defaults = if is_main { defaults } else { &[] };
+            let given = given.get(input.name.as_str()).map(|m| &m.value);
+            let link = self.link_of_input(outer, name, span, given, input, defaults);
             match link {
                 Ok(Some((link, span))) => {
                     let s = &mut self.scopes[inner];
@@ -247,8 +254,7 @@ impl Collector<'_> {
         }
     }
 
-    /// Where an input of a nested graph comes from: the link that is given; in a stack, the step before and the stack's
-    /// pose; else the outer graph's own input of the same name and declaration. `Err` where a wrong link was reported.
+    /// Where an input of a nested graph comes from: the link that is given; the default of its type; else the outer graph's own input of the same name and declaration. `Err` where a wrong link was reported.
     #[expect(
         clippy::too_many_arguments,
         reason = "the link may come from any of these"
@@ -258,12 +264,11 @@ impl Collector<'_> {
         outer: usize,
         name: &str,
         span: &Range<usize>,
-        json: &Json,
+        given: Option<&Json>,
         input: &InputDecl,
-        inputs: &[InputDecl],
         defaults: &[(&str, String)],
     ) -> Result<Option<(String, Range<usize>)>, ()> {
-        if let Some(given) = json.get(&input.name) {
+        if let Some(given) = given {
             if let Some(link) = given.text() {
                 return Ok(Some((link.to_owned(), given.span.clone())));
             }
@@ -276,11 +281,8 @@ impl Collector<'_> {
             );
             return Err(());
         }
-        let of_type = inputs.iter().filter(|i| i.ty == input.ty);
-        let is_main =
-            main_of(of_type.map(|i| i.name.as_str()), input.ty) == Some(input.name.as_str());
         let port = input.ty.port_type().as_str();
-        let chained = defaults.iter().find(|(p, _)| is_main && *p == port);
+        let chained = defaults.iter().find(|(p, _)| *p == port);
         let same = || match self.scopes[outer].symbols.get(&input.name)? {
             Symbol::Input(i) => {
                 let outer = &self.inputs[*i];
@@ -330,8 +332,9 @@ impl Collector<'_> {
         }
         let reference = given.value.text().and_then(|t| t.strip_prefix('$'));
         let value = if let Some(reference) = reference {
-            match self.scopes[outer].parameters.get(reference).cloned() {
-                Some(found) => {
+            match self.reference(outer, reference, &given.value.span) {
+                None => return,
+                Some(Some(found)) => {
                     let span = &given.value.span;
                     let Some(found) =
                         self.narrowed(outer, found, ty, setup, &given.key, reference, span)
@@ -340,7 +343,7 @@ impl Collector<'_> {
                     };
                     found
                 }
-                None => {
+                Some(None) => {
                     self.reporter(outer).error(
                         "unknown_parameter",
                         &given.value.span,
@@ -393,12 +396,8 @@ impl Collector<'_> {
             }
             ParameterRef::Fixed { ty, source } => (ty, source),
         };
-        let values: &[ParameterValue] = match &source {
-            FixedValue::Constant(v) => std::slice::from_ref(v),
-            FixedValue::Keyed(k) => &k.values,
-        };
         let both = narrow(given, ty)
-            .filter(|both| values.iter().all(|v| check_value(*both, v).is_ok()))
+            .filter(|both| source.values().iter().all(|v| check_value(*both, v).is_ok()))
             .filter(|_| !setup || matches!(source, FixedValue::Constant(_)));
         match both {
             Some(ty) => Some(ParameterRef::Fixed { ty, source }),

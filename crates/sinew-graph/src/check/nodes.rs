@@ -1,6 +1,8 @@
 //! The `nodes`, `stack` and `outputs` of a document.
 
-use super::{Collector, FixedValue, ParameterRef, RawNode, Symbol, angles, description};
+use super::{
+    Collector, FixedValue, MAX_GIVEN_BYTES, ParameterRef, RawNode, Symbol, angles, description,
+};
 use crate::diagnostic::{closest, listed};
 use crate::json::{Json, Kind, Member};
 use crate::plan::{InputType, ParameterSource};
@@ -19,7 +21,7 @@ impl Collector<'_> {
     pub(super) fn collect_body(&mut self, scope: usize, root: &Json) {
         if let Some(nodes) = root.get("nodes") {
             for m in self.members_of(scope, nodes, "nodes") {
-                if self.check_name(scope, &m) {
+                if self.check_name(scope, m) {
                     self.collect_node(scope, &m.key, &m.key_span, &m.value, &[]);
                 }
             }
@@ -44,6 +46,7 @@ impl Collector<'_> {
         let strands = self.main_input(scope, InputType::Strands);
         let pose = self.main_input(scope, InputType::Pose);
         for item in items {
+            let made;
             let as_object = match &item.kind {
                 Kind::Text(kind) => {
                     let value = Json {
@@ -55,12 +58,13 @@ impl Collector<'_> {
                         key_span: item.span.clone(),
                         value,
                     };
-                    Json {
+                    made = Json {
                         span: item.span.clone(),
-                        kind: Kind::Object(vec![member]),
-                    }
+                        kind: Kind::Object([member].into()),
+                    };
+                    &made
                 }
-                _ => item.clone(),
+                _ => item,
             };
             let kind = as_object.get("node").and_then(Json::text).unwrap_or("node");
             let base = as_object
@@ -79,7 +83,7 @@ impl Collector<'_> {
             if let Some(p) = &strands {
                 defaults.push(("strands", p.clone()));
             }
-            self.collect_node(scope, &name, &item.span, &as_object, &defaults);
+            self.collect_node(scope, &name, &item.span, as_object, &defaults);
             previous = Some(name);
         }
         previous
@@ -472,7 +476,7 @@ impl Collector<'_> {
             );
             return None;
         }
-        let Some(found) = self.scopes[scope].parameters.get(reference).cloned() else {
+        let Some(found) = self.reference(scope, reference, span)? else {
             if self.scopes[scope].broken_parameters.contains(reference) {
                 return None;
             }
@@ -515,6 +519,32 @@ impl Collector<'_> {
         }
     }
 
+    /// A copy of what `$name` stands for, if anything; `None` where copies take too much, which is reported.
+    #[expect(clippy::option_option, reason = "unknown and refused are two things")]
+    pub(super) fn reference(
+        &mut self,
+        scope: usize,
+        name: &str,
+        span: &Range<usize>,
+    ) -> Option<Option<ParameterRef>> {
+        let Some(found) = self.scopes[scope].parameters.get(name) else {
+            return Some(None);
+        };
+        if let ParameterRef::Fixed { source, .. } = found {
+            self.given_bytes = self.given_bytes.saturating_add(source.bytes());
+        }
+        if self.given_bytes <= MAX_GIVEN_BYTES {
+            return Some(Some(found.clone()));
+        }
+        self.reporter(scope).error(
+            "too_large",
+            span,
+            format!("values given to nested graphs take more than {MAX_GIVEN_BYTES} bytes"),
+            "each is counted as often as it is read; declare large ones as parameters of the outermost graph",
+        );
+        None
+    }
+
     /// Makes the range of a declared parameter no wider than what takes it. False where they do not go together.
     #[expect(
         clippy::too_many_arguments,
@@ -545,6 +575,8 @@ impl Collector<'_> {
             return false;
         }
         match narrow(decl.ty, ty) {
+            // Its values are known to fit.
+            Some(ty) if ty == decl.ty => return true,
             Some(ty) => decl.ty = ty,
             None => {
                 self.reporter(scope).error(
@@ -586,11 +618,7 @@ impl Collector<'_> {
         source: FixedValue,
     ) -> Option<ParameterSource> {
         let fits = narrow(ty, desc.ty).is_some();
-        let values: &[ParameterValue] = match &source {
-            FixedValue::Constant(v) => std::slice::from_ref(v),
-            FixedValue::Keyed(k) => &k.values,
-        };
-        if !fits || values.iter().any(|v| check_value(desc.ty, v).is_err()) {
+        if !fits || source.values().iter().any(|v| check_value(desc.ty, v).is_err()) {
             self.reporter(scope).error(
                 "wrong_type",
                 span,
@@ -621,7 +649,7 @@ impl Collector<'_> {
         match (root.get("outputs"), last_of_stack) {
             (Some(json), _) => {
                 for m in self.members_of(scope, json, "outputs") {
-                    if !self.check_name(scope, &m) {
+                    if !self.check_name(scope, m) {
                         continue;
                     }
                     match m.value.text() {

@@ -1,0 +1,213 @@
+//! Files that claim much and hold little, or ask for much work: each ends in time and within its memory, and says what is wrong.
+//!
+//! The limit is the system's (`ulimit -d`, all that a process may write to): an allocation beyond it is refused, which ends the program with a signal.
+
+use crate::common::{Place, said};
+use std::fmt::Write as _;
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+/// What a hostile file may take: each is small, and so is what is right about it.
+const KIBIBYTES: usize = 1 << 20;
+/// On a machine that does other things meanwhile.
+const SECONDS: u64 = 30;
+
+/// The program under the limit.
+fn bounded(place: &Place, line: &str) -> Output {
+    let limit = format!("ulimit -d {KIBIBYTES} && exec \"$0\" \"$@\"");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &limit, env!("CARGO_BIN_EXE_sinew")]);
+    shell.args(line.split(' ')).current_dir(place.path(""));
+    shell.output().expect("a shell")
+}
+
+/// One file of the corpus: its name, its bytes, what is done with it, how that ends and what is said.
+struct Hostile {
+    name: &'static str,
+    bytes: Vec<u8>,
+    line: &'static str,
+    code: i32,
+    says: &'static str,
+}
+
+fn hostile(
+    name: &'static str,
+    bytes: impl Into<Vec<u8>>,
+    line: &'static str,
+    code: i32,
+    says: &'static str,
+) -> Hostile {
+    Hostile {
+        name,
+        bytes: bytes.into(),
+        line,
+        code,
+        says,
+    }
+}
+
+/// Puts each file into a folder of its own and runs its command there.
+fn judged(corpus: &[Hostile]) {
+    for Hostile {
+        name,
+        bytes,
+        line,
+        code,
+        says,
+    } in corpus
+    {
+        let place = Place::new();
+        std::fs::write(place.path(name), bytes).expect("written");
+        let begun = Instant::now();
+        let found = bounded(&place, line);
+        let took = begun.elapsed();
+        let said = said(&found);
+        let start: String = said.chars().take(2000).collect();
+        assert_eq!(found.status.code(), Some(*code), "{name}, {line}: {start}");
+        assert!(said.contains(says), "{name}, {line}: {start}");
+        assert!(took < Duration::from_secs(SECONDS), "{name}, {line}: {took:?}");
+        assert!(
+            said.len() < 200_000 && !said.contains("panicked"),
+            "{name}, {line}: {start}"
+        );
+    }
+}
+
+/// `count` times the same text, then without the last `,`.
+fn listed(text: &str, count: usize) -> String {
+    let mut all = text.repeat(count);
+    all.truncate(all.trim_end_matches(',').len());
+    all
+}
+
+fn graphs() -> Vec<Hostile> {
+    let stack = |steps: &str| format!("{{\"sinew\": \"1.0\", \"stack\": [{steps}]}}");
+    let check = "check g.json";
+    // Nested graphs of which each holds the next one twice.
+    let mut twice = stack("\"skin\"");
+    for _ in 0..14 {
+        let step = format!("{{\"node\": \"graph\", \"graph\": {twice}}}");
+        twice = stack(&format!("{step}, {step}"));
+    }
+    // Nested graphs that each are given the same long list.
+    let points = listed("[0,0,0],", 27_000);
+    let reader = "{\"node\": \"lattice\", \"points\": \"$p\", \"resolution\": [30, 30, 30]},";
+    let given = stack(&format!(
+        "{{\"node\": \"graph\", \"p\": [{points}], \"graph\": {{\"sinew\": \"1.0\", \"parameters\": {{\"p\": {{\"type\": \"points\"}}}}, \"stack\": [{}]}}}}",
+        listed(reader, 2000)
+    ));
+    vec![
+        hostile("g.json", "[".repeat(1 << 20), check, 4, "too deep"),
+        hostile("g.json", "{\"a\":".repeat(1 << 20), check, 4, "too deep"),
+        hostile("g.json", stack(&listed("0,", 4 << 20)), check, 4, "more problems"),
+        hostile("g.json", stack(&listed("[],", 1 << 20)), check, 4, "more problems"),
+        hostile("g.json", stack(&listed("\"twist\",", 60_000)), check, 0, "60000 nodes"),
+        hostile("g.json", stack(&listed("\"twits\",", 60_000)), check, 4, "twist"),
+        hostile("g.json", twice, check, 4, "more than 4096 graphs"),
+        hostile("g.json", given, check, 4, "values given to nested graphs"),
+        hostile("g.json", vec![b' '; 65 << 20], check, 4, "at most 67108864"),
+    ]
+}
+
+/// A GLB with this document and so many bytes.
+fn glb(document: &str, binary: &[u8]) -> Vec<u8> {
+    let pad = |bytes: &[u8], with: u8| {
+        let mut bytes = bytes.to_vec();
+        bytes.resize(bytes.len().next_multiple_of(4), with);
+        bytes
+    };
+    let (json, bin) = (pad(document.as_bytes(), b' '), pad(binary, 0));
+    let mut out = b"glTF".to_vec();
+    for word in [2, 28 + json.len() + bin.len(), json.len()] {
+        out.extend((word as u32).to_le_bytes());
+    }
+    out.extend(b"JSON");
+    out.extend(&json);
+    out.extend((bin.len() as u32).to_le_bytes());
+    out.extend(b"BIN\0");
+    out.extend(&bin);
+    out
+}
+
+/// A character of one triangle; `more` are members of its document.
+fn triangle(nodes: &str, primitives: &str, accessors: &str, more: &str) -> Vec<u8> {
+    let corners: [f32; 9] = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0];
+    let binary: Vec<u8> = corners.iter().flat_map(|c| c.to_le_bytes()).collect();
+    let document = format!(
+        "{{\"asset\": {{\"version\": \"2.0\"}}, \"scene\": 0, \"scenes\": [{{\"nodes\": [0]}}], \"nodes\": [{nodes}], \
+         \"meshes\": [{{\"primitives\": [{primitives}]}}], \
+         \"accessors\": [{{\"bufferView\": 0, \"componentType\": 5126, \"count\": 3, \"type\": \"VEC3\", \"min\": [0, 0, 0], \"max\": [1, 1, 0]}}{accessors}], \
+         \"bufferViews\": [{{\"buffer\": 0, \"byteLength\": 36}}], \"buffers\": [{{\"byteLength\": 36}}]{more}}}"
+    );
+    glb(&document, &binary)
+}
+
+fn characters() -> Vec<Hostile> {
+    let run = "run x.glb -g shift.json --frames 0 -o out.npz";
+    let one = "{\"attributes\": {\"POSITION\": 0}}";
+    let child = |i: usize| format!(",{{\"children\": [{}]}}", i + 1);
+    let deep: String = (1..100_000).map(child).collect();
+    let deep = format!("{{\"mesh\": 0, \"children\": [1]}}{deep},{{}}");
+    let zeros = ",{\"componentType\": 5126, \"count\": 4000000000, \"type\": \"VEC3\"}";
+    let of_zeros = "{\"attributes\": {\"POSITION\": 1}}";
+    let target = "{\"POSITION\": 0}";
+    let shifted = listed("{\"POSITION\": 1},", 200_000);
+    let targets = format!("{{\"attributes\": {{\"POSITION\": 0}}, \"targets\": [{shifted}]}}");
+    let many = format!("{{\"attributes\": {{\"POSITION\": 0}}, \"targets\": [{target}]}}");
+    let nodes = listed("{\"mesh\": 0},", 200_000);
+    let roots: Vec<String> = (0..200_000).map(|i| i.to_string()).collect();
+    let scenes = format!(
+        ", \"extras\": [{}]",
+        listed("{},", 10)
+    );
+    let mut shown = String::new();
+    let _ = write!(shown, "{{\"children\": [{}]}}", roots[1..].join(","));
+    let primitives = listed("{\"attributes\": {\"POSITION\": 0}},", 200_000);
+    let long = vec![0xff; 1 << 16];
+    let mut header = b"glTF\x02\0\0\0".to_vec();
+    header.extend([0xff; 12]);
+    vec![
+        hostile("x.glb", header, run, 3, "byte 8"),
+        hostile("x.glb", [&b"glTF\x02\0\0\0"[..], &long].concat(), run, 3, "byte 8"),
+        hostile("x.glb", triangle("{\"mesh\": 0}", of_zeros, zeros, ""), run, 3, "accessors[1]"),
+        hostile("x.glb", triangle("{\"mesh\": 0}", &targets, zeros, ""), run, 3, "accessors[1]"),
+        hostile("x.glb", triangle("{\"mesh\": 0}", &many, "", &scenes), run, 0, ""),
+        hostile("x.glb", triangle(&deep, one, "", ""), run, 0, ""),
+        hostile("x.glb", triangle(&format!("{shown},{nodes}"), one, "", ""), run, 0, ""),
+        hostile("x.glb", triangle("{\"mesh\": 0}", &primitives, "", ""), run, 0, ""),
+        hostile("x.glb", triangle("{\"mesh\": 0, \"children\": [0]}", one, "", ""), run, 3, "nodes[0]"),
+    ]
+}
+
+fn meshes() -> Vec<Hostile> {
+    let ply = |count: &str| {
+        format!("ply\nformat binary_little_endian 1.0\nelement vertex {count}\nproperty float x\nproperty float y\nproperty float z\nelement face {count}\nproperty list uchar int vertex_indices\nend_header\n\0\0\0\0")
+    };
+    let tfx = [b"\0\0\x80\x3f".as_slice(), &[0xff; 156]].concat();
+    let pc2 = [b"POINTCACHE2\0\x01\0\0\0".as_slice(), &[0x7f; 4], &[0; 8], &[0x7f; 4]].concat();
+    let mdd = [0x7f; 12];
+    vec![
+        hostile("x.obj", "f 1 2 4000000000\n", "run x.obj -g shift.json -o out.npz", 3, "line 1"),
+        hostile("x.obj", "f -1 -2 -9223372036854775808\n", "run x.obj -g shift.json -o out.npz", 3, "line 1"),
+        hostile("x.ply", ply("18446744073709551615"), "run x.ply -g shift.json -o out.npz", 3, "x.ply"),
+        hostile("x.ply", ply("4000000000"), "run x.ply -g shift.json -o out.npz", 3, "x.ply"),
+        hostile("x.tfx", tfx, "inspect x.tfx", 3, "x.tfx"),
+        hostile("x.pc2", pc2, "bake vat square.obj --cache x.pc2 -o out", 3, "x.pc2"),
+        hostile("x.mdd", mdd, "bake vat square.obj --cache x.mdd -o out", 3, "x.mdd"),
+    ]
+}
+
+#[test]
+fn graphs_end_in_time_and_within_their_memory() {
+    judged(&graphs());
+}
+
+#[test]
+fn characters_end_in_time_and_within_their_memory() {
+    judged(&characters());
+}
+
+#[test]
+fn meshes_end_in_time_and_within_their_memory() {
+    judged(&meshes());
+}

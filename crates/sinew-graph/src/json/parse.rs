@@ -1,0 +1,223 @@
+//! From text to values, without a tree of tokens between: that took three times the memory of the values.
+
+use super::{Json, Kind, Member, Reporter};
+use jsonc_parser::tokens::Token;
+use jsonc_parser::{Scanner, ScannerOptions};
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Larger documents are refused: a graph is small, a mistaken file may not be.
+const MAX_BYTES: usize = 64 << 20;
+/// Lists and objects within each other, at most.
+const MAX_DEPTH: usize = 512;
+const HELP: &str = "comments and trailing commas are allowed, everything else is JSON";
+
+/// The value that a document is. What is wrong is reported; `None` where it is no JSON.
+pub(crate) fn parse(reporter: &mut Reporter) -> Option<Json> {
+    let text: Arc<str> = reporter.text.clone();
+    if text.len() > MAX_BYTES {
+        let message = format!(
+            "the document has {} bytes, at most {MAX_BYTES} are read",
+            text.len()
+        );
+        reporter.error("too_large", &(0..0), message, "is this a graph document?");
+        return None;
+    }
+    let options = ScannerOptions {
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    };
+    let mut parser = Parser {
+        scanner: Scanner::new(&text, &options),
+        reporter,
+        depth: 0,
+    };
+    let (message, span, help) = match parser.document() {
+        Ok(Some(json)) => return Some(json),
+        Ok(None) => (
+            "the document is empty".into(),
+            0..0,
+            "`sinew init` writes a starter graph",
+        ),
+        Err(fault) => (
+            format!("this is not JSON: {}", fault.message),
+            fault.span,
+            HELP,
+        ),
+    };
+    let span = span.start..span.end.max(span.start + 1).min(text.len());
+    let span = span.start.min(span.end)..span.end;
+    reporter.error("syntax", &span, message, help);
+    None
+}
+
+/// Where a text is no JSON.
+struct Fault {
+    span: Range<usize>,
+    message: String,
+}
+
+struct Parser<'a, 'r> {
+    scanner: Scanner<'a>,
+    reporter: &'r mut Reporter,
+    depth: usize,
+}
+
+impl<'a> Parser<'a, '_> {
+    fn document(&mut self) -> Result<Option<Json>, Fault> {
+        let Some(first) = self.next()? else {
+            return Ok(None);
+        };
+        let json = self.value(first)?;
+        match self.next()? {
+            None => Ok(Some(json)),
+            Some(_) => Err(self.fault("expected the end of the document")),
+        }
+    }
+
+    /// The next token that is no comment.
+    fn next(&mut self) -> Result<Option<Token<'a>>, Fault> {
+        loop {
+            match self.scanner.scan() {
+                Ok(Some(Token::CommentLine(_) | Token::CommentBlock(_))) => {}
+                Ok(token) => return Ok(token),
+                Err(error) => {
+                    let (range, kind) = (error.range(), error.kind().to_string());
+                    let mut kind = kind.chars();
+                    let first = kind.next().map(|c| c.to_ascii_lowercase());
+                    return Err(Fault {
+                        span: range.start..range.end,
+                        message: first.into_iter().chain(kind).collect(),
+                    });
+                }
+            }
+        }
+    }
+
+    /// The span of the last token.
+    fn span(&self) -> Range<usize> {
+        self.scanner.token_start()..self.scanner.token_end()
+    }
+
+    fn fault(&self, message: &str) -> Fault {
+        Fault {
+            span: self.span(),
+            message: message.into(),
+        }
+    }
+
+    /// The value that begins with this token.
+    fn value(&mut self, first: Token<'a>) -> Result<Json, Fault> {
+        let start = self.scanner.token_start();
+        let kind = match first {
+            Token::Null => Kind::Null,
+            Token::Boolean(value) => Kind::Bool(value),
+            Token::String(text) => Kind::Text(text.into()),
+            Token::Number(text) => Kind::Number(self.number(text)),
+            Token::OpenBracket => self.within(Self::array)?,
+            Token::OpenBrace => self.within(Self::object)?,
+            Token::CloseBrace
+            | Token::CloseBracket
+            | Token::Comma
+            | Token::Colon
+            | Token::Word(_)
+            | Token::CommentLine(_)
+            | Token::CommentBlock(_) => return Err(self.fault("expected a value")),
+        };
+        let span = start..self.scanner.token_end();
+        Ok(Json { span, kind })
+    }
+
+    fn number(&mut self, text: &str) -> f64 {
+        match text.parse::<f64>() {
+            Ok(value) if value.is_finite() => value,
+            _ => {
+                let message = format!("{text} is not a finite number");
+                let span = self.span();
+                self.reporter.error("number", &span, message, "");
+                0.0
+            }
+        }
+    }
+
+    /// What stands one level deeper.
+    fn within(&mut self, read: fn(&mut Self) -> Result<Kind, Fault>) -> Result<Kind, Fault> {
+        if self.depth == MAX_DEPTH {
+            return Err(self.fault("lists and objects within each other are too deep"));
+        }
+        self.depth += 1;
+        let kind = read(self)?;
+        self.depth -= 1;
+        Ok(kind)
+    }
+
+    /// The rest of a list behind its `[`.
+    fn array(&mut self) -> Result<Kind, Fault> {
+        let mut elements = Vec::new();
+        loop {
+            match self.next()? {
+                Some(Token::CloseBracket) => break,
+                Some(first) => elements.push(self.value(first)?),
+                None => return Err(self.fault("the list does not end")),
+            }
+            match self.next()? {
+                Some(Token::Comma) => {}
+                Some(Token::CloseBracket) => break,
+                Some(_) => return Err(self.fault("expected ',' or ']'")),
+                None => return Err(self.fault("the list does not end")),
+            }
+        }
+        Ok(Kind::Array(elements.into()))
+    }
+
+    /// The rest of an object behind its `{`.
+    fn object(&mut self) -> Result<Kind, Fault> {
+        let mut members: Vec<Member> = Vec::new();
+        let mut seen = HashSet::new();
+        loop {
+            match self.next()? {
+                Some(Token::CloseBrace) => break,
+                Some(Token::String(key)) => {
+                    let key_span = self.span();
+                    match self.next()? {
+                        Some(Token::Colon) => {}
+                        _ => return Err(self.fault("expected ':'")),
+                    }
+                    let Some(first) = self.next()? else {
+                        return Err(self.fault("the object does not end"));
+                    };
+                    let value = self.value(first)?;
+                    if seen.contains(&key) {
+                        self.reporter.error(
+                            "duplicate_key",
+                            &key_span,
+                            format!("'{key}' is given twice"),
+                            "remove one of the two",
+                        );
+                    } else {
+                        members.push(Member {
+                            key: key.clone().into_owned(),
+                            key_span,
+                            value,
+                        });
+                        seen.insert(key);
+                    }
+                }
+                Some(_) => return Err(self.fault("expected a key in quotes")),
+                None => return Err(self.fault("the object does not end")),
+            }
+            match self.next()? {
+                Some(Token::Comma) => {}
+                Some(Token::CloseBrace) => break,
+                Some(_) => return Err(self.fault("expected ',' or '}'")),
+                None => return Err(self.fault("the object does not end")),
+            }
+        }
+        Ok(Kind::Object(members.into()))
+    }
+}
