@@ -181,7 +181,7 @@ impl Talk {
         }
         if let Some(more @ 1..) = shown.len().checked_sub(MOST_SHOWN) {
             let more = counted(more as u64, "more problem");
-            self.line(&format!("... and {more}; --log-format json lists all"));
+            self.line(&format!("... and {more}; --log-format json lists them"));
         }
     }
 

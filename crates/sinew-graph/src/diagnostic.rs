@@ -98,7 +98,9 @@ impl Lines {
             std::iter::once((0, 0)).chain(ends).collect()
         });
         let mark = at / Self::STEP;
-        let (line, column) = bytes[mark * Self::STEP..at].iter().fold(marks[mark], advance);
+        let (line, column) = bytes[mark * Self::STEP..at]
+            .iter()
+            .fold(marks[mark], advance);
         LineColumn {
             line: line as usize + 1,
             column: column as usize + 1,

@@ -84,9 +84,9 @@ pub fn edit_node(
         .byte(text)
         .and_then(|start| find(&json, start))
         .ok_or(EditError::NoNode {
-        line: place.line,
-        column: place.column,
-    })?;
+            line: place.line,
+            column: place.column,
+        })?;
     let mut changes: Vec<(Range<usize>, String)> = Vec::new();
     for edit in edits {
         match edit {
@@ -119,11 +119,7 @@ fn find(json: &Json, start: usize) -> Option<&Json> {
     match &json.kind {
         Kind::Array(elements) => elements.iter().find_map(|e| {
             let is_node = is_here(&e.span) && matches!(e.kind, Kind::Object(_));
-            if is_node {
-                Some(e)
-            } else {
-                find(e, start)
-            }
+            if is_node { Some(e) } else { find(e, start) }
         }),
         Kind::Object(members) => members.iter().find_map(|m| {
             let is_node = is_here(&m.key_span) && matches!(m.value.kind, Kind::Object(_));

@@ -32,12 +32,17 @@ pub(crate) struct Member {
     pub(crate) value: Json,
 }
 
+/// Errors of a document that are kept, and as many warnings: a document of 64 MiB may have a million.
+const MOST_PROBLEMS: usize = 10_000;
+
 /// Where problems of one document go.
 #[derive(Debug)]
 pub(crate) struct Reporter {
     pub(crate) file: Arc<str>,
     pub(crate) text: Arc<str>,
     pub(crate) found: Vec<Diagnostic>,
+    /// How many errors and warnings there were.
+    told: [usize; 2],
     lines: Arc<Lines>,
 }
 
@@ -47,6 +52,7 @@ impl Reporter {
             file: file.into(),
             text: text.into(),
             found: Vec::new(),
+            told: [0; 2],
             lines: Arc::default(),
         }
     }
@@ -84,6 +90,16 @@ impl Reporter {
         message: String,
         help: String,
     ) {
+        let told = &mut self.told[usize::from(severity == Severity::Warning)];
+        *told += 1;
+        let (code, message, help) = match told.saturating_sub(MOST_PROBLEMS) {
+            0 => (code, message, help),
+            1 => {
+                let message = format!("more than {MOST_PROBLEMS} problems; the rest is not listed");
+                ("too_many_problems", message, String::new())
+            }
+            _ => return,
+        };
         self.found.push(Diagnostic {
             severity,
             code,

@@ -2,7 +2,10 @@
 //!
 //! The limit is the system's (`ulimit -d`, all that a process may write to): an allocation beyond it is refused, which ends the program with a signal.
 
-use crate::common::{Place, said};
+use crate::common::sequences::sequence;
+use crate::common::{Place, SKIN, said};
+use crate::operation::with_names;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
@@ -65,7 +68,10 @@ fn judged(corpus: &[Hostile]) {
         let start: String = said.chars().take(2000).collect();
         assert_eq!(found.status.code(), Some(*code), "{name}, {line}: {start}");
         assert!(said.contains(says), "{name}, {line}: {start}");
-        assert!(took < Duration::from_secs(SECONDS), "{name}, {line}: {took:?}");
+        assert!(
+            took < Duration::from_secs(SECONDS),
+            "{name}, {line}: {took:?}"
+        );
         assert!(
             said.len() < 200_000 && !said.contains("panicked"),
             "{name}, {line}: {start}"
@@ -99,10 +105,34 @@ fn graphs() -> Vec<Hostile> {
     vec![
         hostile("g.json", "[".repeat(1 << 20), check, 4, "too deep"),
         hostile("g.json", "{\"a\":".repeat(1 << 20), check, 4, "too deep"),
-        hostile("g.json", stack(&listed("0,", 4 << 20)), check, 4, "more problems"),
-        hostile("g.json", stack(&listed("[],", 1 << 20)), check, 4, "more problems"),
-        hostile("g.json", stack(&listed("\"twist\",", 60_000)), check, 0, "60000 nodes"),
-        hostile("g.json", stack(&listed("\"twits\",", 60_000)), check, 4, "twist"),
+        hostile(
+            "g.json",
+            stack(&listed("0,", 4 << 20)),
+            check,
+            4,
+            "more problems",
+        ),
+        hostile(
+            "g.json",
+            stack(&listed("[],", 1 << 20)),
+            check,
+            4,
+            "more problems",
+        ),
+        hostile(
+            "g.json",
+            stack(&listed("\"twist\",", 60_000)),
+            check,
+            0,
+            "60000 nodes",
+        ),
+        hostile(
+            "g.json",
+            stack(&listed("\"twits\",", 60_000)),
+            check,
+            4,
+            "more problems",
+        ),
         hostile("g.json", twice, check, 4, "more than 4096 graphs"),
         hostile("g.json", given, check, 4, "values given to nested graphs"),
         hostile("g.json", vec![b' '; 65 << 20], check, 4, "at most 67108864"),
@@ -156,10 +186,7 @@ fn characters() -> Vec<Hostile> {
     let many = format!("{{\"attributes\": {{\"POSITION\": 0}}, \"targets\": [{target}]}}");
     let nodes = listed("{\"mesh\": 0},", 200_000);
     let roots: Vec<String> = (0..200_000).map(|i| i.to_string()).collect();
-    let scenes = format!(
-        ", \"extras\": [{}]",
-        listed("{},", 10)
-    );
+    let scenes = format!(", \"extras\": [{}]", listed("{},", 10));
     let mut shown = String::new();
     let _ = write!(shown, "{{\"children\": [{}]}}", roots[1..].join(","));
     let primitives = listed("{\"attributes\": {\"POSITION\": 0}},", 200_000);
@@ -168,32 +195,106 @@ fn characters() -> Vec<Hostile> {
     header.extend([0xff; 12]);
     vec![
         hostile("x.glb", header, run, 3, "byte 8"),
-        hostile("x.glb", [&b"glTF\x02\0\0\0"[..], &long].concat(), run, 3, "byte 8"),
-        hostile("x.glb", triangle("{\"mesh\": 0}", of_zeros, zeros, ""), run, 3, "accessors[1]"),
-        hostile("x.glb", triangle("{\"mesh\": 0}", &targets, zeros, ""), run, 3, "accessors[1]"),
-        hostile("x.glb", triangle("{\"mesh\": 0}", &many, "", &scenes), run, 0, ""),
+        hostile(
+            "x.glb",
+            [&b"glTF\x02\0\0\0"[..], &long].concat(),
+            run,
+            3,
+            "byte 8",
+        ),
+        hostile(
+            "x.glb",
+            triangle("{\"mesh\": 0}", of_zeros, zeros, ""),
+            run,
+            3,
+            "accessors[1]",
+        ),
+        hostile(
+            "x.glb",
+            triangle("{\"mesh\": 0}", &targets, zeros, ""),
+            run,
+            3,
+            "accessors[1]",
+        ),
+        hostile(
+            "x.glb",
+            triangle("{\"mesh\": 0}", &many, "", &scenes),
+            run,
+            0,
+            "",
+        ),
         hostile("x.glb", triangle(&deep, one, "", ""), run, 0, ""),
-        hostile("x.glb", triangle(&format!("{shown},{nodes}"), one, "", ""), run, 0, ""),
-        hostile("x.glb", triangle("{\"mesh\": 0}", &primitives, "", ""), run, 0, ""),
-        hostile("x.glb", triangle("{\"mesh\": 0, \"children\": [0]}", one, "", ""), run, 3, "nodes[0]"),
+        hostile(
+            "x.glb",
+            triangle(&format!("{shown},{nodes}"), one, "", ""),
+            run,
+            0,
+            "",
+        ),
+        hostile(
+            "x.glb",
+            triangle("{\"mesh\": 0}", &primitives, "", ""),
+            run,
+            0,
+            "",
+        ),
+        hostile(
+            "x.glb",
+            triangle("{\"mesh\": 0, \"children\": [0]}", one, "", ""),
+            run,
+            3,
+            "nodes[0]",
+        ),
     ]
 }
 
 fn meshes() -> Vec<Hostile> {
     let ply = |count: &str| {
-        format!("ply\nformat binary_little_endian 1.0\nelement vertex {count}\nproperty float x\nproperty float y\nproperty float z\nelement face {count}\nproperty list uchar int vertex_indices\nend_header\n\0\0\0\0")
+        format!(
+            "ply\nformat binary_little_endian 1.0\nelement vertex {count}\nproperty float x\nproperty float y\nproperty float z\nelement face {count}\nproperty list uchar int vertex_indices\nend_header\n\0\0\0\0"
+        )
     };
     let tfx = [b"\0\0\x80\x3f".as_slice(), &[0xff; 156]].concat();
-    let pc2 = [b"POINTCACHE2\0\x01\0\0\0".as_slice(), &[0x7f; 4], &[0; 8], &[0x7f; 4]].concat();
+    let pc2 = [
+        b"POINTCACHE2\0\x01\0\0\0".as_slice(),
+        &[0x7f; 4],
+        &[0; 8],
+        &[0x7f; 4],
+    ]
+    .concat();
     let mdd = [0x7f; 12];
     vec![
-        hostile("x.obj", "f 1 2 4000000000\n", "run x.obj -g shift.json -o out.npz", 3, "line 1"),
-        hostile("x.obj", "f -1 -2 -9223372036854775808\n", "run x.obj -g shift.json -o out.npz", 3, "line 1"),
-        hostile("x.ply", ply("18446744073709551615"), "run x.ply -g shift.json -o out.npz", 3, "x.ply"),
-        hostile("x.ply", ply("4000000000"), "run x.ply -g shift.json -o out.npz", 3, "x.ply"),
+        hostile(
+            "x.obj",
+            "f 1 2 4000000000\n",
+            "run x.obj -g shift.json -o out.npz",
+            3,
+            "line 1",
+        ),
+        hostile(
+            "x.obj",
+            "f -1 -2 -9223372036854775808\n",
+            "run x.obj -g shift.json -o out.npz",
+            3,
+            "line 1",
+        ),
+        hostile(
+            "x.ply",
+            ply("18446744073709551615"),
+            "run x.ply -g shift.json -o out.npz",
+            3,
+            "x.ply",
+        ),
+        hostile(
+            "x.ply",
+            ply("4000000000"),
+            "run x.ply -g shift.json -o out.npz",
+            3,
+            "x.ply",
+        ),
         hostile("x.tfx", tfx, "inspect x.tfx", 3, "x.tfx"),
-        hostile("x.pc2", pc2, "bake vat square.obj --cache x.pc2 -o out", 3, "x.pc2"),
-        hostile("x.mdd", mdd, "bake vat square.obj --cache x.mdd -o out", 3, "x.mdd"),
+        hostile("x.pc2", pc2, "inspect x.pc2", 3, "x.pc2"),
+        hostile("x.mdd", mdd, "inspect x.mdd", 3, "x.mdd"),
     ]
 }
 
@@ -210,4 +311,138 @@ fn characters_end_in_time_and_within_their_memory() {
 #[test]
 fn meshes_end_in_time_and_within_their_memory() {
     judged(&meshes());
+}
+
+/// A picture whose header claims so many pixels a side, with this little behind it.
+fn claiming(side: u32) -> Vec<u8> {
+    let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
+    let mut header = [side.to_be_bytes(), side.to_be_bytes()].concat();
+    header.extend([16, 6, 0, 0, 0]);
+    let crc = !header.iter().fold(0x575e_51f5, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |c, _| {
+            c >> 1 ^ (c & 1) * 0xedb8_8320
+        })
+    });
+    png.extend(header);
+    png.extend(crc.to_be_bytes());
+    png
+}
+
+/// Every number and every text of a manifest in turn is another one; then its textures.
+#[test]
+fn bakes_end_in_time_and_within_their_memory() {
+    let place = Place::new();
+    sequence(&place, "clip", &[2, 2, 2]);
+    let made = place.sinew(&["bake", "vat", "clip", "-o", "bake"]);
+    assert!(made.status.success(), "{}", said(&made));
+    place.put(
+        "play.json",
+        r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "bake": {"type": "vertex_animation", "file": "bake/clip.vat.json"}},
+ "nodes": {"n": {"node": "vat_playback", "mesh": "body", "animation": "bake"}}, "outputs": {"body": "n"}}"#,
+    );
+    let lines = [
+        "vat inspect bake/clip.vat.json",
+        "run bake/clip.glb -g play.json --frames 0 -o out.npz",
+    ];
+    let ends = |what: &str| {
+        for line in lines {
+            let begun = Instant::now();
+            let found = bounded(&place, line);
+            let (said, code) = (said(&found), found.status.code());
+            assert!(
+                code.is_some_and(|c| [0, 3, 4].contains(&c)) && !said.contains("panicked"),
+                "{what}: {line}: {code:?}: {said}"
+            );
+            assert!(
+                begun.elapsed() < Duration::from_secs(SECONDS),
+                "{what}: {line}"
+            );
+        }
+    };
+    let text = place.text("bake/clip.vat.json");
+    let whole: Value = serde_json::from_str(&text).expect("JSON");
+    let mut places = Vec::new();
+    leaves(&whole, String::new(), &mut places);
+    assert!(places.len() > 20, "{places:?}");
+    let others = [
+        json!(0),
+        json!(4_294_967_295_u64),
+        json!(1e300),
+        json!("../clip"),
+    ];
+    for (i, at) in places.iter().enumerate() {
+        let mut changed = whole.clone();
+        let value = changed.pointer_mut(at).expect("found there");
+        *value = others[i % others.len()].clone();
+        place.put("bake/clip.vat.json", &changed.to_string());
+        ends(at);
+    }
+    place.put("bake/clip.vat.json", &text);
+    for file in place.files_of("bake") {
+        if file.ends_with(".png") {
+            for side in [65_535, 1 << 30] {
+                std::fs::write(place.path(&file), claiming(side)).expect("written");
+                ends(&file);
+            }
+        }
+    }
+}
+
+/// Pointers to all values of a document that hold no others.
+fn leaves(value: &Value, at: String, out: &mut Vec<String>) {
+    match value {
+        Value::Array(items) => {
+            for (i, item) in items.iter().enumerate() {
+                leaves(item, format!("{at}/{i}"), out);
+            }
+        }
+        Value::Object(members) => {
+            for (key, member) in members {
+                leaves(
+                    member,
+                    format!("{at}/{}", key.replace('~', "~0").replace('/', "~1")),
+                    out,
+                );
+            }
+        }
+        _ => out.push(at),
+    }
+}
+
+/// Names are text in reports, whatever they look like.
+#[test]
+fn names_are_no_markup_in_reports() {
+    let place = Place::new();
+    let more = "<script>alert(1)</script>";
+    place.put("skin.json", SKIN);
+    let made = place.sinew(&[
+        "bake",
+        "skin",
+        "sample:arm",
+        "-g",
+        "skin.json",
+        "-o",
+        "arm.glb",
+    ]);
+    assert!(made.status.success(), "{}", said(&made));
+    let arm = std::fs::read(place.path("arm.glb")).expect("read");
+    std::fs::write(place.path("x.glb"), with_names(&arm, more)).expect("written");
+    for line in [
+        "bake vat x.glb --frames 0-3 -g skin.json -o bake",
+        "bake skin x.glb -g skin.json -o again.glb --report report",
+    ] {
+        let found = bounded(&place, line);
+        assert!(found.status.success(), "{line}: {}", said(&found));
+    }
+    let mut seen = 0;
+    for folder in ["bake", "report"] {
+        for file in place.files_of(folder) {
+            if file.ends_with(".html") {
+                let page = place.text(&file);
+                assert!(!page.contains("<script>alert"), "{file}");
+                seen += page.matches("&lt;script&gt;alert").count();
+            }
+        }
+    }
+    assert!(seen > 0, "reports name what they are of");
 }

@@ -757,7 +757,7 @@ fn plans_that_were_edited_are_refused() {
 }
 
 /// A GLB file, this text in front of all names in it.
-fn with_names(glb: &[u8], more: &str) -> Vec<u8> {
+pub(crate) fn with_names(glb: &[u8], more: &str) -> Vec<u8> {
     fn rename(value: &mut serde_json::Value, more: &str) {
         match value {
             serde_json::Value::Object(map) => {

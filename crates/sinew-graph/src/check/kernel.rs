@@ -274,7 +274,13 @@ impl Collector<'_> {
     }
 
     /// Reports and drops what is too much, before anything of it is kept.
-    fn at_most(&mut self, r: &Reading, json: &Json, what: &str, most: usize) -> Vec<Member> {
+    fn at_most<'j>(
+        &mut self,
+        r: &Reading,
+        json: &'j Json,
+        what: &str,
+        most: usize,
+    ) -> Vec<&'j Member> {
         let mut members = self.kernel_members(r, json, what);
         if members.len() > most {
             let message = format!("{} {what}, at most {most} can be", members.len());

@@ -9,7 +9,7 @@ use crate::diagnostic::listed;
 use crate::json::{self, Json, Kind, Member, Reporter};
 use crate::plan::{InputDecl, InputType};
 use crate::value::{check_value, expectation, read_keyed, read_value};
-use sinew_deform::{ParameterType, ParameterValue};
+use sinew_deform::ParameterType;
 use sinew_geom::Selection;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -107,8 +107,11 @@ impl Collector<'_> {
                 self.reporters.push(Reporter::new(&found.name, &found.text));
                 let reporter = self.reporters.len() - 1;
                 let root = json::parse(&mut self.reporters[reporter])?;
-                self.check_head(reporter, &root)
-                    .then_some((reporter, Cow::Owned(root), Some(found.name)))
+                self.check_head(reporter, &root).then_some((
+                    reporter,
+                    Cow::Owned(root),
+                    Some(found.name),
+                ))
             }
             _ => {
                 self.reporter(outer).error(
@@ -174,7 +177,9 @@ impl Collector<'_> {
     ) {
         let inputs = self.read_inputs(inner, root);
         let names: HashSet<&str> = inputs.iter().map(|i| i.name.as_str()).collect();
-        let declared = root.get("parameters").map_or_else(HashMap::new, Json::by_key);
+        let declared = root
+            .get("parameters")
+            .map_or_else(HashMap::new, Json::by_key);
         let given = json.by_key();
         for m in json.members().unwrap_or_default() {
             let key = m.key.as_str();
@@ -189,10 +194,13 @@ impl Collector<'_> {
                 Some(d) => self.set_nested_parameter(outer, inner, d, m),
                 None => {
                     let names = || {
-                        inputs
-                            .iter()
-                            .map(|i| i.name.as_str())
-                            .chain(root.get("parameters").and_then(Json::members).unwrap_or_default().iter().map(|d| d.key.as_str()))
+                        inputs.iter().map(|i| i.name.as_str()).chain(
+                            root.get("parameters")
+                                .and_then(Json::members)
+                                .unwrap_or_default()
+                                .iter()
+                                .map(|d| d.key.as_str()),
+                        )
                     };
                     let help = match self.suggestion(outer, key, names()) {
                         Some(word) => format!("did you mean '{word}'?"),
@@ -255,10 +263,6 @@ impl Collector<'_> {
     }
 
     /// Where an input of a nested graph comes from: the link that is given; the default of its type; else the outer graph's own input of the same name and declaration. `Err` where a wrong link was reported.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the link may come from any of these"
-    )]
     fn link_of_input(
         &mut self,
         outer: usize,
@@ -397,7 +401,12 @@ impl Collector<'_> {
             ParameterRef::Fixed { ty, source } => (ty, source),
         };
         let both = narrow(given, ty)
-            .filter(|both| source.values().iter().all(|v| check_value(*both, v).is_ok()))
+            .filter(|both| {
+                source
+                    .values()
+                    .iter()
+                    .all(|v| check_value(*both, v).is_ok())
+            })
             .filter(|_| !setup || matches!(source, FixedValue::Constant(_)));
         match both {
             Some(ty) => Some(ParameterRef::Fixed { ty, source }),

@@ -618,7 +618,12 @@ impl Collector<'_> {
         source: FixedValue,
     ) -> Option<ParameterSource> {
         let fits = narrow(ty, desc.ty).is_some();
-        if !fits || source.values().iter().any(|v| check_value(desc.ty, v).is_err()) {
+        if !fits
+            || source
+                .values()
+                .iter()
+                .any(|v| check_value(desc.ty, v).is_err())
+        {
             self.reporter(scope).error(
                 "wrong_type",
                 span,

@@ -48,6 +48,16 @@ impl Place {
         names.sort();
         names
     }
+    /// Files of a folder in it.
+    pub(crate) fn files_of(&self, folder: &str) -> Vec<String> {
+        let entries = std::fs::read_dir(self.path(folder)).expect("list");
+        let name = |f: std::fs::DirEntry| f.file_name().to_string_lossy().into_owned();
+        let mut names: Vec<String> = entries
+            .map(|f| format!("{folder}/{}", name(f.expect("entry"))))
+            .collect();
+        names.sort();
+        names
+    }
     pub(crate) fn sinew(&self, arguments: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_sinew"))
             .args(arguments)

@@ -17,7 +17,7 @@ impl Collector<'_> {
     ) -> (Vec<PortDesc>, Vec<Link>) {
         let (mut ports, mut links) = (Vec::new(), Vec::new());
         for m in self.at_most(r, json, "inputs", MAX_PORTS) {
-            if let Some((port, link)) = self.kernel_input(r, &m, defaults) {
+            if let Some((port, link)) = self.kernel_input(r, m, defaults) {
                 ports.push(port);
                 links.push(link);
             }

@@ -15,7 +15,7 @@ impl Collector<'_> {
     ) -> (Vec<ParameterDesc>, Vec<ParameterSource>) {
         let (mut descs, mut sources) = (Vec::new(), Vec::new());
         for m in self.at_most(r, json, "parameters", MOST_PARAMETERS) {
-            if let Some((desc, source)) = self.kernel_parameter(r, &m) {
+            if let Some((desc, source)) = self.kernel_parameter(r, m) {
                 descs.push(desc);
                 sources.push(source);
             }
@@ -83,7 +83,7 @@ impl Collector<'_> {
         let mut out = Vec::new();
         for m in self.at_most(r, json, "constants", MOST_CONSTANTS) {
             match constant(&m.value) {
-                Some(value) => out.push((m.key, value)),
+                Some(value) => out.push((m.key.clone(), value)),
                 None => {
                     let message = format!("the constant '{}' is {}", m.key, m.value.describe());
                     let help = "expected a number, true, false, or a list of two to four numbers";
