@@ -9,12 +9,17 @@ type Run = (
     &'static [(&'static str, &'static str)],
 );
 
-const RUNS: [Run; 3] = [
+const RUNS: [Run; 4] = [
     (
         &["--workspace"],
         &[("SINEW_SOAK", "1"), ("PROPTEST_CASES", "4096")],
     ),
     (&["-p", "sinew-deform", "--lib"], &[("SINEW_SIMD", "sse2")]),
+    // Without threads.
+    (
+        &["-p", "sinew-deform", "--lib", "--no-default-features"],
+        &[],
+    ),
     // Eight lanes that are numbers of their own: they compile for a quarter of an hour.
     (
         &["-p", "sinew-deform", "--lib", "--features", "fallback"],

@@ -5,6 +5,7 @@
 
 use crate::exit::{Failure, Outcome};
 use clap::ArgMatches;
+use sinew::io::Writability;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::Read;
@@ -63,6 +64,7 @@ const TEXTS: [&str; 7] = ["json", "obj", "svg", "html", "csv", "md", "txt"];
 #[derive(Debug, Default)]
 pub(crate) struct Outputs {
     force: bool,
+    writability: Writability,
     /// Files that are read, and folders and patterns of frames, as they are named.
     inputs: Vec<PathBuf>,
     /// Where outputs will be, after links.
@@ -104,9 +106,9 @@ impl Outputs {
     /// Whether a file can be written, and replaces nothing of the user's.
     fn check(&mut self, path: &Path, form: Form) -> Outcome {
         if form == Form::Folder {
-            return sinew::io::check_folder_writable(path).map_err(Failure::output);
+            return self.writability.folder(path).map_err(Failure::output);
         }
-        sinew::io::check_file_writable(path).map_err(Failure::output)?;
+        self.writability.file(path).map_err(Failure::output)?;
         let place = place(path);
         if !self.force {
             if let Some(input) = self.inputs.iter().find(|input| covers(input, &place)) {

@@ -136,3 +136,36 @@ impl fmt::Display for Diagnostics {
 }
 
 impl std::error::Error for Diagnostics {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines and columns by counting, at every character of a text that has several marks within one line and between characters.
+    #[test]
+    fn places_are_found_from_the_nearest_mark() {
+        let long = "aé\u{1f9ff}b".repeat(400);
+        let text = format!("first\n{long}\nä\n\n{long}");
+        let lines = Lines::default();
+        let (mut line, mut column) = (1, 1);
+        for (byte, c) in text.char_indices() {
+            let place = LineColumn { line, column };
+            assert_eq!(lines.place(&text, byte), place, "byte {byte}");
+            let there = (c != '\n').then_some(byte);
+            assert_eq!(place.byte(&text), there, "byte {byte}");
+            // Within a character it is the place of the character.
+            assert_eq!(lines.place(&text, byte + c.len_utf8() - 1), place);
+            (line, column) = if c == '\n' {
+                (line + 1, 1)
+            } else {
+                (line, column + 1)
+            };
+        }
+        let end = LineColumn { line, column };
+        assert_eq!(lines.place(&text, text.len() + 7), end);
+        for nowhere in [(0, 1), (1, 0), (1, 7), (6, 1), (9, 1)] {
+            let (line, column) = nowhere;
+            assert_eq!(LineColumn { line, column }.byte(&text), None, "{nowhere:?}");
+        }
+    }
+}

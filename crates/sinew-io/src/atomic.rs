@@ -15,6 +15,7 @@ pub(crate) use lock::NAME as LOCK_NAME;
 use crate::IoError;
 use crate::fault::cannot_write;
 use place::{MadeFolders, Place, folder_of};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufWriter, Error, ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -273,43 +274,57 @@ impl Drop for AtomicDir {
     }
 }
 
-/// Whether a file can be written at `path`, or its folder made, without doing it: to be asked before long work.
-///
-/// # Errors
-/// [`IoError::Write`], as [`AtomicFile::create`] would give it later.
-pub fn check_file_writable(path: &Path) -> Result<(), IoError> {
-    match Place::of(path)? {
-        Place::File(file) => check_folder(folder_of(&file), path),
-        // Opening a pipe would wait for its reader.
-        Place::Through(_) => Ok(()),
-    }
+/// Whether files and folders can be written, to be asked before long work. Nothing is written, and each folder is tried once.
+#[derive(Debug, Default)]
+pub struct Writability {
+    /// Those that can be written into.
+    folders: BTreeSet<PathBuf>,
 }
 
-/// Whether files can be written into a folder, or it can be made, without doing it.
-///
-/// # Errors
-/// [`IoError::Write`], as [`AtomicDir::create`] would give it later.
-pub fn check_folder_writable(folder: &Path) -> Result<(), IoError> {
-    check_folder(folder, folder)
-}
-
-/// Looks at the nearest folder that is there.
-fn check_folder(folder: &Path, path: &Path) -> Result<(), IoError> {
-    let is_there = |p: &&Path| p.symlink_metadata().is_ok();
-    let named = folder.ancestors().filter(|p| !p.as_os_str().is_empty());
-    let nearest = named.into_iter().find(is_there).unwrap_or(Path::new("."));
-    if !nearest.is_dir() {
-        let message = format!("{} is not a folder", nearest.display());
-        return Err(cannot_write(path)(Error::new(
-            ErrorKind::NotADirectory,
-            message,
-        )));
+impl Writability {
+    /// Whether a file can be written at `path`, or its folder made.
+    ///
+    /// # Errors
+    /// [`IoError::Write`], as [`AtomicFile::create`] would give it later.
+    pub fn file(&mut self, path: &Path) -> Result<(), IoError> {
+        match Place::of(path)? {
+            Place::File(file) => self.within(folder_of(&file), path),
+            // Opening a pipe would wait for its reader.
+            Place::Through(_) => Ok(()),
+        }
     }
-    // Permissions, attributes, mounts: only trying tells. The file has no name where the system allows it.
-    tempfile::tempfile_in(nearest).map(drop).map_err(|source| {
-        let message = format!("{source}, in {}", nearest.display());
-        cannot_write(path)(Error::new(source.kind(), message))
-    })
+
+    /// Whether files can be written into a folder, or it can be made.
+    ///
+    /// # Errors
+    /// [`IoError::Write`], as [`AtomicDir::create`] would give it later.
+    pub fn folder(&mut self, folder: &Path) -> Result<(), IoError> {
+        self.within(folder, folder)
+    }
+
+    /// Looks at the nearest folder that is there.
+    fn within(&mut self, folder: &Path, path: &Path) -> Result<(), IoError> {
+        let is_there = |p: &&Path| p.symlink_metadata().is_ok();
+        let named = folder.ancestors().filter(|p| !p.as_os_str().is_empty());
+        let nearest = named.into_iter().find(is_there).unwrap_or(Path::new("."));
+        if self.folders.contains(nearest) {
+            return Ok(());
+        }
+        if !nearest.is_dir() {
+            let message = format!("{} is not a folder", nearest.display());
+            return Err(cannot_write(path)(Error::new(
+                ErrorKind::NotADirectory,
+                message,
+            )));
+        }
+        // Permissions, attributes, mounts: only trying tells. The file has no name where the system allows it.
+        tempfile::tempfile_in(nearest).map_err(|source| {
+            let message = format!("{source}, in {}", nearest.display());
+            cannot_write(path)(Error::new(source.kind(), message))
+        })?;
+        self.folders.insert(nearest.to_owned());
+        Ok(())
+    }
 }
 
 /// Gives a written file its name; where that is a link, a device or a pipe, as [`AtomicFile`] does.

@@ -40,9 +40,7 @@ pub use any::{
     AnyFile, files_ending_with, first_in_folder, read_any, read_bytes, read_text, remove_files,
     remove_folder, write_bytes, write_record, write_text,
 };
-pub use atomic::{
-    AtomicDir, AtomicFile, FolderLock, check_file_writable, check_folder_writable, set_synced,
-};
+pub use atomic::{AtomicDir, AtomicFile, FolderLock, Writability, set_synced};
 pub use error::IoError;
 pub use file_box::FileBox;
 pub use folders::Folders;

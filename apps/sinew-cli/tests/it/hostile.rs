@@ -320,7 +320,7 @@ fn claiming(side: u32) -> Vec<u8> {
     header.extend([16, 6, 0, 0, 0]);
     let crc = !header.iter().fold(0x575e_51f5, |crc, byte| {
         (0..8).fold(crc ^ u32::from(*byte), |c, _| {
-            c >> 1 ^ (c & 1) * 0xedb8_8320
+            (c >> 1) ^ ((c & 1) * 0xedb8_8320)
         })
     });
     png.extend(header);

@@ -249,6 +249,75 @@ fn heads_are_checked() {
     );
 }
 
+/// Of endless problems ten thousand are kept; the last one says that there are more.
+#[test]
+fn endless_problems_are_cut_off() {
+    let text = format!(
+        "{{\"sinew\": \"1.0\", \"stack\": [{}0]}}",
+        "0,".repeat(20_000)
+    );
+    let found = compile("g.json", &text, &NoNesting).expect_err("wrong").0;
+    assert_eq!(found.len(), 10_001);
+    let last = &found[10_000];
+    assert_eq!(last.code, "too_many_problems");
+    assert_eq!(
+        last.to_string(),
+        "g.json:1:20028: more than 10000 problems; the rest is not listed"
+    );
+}
+
+/// What is no JSON, and where.
+#[test]
+fn what_is_no_json_is_said_at_its_place() {
+    for (text, message) in [
+        (
+            "{\"sinew\" \"1.0\"}",
+            "g.json:1:10: this is not JSON: expected ':'",
+        ),
+        (
+            "{\"a\": 1 \"b\": 2}",
+            "g.json:1:9: this is not JSON: expected ',' or '}'",
+        ),
+        ("[1 2]", "g.json:1:4: this is not JSON: expected ',' or ']'"),
+        ("[1, ,]", "g.json:1:5: this is not JSON: expected a value"),
+        (
+            "{a: 1}",
+            "g.json:1:2: this is not JSON: expected a key in quotes",
+        ),
+        (
+            "{\"a\": }",
+            "g.json:1:7: this is not JSON: expected a value",
+        ),
+        (
+            "{} {}",
+            "g.json:1:4: this is not JSON: expected the end of the document",
+        ),
+        (
+            "[1,\n 2",
+            "g.json:2:3: this is not JSON: the list does not end",
+        ),
+        (
+            "{\"a\": [",
+            "g.json:1:8: this is not JSON: the list does not end",
+        ),
+        (
+            "{\"a\": 1,",
+            "g.json:1:9: this is not JSON: the object does not end",
+        ),
+        (
+            "'a'",
+            "g.json:1:1: this is not JSON: single-quoted strings are not allowed",
+        ),
+        (
+            "[0x10]",
+            "g.json:1:2: this is not JSON: hexadecimal numbers are not allowed",
+        ),
+    ] {
+        let help = "; comments and trailing commas are allowed, everything else is JSON";
+        assert_eq!(only_problem(text), format!("{message}{help}"), "{text}");
+    }
+}
+
 #[test]
 fn setup_parameters_must_say_so() {
     // `mask_invert` may change each frame, so any parameter drives it; setup-only parameters may not be keyed.

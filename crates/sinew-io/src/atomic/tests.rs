@@ -70,13 +70,15 @@ fn places_that_cannot_be_written_are_known_before() {
     let told = |found: Result<(), IoError>| found.expect_err("refused").to_string();
     for path in [at("taken/x.bin"), at("taken/new/x.bin")] {
         let expected = format!("{} is not a folder", at("taken").display());
-        assert!(told(check_file_writable(&path)).contains(&expected));
-        assert!(told(check_folder_writable(&path)).contains(&expected));
+        assert!(told(Writability::default().file(&path)).contains(&expected));
+        assert!(told(Writability::default().folder(&path)).contains(&expected));
         assert!(AtomicFile::create(&path).is_err() && AtomicDir::create(&path).is_err());
     }
-    assert!(told(check_file_writable(&at("folder"))).contains("a folder, expected a file"));
+    assert!(told(Writability::default().file(&at("folder"))).contains("a folder, expected a file"));
     for path in ["x.bin", "new/x.bin", "folder/x.bin"] {
-        check_file_writable(&at(path)).expect("can be written");
+        Writability::default()
+            .file(&at(path))
+            .expect("can be written");
     }
     assert_eq!(names(dir.path()), ["folder", "taken"], "nothing is made");
 }

@@ -378,12 +378,14 @@ fn margins_belong_to_pairs_and_followers_collide() {
 /// Longer ones than fit the memory of an invocation, and the shortest.
 #[test]
 fn strands_of_any_length_are_alike() {
-    let mixed = [2, 100, 3, 17, 40, 2, 9, 33, 5];
-    // All begin outside of the ball: what begins in it is compared elsewhere.
-    for (counts, spacing) in [
-        (&mixed[..], 0.003),
+    let scenes = [
+        (&[2, 100, 3, 17, 40, 31, 32, 33, 5][..], 0.003),
         (&[2, 7, 3, 12, 31, 32, 2, 2, 9], 0.009),
-    ] {
+    ];
+    // Compiling takes a software driver most of the time; scenes of the other tests are short, too.
+    let scenes = &scenes[..if is_left_to_hardware() { 1 } else { 2 }];
+    // All begin outside of the ball: what begins in it is compared elsewhere.
+    for &(counts, spacing) in scenes {
         Scene {
             text: document(BALL, r#", "colliders": "ball", "margins": [0.01]"#),
             hair: hair(counts, 1, spacing),
