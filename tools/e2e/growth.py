@@ -94,6 +94,10 @@ def character(path, *, joints=2, targets=0, primitives=1, rows=40):
         "bufferViews": views,
         "buffers": [{"byteLength": len(blob)}],
     }
+    return glb(path, document, blob)
+
+
+def glb(path, document, blob):
     text = json.dumps(document).encode()
     text += b" " * (-len(text) % 4)
     head = struct.pack("<4sII", b"glTF", 2, 28 + len(text) + len(blob))
@@ -110,7 +114,6 @@ def graph(nodes):
 
 def many(kind, n):
     """A character of one triangle that has `n` nodes without a mesh, nodes with it, or primitives; all share their accessors."""
-    out = OUT / f"{kind}_{n}.glb"
     blob = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], "<f4").tobytes()
     count = n if kind == "instances" else 1
     nodes = [{"mesh": 0}] * count + [{"name": f"n{i}"} for i in range(n if kind == "empties" else 0)]
@@ -124,11 +127,7 @@ def many(kind, n):
         "bufferViews": [{"buffer": 0, "byteLength": len(blob)}],
         "buffers": [{"byteLength": len(blob)}],
     }
-    text = json.dumps(document).encode()
-    text += b" " * (-len(text) % 4)
-    head = struct.pack("<4sII", b"glTF", 2, 28 + len(text) + len(blob))
-    out.write_bytes(head + struct.pack("<I4s", len(text), b"JSON") + text + struct.pack("<I4s", len(blob), b"BIN\0") + blob)
-    return out
+    return glb(OUT / f"{kind}_{n}.glb", document, blob)
 
 
 def named(n, link="n{}"):

@@ -3,8 +3,8 @@
 //! The limit is the system's (`ulimit -d`, all that a process may write to): an allocation beyond it is refused, which ends the program with a signal.
 
 use crate::common::sequences::sequence;
-use crate::common::{Place, SKIN, said};
-use crate::operation::with_names;
+use crate::common::{Place, said};
+use crate::operation::renamed_arm;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::process::{Command, Output};
@@ -413,20 +413,7 @@ fn leaves(value: &Value, at: String, out: &mut Vec<String>) {
 #[test]
 fn names_are_no_markup_in_reports() {
     let place = Place::new();
-    let more = "<script>alert(1)</script>";
-    place.put("skin.json", SKIN);
-    let made = place.sinew(&[
-        "bake",
-        "skin",
-        "sample:arm",
-        "-g",
-        "skin.json",
-        "-o",
-        "arm.glb",
-    ]);
-    assert!(made.status.success(), "{}", said(&made));
-    let arm = std::fs::read(place.path("arm.glb")).expect("read");
-    std::fs::write(place.path("x.glb"), with_names(&arm, more)).expect("written");
+    renamed_arm(&place, "<script>alert(1)</script>", "x.glb");
     for line in [
         "bake vat x.glb --frames 0-3 -g skin.json -o bake",
         "bake skin x.glb -g skin.json -o again.glb --report report",

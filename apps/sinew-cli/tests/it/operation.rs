@@ -756,8 +756,18 @@ fn plans_that_were_edited_are_refused() {
     );
 }
 
+/// The arm of the samples as a file, this text in front of all names in it, and `skin.json` for it.
+pub(crate) fn renamed_arm(place: &Place, more: &str, name: &str) {
+    place.put("skin.json", SKIN);
+    let line = "bake skin sample:arm -g skin.json -o arm.glb";
+    let made = place.sinew(&line.split(' ').collect::<Vec<_>>());
+    ended(&made, 0, "wrote");
+    let renamed = with_names(&bytes(place, "arm.glb"), more);
+    std::fs::write(place.path(name), renamed).expect("written");
+}
+
 /// A GLB file, this text in front of all names in it.
-pub(crate) fn with_names(glb: &[u8], more: &str) -> Vec<u8> {
+fn with_names(glb: &[u8], more: &str) -> Vec<u8> {
     fn rename(value: &mut serde_json::Value, more: &str) {
         match value {
             serde_json::Value::Object(map) => {
@@ -787,19 +797,7 @@ pub(crate) fn with_names(glb: &[u8], more: &str) -> Vec<u8> {
 fn names_do_not_command_the_terminal() {
     let p = Place::new();
     let evil = "\u{1b}]0;mine\u{7}\u{9b}31m\u{202e}";
-    p.put("skin.json", SKIN);
-    let made = p.sinew(&[
-        "bake",
-        "skin",
-        "sample:arm",
-        "-g",
-        "skin.json",
-        "-o",
-        "arm.glb",
-    ]);
-    ended(&made, 0, "wrote");
-    let renamed = with_names(&bytes(&p, "arm.glb"), evil);
-    std::fs::write(p.path("evil.glb"), renamed).expect("written");
+    renamed_arm(&p, evil, "evil.glb");
     p.put(
         "evil.json",
         &format!(
