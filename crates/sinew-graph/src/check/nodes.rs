@@ -530,7 +530,10 @@ impl Collector<'_> {
         let Some(found) = self.scopes[scope].parameters.get(name) else {
             return Some(None);
         };
-        if let ParameterRef::Fixed { source, .. } = found {
+        let ParameterRef::Fixed { source, .. } = found else {
+            return Some(Some(found.clone()));
+        };
+        if self.given_bytes <= MAX_GIVEN_BYTES {
             self.given_bytes = self.given_bytes.saturating_add(source.bytes());
         }
         if self.given_bytes <= MAX_GIVEN_BYTES {
