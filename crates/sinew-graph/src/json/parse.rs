@@ -50,8 +50,10 @@ pub(crate) fn parse(reporter: &mut Reporter) -> Option<Json> {
             HELP,
         ),
     };
-    let span = span.start..span.end.max(span.start + 1).min(text.len());
-    let span = span.start.min(span.end)..span.end;
+    // Something of the text, in whole characters.
+    let start = text.floor_char_boundary(span.start);
+    let end = text.ceil_char_boundary(span.end.max(start + 1));
+    let span = start..end;
     reporter.error("syntax", &span, message, help);
     None
 }

@@ -308,6 +308,7 @@ fn what_is_no_json_is_said_at_its_place() {
             "'a'",
             "g.json:1:1: this is not JSON: single-quoted strings are not allowed",
         ),
+        ("[é]", "g.json:1:2: this is not JSON: unexpected token"),
         (
             "[0x10]",
             "g.json:1:2: this is not JSON: hexadecimal numbers are not allowed",
