@@ -37,7 +37,9 @@ pub fn set_synced(synced: bool) {
 pub struct AtomicFile {
     path: PathBuf,
     place: Place,
-    file: BufWriter<tempfile::NamedTempFile>,
+    /// Apart from its path, which would stand in errors.
+    file: BufWriter<File>,
+    temporary: tempfile::TempPath,
     synced: bool,
     /// Last, so that the file is gone when they go.
     made: MadeFolders,
@@ -65,11 +67,13 @@ impl AtomicFile {
             .rand_bytes(leftovers::BY_CHANCE)
             .tempfile_in(folder)
             .map_err(cannot_write(path))?;
-        leftovers::hold(file.as_file());
+        let (file, temporary) = file.into_parts();
+        leftovers::hold(&file);
         Ok(Self {
             path: path.to_owned(),
             place,
             file: BufWriter::with_capacity(1 << 18, file),
+            temporary,
             synced: SYNCED.load(Ordering::Relaxed),
             made,
         })
@@ -104,6 +108,7 @@ impl AtomicFile {
             path,
             place,
             file,
+            temporary,
             synced,
             mut made,
         } = self;
@@ -113,9 +118,10 @@ impl AtomicFile {
         match place {
             Place::File(at) => {
                 if synced {
-                    file.as_file().sync_data().map_err(cannot_write(&path))?;
+                    file.sync_data().map_err(cannot_write(&path))?;
                 }
-                file.persist(at).map_err(|e| cannot_write(&path)(e.error))?;
+                let shown = temporary.persist(at);
+                shown.map_err(|e| cannot_write(&path)(e.error))?;
             }
             Place::Through(device) => {
                 file.rewind().map_err(cannot_write(&path))?;
