@@ -94,10 +94,11 @@ fn parts(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((body, head))
 }
 
-/// Three frames of a square whose far corner rises; in a changing one, the last is cut into other triangles.
+/// Three frames of a square whose far corner rises, or all of it where it is rigid; in a changing one, the last is cut into other triangles.
 struct Frames {
     changing: bool,
     points: bool,
+    rigid: bool,
 }
 
 impl FrameSource for Frames {
@@ -118,7 +119,10 @@ impl FrameSource for Frames {
     }
     fn load(&self, frame: usize) -> Result<LoadedFrame, BakeError> {
         let up = 0.1 * frame as f32;
-        let mut positions = vec![[0.0; 3], [1.0, 0.0, 0.0], [1.0, 1.0, up], [0.0, 1.0, 0.0]];
+        let rest = if self.rigid { up } else { 0.0 };
+        let corners = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
+        let mut positions: Vec<[f32; 3]> = corners.map(|[x, y]| [x, y, rest]).into();
+        positions[2][2] = up;
         let mut triangles = vec![[0, 1, 2], [0, 2, 3]];
         if self.changing && frame == 2 {
             positions.push([0.5, 0.5, 0.5]);
@@ -152,6 +156,7 @@ fn bake(mode: Mode, points: Points) -> Work {
     let frames = Frames {
         changing: mode == Mode::Remesh,
         points: mode == Mode::Particles,
+        rigid: mode == Mode::Rigid,
     };
     let settings = VatSettings {
         mode: Some(mode),
