@@ -56,8 +56,8 @@ impl Diagnostic {
 impl LineColumn {
     /// The byte there, if the text has that place.
     pub(crate) fn byte(self, text: &str) -> Option<usize> {
-        let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1));
-        let start = starts.take(self.line).nth(self.line.checked_sub(1)?)?;
+        let mut starts = std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1));
+        let start = starts.nth(self.line.checked_sub(1)?)?;
         let mut chars = text[start..].char_indices();
         let (column, c) = chars.nth(self.column.checked_sub(1)?)?;
         let same_line = !text[start..start + column].contains('\n') && c != '\n';

@@ -177,9 +177,8 @@ impl Collector<'_> {
     ) {
         let inputs = self.read_inputs(inner, root);
         let names: HashSet<&str> = inputs.iter().map(|i| i.name.as_str()).collect();
-        let declared = root
-            .get("parameters")
-            .map_or_else(HashMap::new, Json::by_key);
+        let parameters = root.get("parameters");
+        let declared = parameters.map_or_else(HashMap::new, Json::by_key);
         let given = json.by_key();
         for m in json.members().unwrap_or_default() {
             let key = m.key.as_str();
@@ -194,13 +193,10 @@ impl Collector<'_> {
                 Some(d) => self.set_nested_parameter(outer, inner, d, m),
                 None => {
                     let names = || {
-                        inputs.iter().map(|i| i.name.as_str()).chain(
-                            root.get("parameters")
-                                .and_then(Json::members)
-                                .unwrap_or_default()
-                                .iter()
-                                .map(|d| d.key.as_str()),
-                        )
+                        let parameters = parameters.and_then(Json::members);
+                        let parameters = parameters.unwrap_or_default().iter();
+                        let inputs = inputs.iter().map(|i| i.name.as_str());
+                        inputs.chain(parameters.map(|p| p.key.as_str()))
                     };
                     let help = match self.suggestion(outer, key, names()) {
                         Some(word) => format!("did you mean '{word}'?"),
@@ -262,7 +258,8 @@ impl Collector<'_> {
         }
     }
 
-    /// Where an input of a nested graph comes from: the link that is given; the default of its type; else the outer graph's own input of the same name and declaration. `Err` where a wrong link was reported.
+    /// Where an input of a nested graph comes from: the link that is given, the default of its type, or the outer graph's own
+    /// input of the same name and declaration. `Err` where a wrong link was reported.
     fn link_of_input(
         &mut self,
         outer: usize,

@@ -1,4 +1,4 @@
-//! From text to values, without a tree of tokens between: that took three times the memory of the values.
+//! Reads JSON token by token. A syntax tree in between would take more memory than the values.
 
 use super::{Json, Kind, Member, Reporter};
 use jsonc_parser::tokens::Token;
@@ -13,7 +13,7 @@ const MAX_BYTES: usize = 64 << 20;
 const MAX_DEPTH: usize = 512;
 const HELP: &str = "comments and trailing commas are allowed, everything else is JSON";
 
-/// The value that a document is. What is wrong is reported; `None` where it is no JSON.
+/// Reads a document. Problems are reported; `None` where it is not JSON.
 pub(crate) fn parse(reporter: &mut Reporter) -> Option<Json> {
     let text: Arc<str> = reporter.text.clone();
     if text.len() > MAX_BYTES {
@@ -147,7 +147,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// What stands one level deeper.
+    /// Reads a list or an object, which may hold others.
     fn within(&mut self, read: fn(&mut Self) -> Result<Kind, Fault>) -> Result<Kind, Fault> {
         if self.depth == MAX_DEPTH {
             return Err(self.fault("lists and objects within each other are too deep"));

@@ -266,7 +266,7 @@ fn endless_problems_are_cut_off() {
     );
 }
 
-/// What is no JSON, and where.
+/// Syntax errors: the message and the place of each.
 #[test]
 fn what_is_no_json_is_said_at_its_place() {
     for (text, message) in [
