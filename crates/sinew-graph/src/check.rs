@@ -17,8 +17,9 @@ use crate::plan::{
     InputDecl, InputType, OutputDecl, ParameterDecl, ParameterSource, Plan, PlanNode,
 };
 use sinew_deform::{NodeDesc, ParameterType, ParameterValue};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// The document version that this library reads and writes.
@@ -177,6 +178,8 @@ struct Collector<'a> {
     /// Scope and name of each declared parameter that nothing has read so far, by its index.
     unread_parameters: BTreeMap<usize, (usize, String, Range<usize>)>,
     nodes: Vec<RawNode>,
+    /// Documents in other files, by their names: who reports their problems, and what was read, where it can be.
+    documents: HashMap<String, Option<(usize, Rc<Json>)>>,
     /// Bytes of nested documents so far.
     nested_bytes: usize,
     /// Bytes of values that nested graphs were given so far.
@@ -211,6 +214,7 @@ pub(crate) fn compile(
         parameters: Vec::new(),
         unread_parameters: BTreeMap::new(),
         nodes: Vec::new(),
+        documents: HashMap::new(),
         nested_bytes: 0,
         given_bytes: 0,
         most_steps: 0,
@@ -223,6 +227,9 @@ pub(crate) fn compile(
     };
     let plan = c.compile_root();
     let mut found: Vec<_> = c.reporters.into_iter().flat_map(|r| r.found).collect();
+    // A document that is used often says the same each time.
+    let mut said = HashSet::new();
+    found.retain(|d| said.insert((d.file.clone(), d.span.clone(), d.message.clone())));
     match plan {
         Some(mut plan) if found.iter().all(|d| d.severity == Severity::Warning) => {
             plan.warnings = found;

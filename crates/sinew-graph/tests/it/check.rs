@@ -543,8 +543,8 @@ impl GraphSource for Same {
     }
 }
 
-/// Compiles a graph that names `inner` `times` times; returns its first problem.
-fn named_many_times(inner: String, times: usize) -> String {
+/// Compiles a graph that names `inner` `times` times; returns its problems.
+fn named_many_times(inner: String, times: usize) -> Vec<String> {
     let nodes: Vec<String> = (0..times)
         .map(|i| format!("\"g{i}\": {{\"node\": \"graph\", \"file\": \"1.json\"}}"))
         .collect();
@@ -552,19 +552,33 @@ fn named_many_times(inner: String, times: usize) -> String {
         "{{\"sinew\": \"1.0\", \"nodes\": {{{}}}, \"outputs\": {{\"body\": \"g0\"}}}}",
         nodes.join(", ")
     );
-    let problems = compile("0.json", &text, &Same(inner)).expect_err("too much");
-    problems.0[0].to_string()
+    let problems = compile("0.json", &text, &Same(inner)).expect_err("refused");
+    problems.0.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn problems_of_a_document_that_is_named_many_times_are_said_once() {
+    for (inner, said) in [
+        (r#"{"sinew": "1.0", "stack": ["smoth"]}"#, "1.json:1:28: "),
+        (r#"{"sinew": "9.0", "stack": ["smooth"]}"#, "1.json:1:11: "),
+        (r#"{"sinew": "1.0", "stack": ["smooth"}"#, "1.json:1:36: "),
+    ] {
+        let problems = named_many_times(inner.into(), 5);
+        let of_inner = problems.iter().filter(|p| p.starts_with("1.json"));
+        assert_eq!(of_inner.count(), 1, "{problems:#?}");
+        assert!(problems[0].starts_with(said), "{problems:#?}");
+    }
 }
 
 #[test]
 fn documents_named_many_times_count_many_times() {
     let spaces = " ".repeat(8 << 20);
     let large = format!("{{\"sinew\": \"1.0\", {spaces} \"stack\": [\"smooth\"]}}");
-    let problem = named_many_times(large, 8);
+    let problem = &named_many_times(large, 8)[0];
     assert!(problem.contains("more than 67108864 bytes"), "{problem}");
     let steps = vec!["\"smooth\""; 10_000].join(", ");
     let many = format!("{{\"sinew\": \"1.0\", \"stack\": [{steps}]}}");
-    let problem = named_many_times(many, 8);
+    let problem = &named_many_times(many, 8)[0];
     assert!(problem.contains("after 65536 nodes"), "{problem}");
 }
 
