@@ -53,13 +53,14 @@ fn chosen(text: Option<&str>, clip: Option<&Clip>, fps: f64) -> Outcome<Vec<i64>
             (number(start), number(end), 1)
         }
     };
-    let count = (last - first) / step + 1;
-    if first < 0 || last < first || count > MAX_FRAMES {
+    // Clips end anywhere, also where no number of a frame is.
+    let count = last.saturating_sub(first) / step;
+    if first < 0 || last < first || count >= MAX_FRAMES {
         return Err(Failure::usage(format!(
             "--frames from {first} to {last} in steps of {step}: expected 1 to {MAX_FRAMES} frames in rising order, none below 0"
         )));
     }
-    Ok((0..count).map(|i| first + i * step).collect())
+    Ok((0..=count).map(|i| first + i * step).collect())
 }
 
 fn parse(text: &str) -> Option<(i64, i64, i64)> {

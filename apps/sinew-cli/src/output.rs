@@ -178,6 +178,32 @@ pub(crate) fn holds_numbers(paths: &[PathBuf]) -> bool {
     paths.iter().any(is_npz)
 }
 
+/// Whether frames fit into the files, as far as that is known before the first one: GLB has less than 4 GiB, and a morph target for each frame.
+pub(crate) fn check_size(paths: &[PathBuf], graph: &BoundGraph, frames: usize) -> Outcome {
+    let is_glb = |p: &&PathBuf| p.extension().is_some_and(|e| e.eq_ignore_ascii_case("glb"));
+    let Some(path) = paths.iter().find(is_glb) else {
+        return Ok(());
+    };
+    let program = graph.program();
+    let meshes = program
+        .outputs()
+        .iter()
+        .filter_map(|o| program.shown_mesh(o));
+    let vertices: usize = meshes.map(|m| m.positions.len()).sum();
+    // Positions of each frame, and for each of them a weight at each time.
+    let bytes = (12 * vertices)
+        .saturating_add(4 * frames)
+        .saturating_mul(frames);
+    if bytes < u32::MAX as usize {
+        return Ok(());
+    }
+    Err(Failure::output(format!(
+        "{}: {frames} frames of {vertices} vertices take {:.1} GiB, a GLB file has less than 4; write .npz, .pc2 or .mdd, or fewer frames (--frames)",
+        path.display(),
+        bytes as f64 / f64::from(1 << 30)
+    )))
+}
+
 /// Warns of outputs of the graph that none of the files holds.
 pub(crate) fn tell_left_out(
     paths: &[PathBuf],

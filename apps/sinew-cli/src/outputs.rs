@@ -9,7 +9,7 @@ use sinew::io::Writability;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// What an argument is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,8 +99,27 @@ impl Outputs {
         }
         for (path, form) in named {
             this.check(&path, form)?;
+            if form != Form::Folder && !this.places.insert(place(&path)) {
+                let message = format!("{} is written twice; name another file", path.display());
+                return Err(Failure::usage(message));
+            }
         }
         Ok(this)
+    }
+
+    /// Whether the files of a bake replace nothing of the user's: those in the folder whose names begin so.
+    pub(crate) fn check_bake(&self, folder: &Path, name: &str) -> Outcome {
+        let files = sinew::io::files_ending_with(folder, "").unwrap_or_default();
+        let of_bake = |path: &&PathBuf| {
+            let rest = path.file_name()?.to_str()?.strip_prefix(name)?;
+            rest.starts_with(['.', '_']).then_some(())
+        };
+        for path in files.iter().filter(|p| of_bake(p).is_some()) {
+            if !self.force {
+                check_kind(path, Form::File)?;
+            }
+        }
+        Ok(())
     }
 
     /// Whether a file can be written, and replaces nothing of the user's.
@@ -116,13 +135,14 @@ impl Outputs {
             }
             check_kind(path, form)?;
         }
-        self.places.insert(place);
         Ok(())
     }
 
     /// The same of a file that is written under another name than the arguments give: a frame of a sequence.
     pub(crate) fn check_file(&mut self, path: &Path) -> Outcome {
-        self.check(path, Form::File)
+        self.check(path, Form::File)?;
+        self.places.insert(place(path));
+        Ok(())
     }
 
     /// Says that a file is read that the arguments do not name: a graph does.
@@ -154,17 +174,20 @@ fn file_of(value: &OsStr) -> Option<PathBuf> {
     Some(PathBuf::from(file)).filter(|f| f.exists())
 }
 
-/// Where a file is or will be, after links.
+/// Where a file is or will be, after links; folders on the way may be missing, since they are made.
 fn place(path: &Path) -> PathBuf {
-    if let Ok(found) = path.canonicalize() {
-        return found;
+    let mut out = PathBuf::new();
+    for part in std::path::absolute(path).unwrap_or_default().components() {
+        match part {
+            Component::ParentDir => _ = out.pop(),
+            Component::CurDir => {}
+            part => out.push(part),
+        }
+        if let Ok(found) = out.canonicalize() {
+            out = found;
+        }
     }
-    let folder = match path.parent() {
-        Some(p) if !p.as_os_str().is_empty() => p,
-        _ => Path::new("."),
-    };
-    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    folder.join(path.file_name().unwrap_or_default())
+    out
 }
 
 /// Whether an input is the file at a place, or a folder or pattern of frames with it among them.

@@ -11,8 +11,10 @@ use std::sync::atomic::AtomicBool;
 #[cfg(unix)]
 pub(crate) fn listen(flag: &Arc<AtomicBool>) -> io::Result<()> {
     use crate::exit::Code;
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
     use signal_hook::flag::{register, register_conditional_shutdown};
+    // A file that may not grow is an error of its write then, and no end.
+    register(SIGXFSZ, Arc::default())?;
     let ignored = ignored();
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         if signal == SIGHUP && ignored >> (signal - 1) & 1 == 1 {

@@ -3,7 +3,7 @@
 use crate::args::LogFormat;
 use crate::exit::{Code, Failure, Outcome};
 use crate::outputs::Outputs;
-use crate::terminal::{escaped, masked};
+use crate::terminal::{escaped, masked, message};
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Map, Value, json};
@@ -72,6 +72,12 @@ impl Talk {
         outputs.check_file(path)
     }
 
+    /// Looks at what a bake of a name would replace in a folder.
+    pub(crate) fn check_bake(&self, folder: &Path, name: &str) -> Outcome {
+        let outputs = self.outputs.lock().unwrap_or_else(PoisonError::into_inner);
+        outputs.check_bake(folder, name)
+    }
+
     /// Looks at files that are read although the arguments do not name them: none is replaced.
     pub(crate) fn check_read(&self, files: &[PathBuf]) -> Outcome {
         let outputs = self.outputs.lock().unwrap_or_else(PoisonError::into_inner);
@@ -116,7 +122,7 @@ impl Talk {
     }
 
     fn line(&self, text: &str) {
-        self.raw_line(&escaped(text));
+        self.raw_line(&message(text));
     }
 
     /// A line with commands for a terminal of our own.

@@ -31,9 +31,14 @@ pub(crate) fn masked(text: &str) -> Cow<'_, str> {
     text.chars().map(mask).collect::<String>().into()
 }
 
-/// Control characters but ends of lines and tabs, and marks that turn the direction of writing.
+/// A message: lines behind the first one are indented, so that no name with an end of a line in it looks like a message of ours.
+pub(crate) fn message(text: &str) -> String {
+    escaped(text).replace('\n', "\n  ")
+}
+
+/// Control characters but ends of lines and tabs, other ends of lines, and marks that turn the direction of writing.
 fn commands(c: char) -> bool {
-    let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     turns || c.is_control() && c != '\n' && c != '\t'
 }
 

@@ -6,7 +6,7 @@
 use crate::BakeError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use sinew_io::{RangeReader, read_bytes, write_record, write_text};
+use sinew_io::{AtomicFile, RangeReader, read_bytes, write_record};
 use std::path::{Path, PathBuf};
 
 /// Bytes of a hash.
@@ -175,7 +175,9 @@ impl Work {
         if there.as_deref() == Some(text.as_bytes()) {
             return Ok(false);
         }
-        write_text(&path, text)?;
+        let mut file = AtomicFile::create_own(&path)?;
+        file.put(text.as_bytes())?;
+        file.commit()?;
         Ok(there.is_some())
     }
 }

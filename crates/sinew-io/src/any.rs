@@ -123,7 +123,7 @@ pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), IoError> {
 /// # Errors
 /// [`IoError::Write`].
 pub fn write_record(path: &Path, bytes: &[u8]) -> Result<(), IoError> {
-    let mut file = AtomicFile::create(path)?.unsynced();
+    let mut file = AtomicFile::create_own(path)?.unsynced();
     file.put(bytes)?;
     file.commit()
 }
@@ -179,6 +179,8 @@ pub fn remove_files(folder: &Path, is_meant: impl Fn(&str) -> bool) -> Result<bo
     match std::fs::remove_dir(folder) {
         Ok(()) => Ok(true),
         Err(e) if e.kind() == std::io::ErrorKind::DirectoryNotEmpty => Ok(false),
+        // A link to a folder: the user made it.
+        Err(_) if folder.is_symlink() => Ok(false),
         Err(e) => Err(write(folder, e)),
     }
 }

@@ -51,7 +51,18 @@ impl AtomicFile {
     /// # Errors
     /// [`IoError::Write`] where `path` is a folder, or its folder cannot be made or written.
     pub fn create(path: &Path) -> Result<Self, IoError> {
-        let place = Place::of(path)?;
+        Self::create_at(path, Place::of(path)?)
+    }
+
+    /// The same of a file in a folder of ours: a link there is replaced.
+    ///
+    /// # Errors
+    /// As [`Self::create`].
+    pub fn create_own(path: &Path) -> Result<Self, IoError> {
+        Self::create_at(path, Place::File(path.to_owned()))
+    }
+
+    fn create_at(path: &Path, place: Place) -> Result<Self, IoError> {
         let (folder, made) = match &place {
             Place::File(file) => {
                 let folder = folder_of(file);
@@ -251,12 +262,17 @@ impl AtomicDir {
             self.staging.disable_cleanup(true);
             return Ok(());
         }
+        for name in names {
+            check_place(&folder.join(name))?;
+        }
         let teller = self.teller.as_ref();
         if let Some(teller) = teller {
             remove_file(&folder.join(teller))?;
         }
         for name in names.iter().filter(|&n| Some(n) != teller).chain(teller) {
-            place_file(&staging.join(name), &folder.join(name))?;
+            let to = folder.join(name);
+            // A link goes, and what it leads to stays: whoever named the folder did not name that.
+            std::fs::rename(staging.join(name), &to).map_err(cannot_write(&to))?;
         }
         for name in self.retired.iter().filter(|n| !names.contains(n)) {
             remove_file(&folder.join(name))?;
@@ -333,15 +349,15 @@ impl Writability {
     }
 }
 
-/// Gives a written file its name; where that is a link, a device or a pipe, as [`AtomicFile`] does.
-fn place_file(from: &Path, to: &Path) -> Result<(), IoError> {
-    if matches!(Place::of(to)?, Place::File(at) if at == to) {
-        return std::fs::rename(from, to).map_err(cannot_write(to));
+/// A file can get its name where there is nothing, a file or a link.
+fn check_place(to: &Path) -> Result<(), IoError> {
+    let is_other = |found: std::fs::Metadata| !found.is_file() && !found.is_symlink();
+    if to.symlink_metadata().is_ok_and(is_other) {
+        let message = "a folder, a device or a pipe, expected a file";
+        let source = Error::new(ErrorKind::InvalidInput, message);
+        return Err(cannot_write(to)(source));
     }
-    let mut out = AtomicFile::create(to)?;
-    let mut file = File::open(from).map_err(cannot_write(to))?;
-    std::io::copy(&mut file, &mut out).map_err(cannot_write(to))?;
-    out.commit()
+    Ok(())
 }
 
 /// Removes a file, where it is.

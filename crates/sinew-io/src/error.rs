@@ -23,7 +23,7 @@ pub enum IoError {
         process: Option<u32>,
     },
     /// A file names another one that lies elsewhere: see [`Folders`](crate::Folders).
-    #[error("'{}' lies outside of the folder {}; files name others in their own folder only: copy it there, or allow its folder (--allow-folder DIR)",
+    #[error("'{}' lies outside of the folder {}; files name others in their own folder only: copy it there (graphs may name files of other folders: --allow-folder DIR)",
         .name.escape_debug(), shown(.folder))]
     Outside {
         /// The name, as it is given.

@@ -2,7 +2,8 @@
 
 use crate::fault::malformed;
 use crate::json_place;
-use crate::{Folders, IoError, Texels, Texture, read_text, read_texture};
+use crate::texture::read_texture_of;
+use crate::{Folders, IoError, Texels, Texture, read_text};
 use sinew_vat::animation::{AnimationError, VertexAnimation};
 use sinew_vat::manifest::{Manifest, TextureFile};
 use sinew_vat::points::LOOKUP_BYTES;
@@ -16,7 +17,7 @@ use std::path::Path;
 /// # Errors
 /// [`IoError::Read`]; [`IoError::Malformed`] for a manifest that is no such JSON, and for textures of another size, of another kind or with
 /// fewer channels than it says, or with numbers that are not finite; [`IoError::VertexAnimation`] for one that contradicts itself; those of
-/// [`read_texture`].
+/// [`read_texture`](crate::read_texture).
 pub fn read_vertex_animation(path: &Path) -> Result<VertexAnimation, IoError> {
     let manifest = parse_manifest(&read_text(path)?, path)?;
     let refused = |source: AnimationError| IoError::VertexAnimation {
@@ -39,9 +40,9 @@ fn read_lookup(manifest: &Manifest, folder: &Folders) -> Result<Vec<u8>, IoError
         return Ok(Vec::new());
     };
     let path = folder.find(&lookup.file)?;
-    let found = read_texture(&path)?;
+    let found = read_texture_of(&path, manifest.layout.size.map(|side| side as usize))?;
     let format = TexelFormat::Unorm8;
-    check_kind(&found, format, manifest.layout.size, LOOKUP_BYTES, &path)?;
+    check_kind(&found, format, LOOKUP_BYTES, &path)?;
     bytes(&found, format, LOOKUP_BYTES, &path)
 }
 
@@ -71,8 +72,8 @@ fn read_texels(
     let channels = texture.spec.ranges.len();
     let read = |name: &String| {
         let path = folder.find(name)?;
-        let found = read_texture(&path)?;
-        check_kind(&found, texture.spec.format, size, channels, &path)?;
+        let found = read_texture_of(&path, size.map(|side| side as usize))?;
+        check_kind(&found, texture.spec.format, channels, &path)?;
         bytes(&found, texture.spec.format, channels, &path)
     };
     let files = texture.files.iter().map(read);
@@ -92,7 +93,6 @@ fn read_texels(
 fn check_kind(
     found: &Texture,
     format: TexelFormat,
-    size: [u32; 2],
     channels: usize,
     path: &Path,
 ) -> Result<(), IoError> {
@@ -102,14 +102,6 @@ fn check_kind(
         found,
         expected,
     };
-    let [width, height] = size.map(|side| side as usize);
-    if [found.width, found.height] != [width, height] {
-        return Err(wrong(
-            "size",
-            format!("{} x {} texels", found.width, found.height),
-            format!("{width} x {height}, as the manifest says"),
-        ));
-    }
     if found.channels.len() < channels {
         return Err(wrong(
             "channels",

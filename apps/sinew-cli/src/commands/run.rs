@@ -4,7 +4,8 @@ use crate::args::{Device, RunArgs};
 use crate::exit::{Code, Failure, Outcome};
 use crate::frames::frame_numbers;
 use crate::output::{
-    Collected, Options, check_ending, check_frames, holds_numbers, tell_left_out, write_all,
+    Collected, Options, check_ending, check_frames, check_size, holds_numbers, tell_left_out,
+    write_all,
 };
 use crate::setup::{self, SetupFile};
 use crate::talk::Talk;
@@ -49,6 +50,7 @@ pub(super) fn run(args: &RunArgs, talk: &Talk) -> Outcome {
     let collected = pool.install(|| -> Outcome<Collected> {
         let file = SetupFile::open(args.played.inputs.cache.as_deref())?;
         let graph = setup::bind(&cast, &plan, &parameters, &file, talk)?;
+        check_size(&args.output, &graph, numbers.len())?;
         let runner = device::runner(&graph, chosen, talk)?;
         let mut player = Player::new(runner, cast, values, clip.as_deref(), args.fps)?;
         let left = match &state {

@@ -20,7 +20,8 @@ use crate::exit::{Code, Failure, Outcome};
 use crate::talk::{Progress, Talk};
 use crate::threads::Threads;
 use sinew::bake::vat::{
-    VatJob, assemble_with, bake, bake_and_measure, measure_blends, plan, remove_work, scan, texels,
+    VatJob, assemble_with, bake, bake_and_measure, measure_blends, name_of, plan, remove_work,
+    scan, texels,
 };
 use sinew::bake::{BakeError, Chunk, Watch};
 use sinew::io::FolderLock;
@@ -65,6 +66,7 @@ pub(super) fn bake_vat(args: &BakeVatArgs, talk: &Talk) -> Outcome {
     let _lock = FolderLock::alone(&work).map_err(Failure::output)?;
     let summary = on_threads(args.source.threads, || {
         let source = source_of(&args.source, &settings, talk)?;
+        talk.check_bake(&args.output, &name_of(source.name(), &settings))?;
         let bake = if args.blend_error {
             bake_and_measure
         } else {
@@ -165,6 +167,7 @@ fn bake_chunk(args: &VatChunkArgs, talk: &Talk) -> Outcome {
 
 fn assemble_all(args: &VatAssembleArgs, talk: &Talk) -> Outcome {
     let (_lock, job) = opened(&args.work)?;
+    talk.check_bake(&args.output, job.name())?;
     let summary = watched(talk, |watch| {
         let blends = args.blend_error.then(|| measure_blends(&job, watch));
         assemble_with(&job, &args.output, blends.transpose()?.as_ref(), watch)

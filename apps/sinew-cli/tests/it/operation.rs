@@ -311,6 +311,124 @@ fn links_are_followed_and_devices_written_through() {
     );
 }
 
+/// The way to an output may lead over folders that are made, and two outputs are two files.
+#[test]
+fn outputs_are_inputs_on_any_way_to_them() {
+    let p = Place::new();
+    hero(&p);
+    let before = bytes(&p, "hero.glb");
+    let run = ["run", "hero.glb", "-g", "shift.json", "--frames", "0"];
+    for more in [
+        &["-o", "new/../hero.glb"][..],
+        &["-o", "a/b/../../hero.glb"],
+        &["-o", "x.npz", "--cache", "new/../shift.json"],
+        &["-o", "x.npz", "--save-state", "new/.././new/../hero.glb"],
+    ] {
+        let found = p.sinew(&[&run[..], more].concat());
+        ended(&found, 2, "by the same command");
+        assert_eq!(p.files(), ["hero.glb", "shift.json", "square.obj"]);
+    }
+    for more in [
+        &["-o", "x.npz", "-o", "./x.npz"][..],
+        &["-o", "x.npz", "--cache", "new/../x.npz"],
+    ] {
+        ended(&p.sinew(&[&run[..], more].concat()), 2, "is written twice");
+    }
+    assert_eq!(bytes(&p, "hero.glb"), before);
+    ended(
+        &p.sinew(&[&run[..], &["-o", "new/../y.glb"]].concat()),
+        0,
+        "wrote",
+    );
+    assert!(p.path("y.glb").is_file());
+}
+
+/// A bake is written into a folder that the user named, not through links in it, nor over what no bake makes.
+#[test]
+#[cfg(unix)]
+fn bakes_replace_nothing_behind_links_and_no_other_kind() {
+    use std::os::unix::fs::symlink;
+    let p = Place::new();
+    sequence(&p, "clip", &[3; 4]);
+    let bake = ["bake", "vat", "clip", "-o", "out"];
+    p.put("precious", "mine");
+    for name in ["clip.glb", "clip_position.png"] {
+        std::fs::create_dir(p.path("out")).expect("made");
+        p.put(&format!("out/{name}"), "my notes");
+        ended(
+            &p.sinew(&bake),
+            2,
+            "is there already, and is of an unknown kind",
+        );
+        assert_eq!(p.text(&format!("out/{name}")), "my notes");
+        std::fs::remove_dir_all(p.path("out")).expect("gone");
+    }
+    ended(&p.sinew(&bake), 0, "wrote");
+    for name in ["clip.three.js", "clip.wgsl"] {
+        std::fs::remove_file(p.path("out").join(name)).expect("there");
+        symlink(p.path("precious"), p.path("out").join(name)).expect("linked");
+    }
+    ended(&p.sinew(&bake), 0, "wrote");
+    assert!(p.text("out/clip.wgsl").contains("player") && !p.path("out/clip.wgsl").is_symlink());
+    // The same in a work folder, and of it.
+    let scan = ["vat", "scan", "clip", "--work", "w"];
+    ended(&p.sinew(&scan), 0, "");
+    for name in ["plan.json", "frames/000002.frame"] {
+        let _ = std::fs::remove_file(p.path("w").join(name));
+        symlink(p.path("precious"), p.path("w").join(name)).expect("linked");
+    }
+    ended(
+        &p.sinew(&["bake", "vat", "clip", "-o", "out", "--work", "w"]),
+        0,
+        "wrote",
+    );
+    assert_eq!(p.text("precious"), "mine");
+    std::fs::create_dir(p.path("frames")).expect("made");
+    p.put("frames/000000.frame", "mine");
+    std::fs::remove_dir_all(p.path("w/frames")).expect("there");
+    symlink(p.path("frames"), p.path("w/frames")).expect("linked");
+    ended(&p.sinew(&scan), 2, "a folder in which frames is a link");
+    assert_eq!(p.text("frames/000000.frame"), "mine");
+    std::fs::create_dir(p.path("disk")).expect("made");
+    symlink(p.path("disk"), p.path("out.work")).expect("linked");
+    ended(&p.sinew(&bake), 0, "wrote");
+}
+
+/// Clips end where a file says, also beyond any number of a frame.
+#[test]
+fn clips_that_end_after_all_times_are_refused() {
+    let p = Place::new();
+    p.put("skin.json", SKIN);
+    let made = p.sinew(&[
+        "bake",
+        "skin",
+        "sample:arm",
+        "-g",
+        "skin.json",
+        "-o",
+        "arm.glb",
+    ]);
+    ended(&made, 0, "wrote");
+    let arm = bytes(&p, "arm.glb");
+    let length = u32::from_le_bytes(arm[12..16].try_into().expect("a word")) as usize;
+    let document: serde_json::Value = serde_json::from_slice(&arm[20..20 + length]).expect("JSON");
+    let sampler = &document["animations"][0]["samplers"][0];
+    let accessor = &document["accessors"][sampler["input"].as_u64().expect("times") as usize];
+    let view = &document["bufferViews"][accessor["bufferView"].as_u64().expect("a view") as usize];
+    let number = |of: &serde_json::Value, name: &str| of[name].as_u64().unwrap_or(0) as usize;
+    let begin = 20 + length + 8 + number(view, "byteOffset") + number(accessor, "byteOffset");
+    let last = begin + 4 * (number(accessor, "count") - 1);
+    for end in [1e5_f32, 2e17, 1e18, 3e38] {
+        let mut far = arm.clone();
+        far[last..last + 4].copy_from_slice(&end.to_le_bytes());
+        std::fs::write(p.path("far.glb"), far).expect("written");
+        for file in ["far.npz", "far.obj", "far.pc2"] {
+            let found = p.sinew(&["run", "far.glb", "-g", "skin.json", "-o", file]);
+            ended(&found, 2, "expected 1 to 1000000 frames");
+        }
+    }
+}
+
 /// `/dev/full` takes nothing.
 #[cfg(target_os = "linux")]
 #[test]
@@ -372,9 +490,8 @@ fn files_that_find_no_room_are_told_by_their_own_names() {
     let p = Place::new();
     hero(&p);
     for file in ["long.npz", "long.glb", "long.pc2"] {
-        let limited = format!(
-            "trap '' XFSZ; ulimit -f 8; exec \"$0\" run hero.glb -g shift.json --frames 0-400 -o {file}"
-        );
+        let limited =
+            format!("ulimit -f 8; exec \"$0\" run hero.glb -g shift.json --frames 0-400 -o {file}");
         let mut shell = Command::new("sh");
         shell.args(["-c", &limited, env!("CARGO_BIN_EXE_sinew")]);
         let found = shell.current_dir(p.path("")).output().expect("a shell");
@@ -827,8 +944,10 @@ fn with_names(glb: &[u8], more: &str) -> Vec<u8> {
 #[test]
 fn names_do_not_command_the_terminal() {
     let p = Place::new();
-    let evil = "\u{1b}]0;mine\u{7}\u{9b}31m\u{202e}";
+    let evil = "\u{1b}]0;mine\u{7}\u{9b}31m\u{202e}\u{2028}";
     renamed_arm(&p, evil, "evil.glb");
+    // Nor do they look like messages of ours.
+    renamed_arm(&p, "a\nerror: pay\nwrote money\n", "lines.glb");
     p.put(
         "evil.json",
         &format!(
@@ -886,5 +1005,16 @@ fn names_do_not_command_the_terminal() {
                 .collect();
             assert!(raw.is_empty(), "{line:?}: {raw:?} in {text:?}");
         }
+    }
+    for line in [
+        "inspect lines.glb",
+        "run lines.glb -g skin.json -o x.npz --clip nope",
+        "render lines.glb -o x.png --look attribute:x",
+        "psd check lines.glb",
+    ] {
+        let found = p.sinew(&line.split(' ').collect::<Vec<_>>());
+        let text = said(&found) + &printed(&found);
+        let forged = |l: &&str| l.starts_with("error: pay") || l.starts_with("wrote money");
+        assert_eq!(text.lines().find(forged), None, "{line}: {text}");
     }
 }

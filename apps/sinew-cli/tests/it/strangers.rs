@@ -169,11 +169,23 @@ fn folders_that_are_allowed_are_read() {
     assert_eq!(found.status.code(), Some(0), "{}", self::said(&found));
 }
 
-/// Textures of a bake lie beside its manifest.
+/// What a bake and a sequence consist of, beside the file that is named: no link to elsewhere where a manifest names it, and no pipe at all.
 #[test]
 #[cfg(unix)]
-fn textures_of_a_bake_are_no_links_to_elsewhere() {
+fn files_beside_a_file_are_plain_ones() {
     let place = Place::new();
+    let pipe = |name: &str| {
+        let made = std::process::Command::new("mkfifo")
+            .arg(place.path(name))
+            .status();
+        assert!(made.expect("mkfifo runs").success());
+    };
+    let refused = |line: &str, part: &str| {
+        let found = place.sinew(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(found.status.code(), Some(3), "{line}: {}", said(&found));
+        assert!(said(&found).contains(part), "{line}: {}", said(&found));
+    };
+    let plain = "a plain file is expected here";
     for k in 1..4 {
         let z = 0.1 * f64::from(k);
         let text = format!("v 0 0 0\nv 1 0 {z}\nv 0 1 0\nf 1 2 3\n");
@@ -181,15 +193,44 @@ fn textures_of_a_bake_are_no_links_to_elsewhere() {
     }
     let baked = place.sinew(&["bake", "vat", "wave_####.obj", "-o", "bake"]);
     assert!(baked.status.success(), "{}", said(&baked));
-    let texture = place.path("bake/wave_offset.png");
-    let away = place.path("elsewhere.png");
-    std::fs::rename(&texture, &away).expect("moved");
-    std::os::unix::fs::symlink(&away, &texture).expect("a link");
-    let found = place.sinew(&["vat", "verify", "bake", "wave_####.obj"]);
-    assert_eq!(found.status.code(), Some(3), "{}", said(&found));
-    assert!(
-        said(&found).contains("lies outside of the folder bake"),
-        "{}",
-        said(&found)
-    );
+    for name in ["wave_offset.png", "wave.glb"] {
+        let file = place.path("bake").join(name);
+        let away = place.path("elsewhere");
+        std::fs::rename(&file, &away).expect("moved");
+        std::os::unix::fs::symlink(&away, &file).expect("a link");
+        let verify = "vat verify bake wave_####.obj";
+        refused(verify, "lies outside of the folder bake");
+        std::fs::remove_file(&file).expect("there");
+        pipe(&format!("bake/{name}"));
+        refused(verify, plain);
+        std::fs::remove_file(&file).expect("there");
+        std::fs::rename(&away, &file).expect("moved");
+    }
+    std::fs::remove_file(place.path("bake/wave.vat.json")).expect("there");
+    pipe("bake/wave.vat.json");
+    let found = place.sinew(&["bake", "vat", "wave_####.obj", "-o", "bake"]);
+    assert_eq!(found.status.code(), Some(6), "{}", said(&found));
+    pipe("wave_0004.obj");
+    for line in [
+        "bake vat wave_####.obj -o new",
+        "inspect wave_####.obj",
+        "vat size wave_####.obj",
+    ] {
+        refused(line, plain);
+    }
+    let grown = place.sinew(&[
+        "hair",
+        "grow",
+        "square.obj",
+        "--count",
+        "3",
+        "-o",
+        "fur.tfx",
+    ]);
+    assert!(grown.status.success(), "{}", said(&grown));
+    pipe("fur.tfxbone");
+    refused("inspect fur.tfx", plain);
+    std::fs::remove_file(place.path("fur.tfxbone")).expect("there");
+    std::os::unix::fs::symlink("/etc/hostname", place.path("fur.tfxbone")).expect("a link");
+    refused("inspect fur.tfx", "lies outside of the folder");
 }

@@ -427,12 +427,12 @@ fn in_order_of_texels(job: &VatJob, carrier: &Mesh) -> Mesh {
 /// this version names no files, and which files it names does not count: anybody may have written it. Those go that a bake of this name makes of
 /// such textures.
 fn retire_earlier(folder: &mut AtomicDir, manifest: &Path, name: &str) {
-    let Ok((_, earlier)) = read_manifest(manifest) else {
+    // A pipe would wait for its writer.
+    let earlier = manifest.is_file().then(|| read_manifest(manifest));
+    let Some(Ok((_, earlier))) = earlier.filter(|e| e.as_ref().is_ok_and(|e| e.1.name == name))
+    else {
         return;
     };
-    if earlier.name != name {
-        return;
-    }
     let textures = earlier
         .textures
         .iter()

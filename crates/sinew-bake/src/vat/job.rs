@@ -130,6 +130,7 @@ impl VatJob {
     /// # Errors
     /// [`BakeError::Io`], and [`BakeError::Json`] where the folder's `job.json` is none of this version.
     pub fn open(folder: &Path) -> Result<Self, BakeError> {
+        check_links(folder)?;
         let work = Work::at(folder);
         let path = work.file(FILE);
         if !path.exists() {
@@ -296,6 +297,7 @@ fn check_folder(folder: &Path) -> Result<(), BakeError> {
     let Some(first) = sinew_io::first_in_folder(folder)? else {
         return Ok(());
     };
+    check_links(folder)?;
     let finished = sinew_io::files_ending_with(folder, ".vat.json")?;
     let found = match finished.first() {
         Some(manifest) => format!("the folder of a bake ({})", manifest.display()),
@@ -307,6 +309,22 @@ fn check_folder(folder: &Path) -> Result<(), BakeError> {
         found,
         expected: "an empty folder, or one with earlier work; name another one",
     })
+}
+
+/// Records would lie in somebody else's folder.
+fn check_links(folder: &Path) -> Result<(), BakeError> {
+    let folders = KINDS.iter().map(|kind| kind.0).chain([HELD_BACK]);
+    match folders
+        .into_iter()
+        .find(|name| folder.join(name).is_symlink())
+    {
+        None => Ok(()),
+        Some(name) => Err(BakeError::Setting {
+            setting: "work",
+            found: format!("a folder in which {name} is a link"),
+            expected: "a folder that a bake made",
+        }),
+    }
 }
 
 /// Whether a folder says that it is for work, of whatever version.
@@ -345,7 +363,7 @@ fn is_left(name: &str) -> bool {
 }
 
 /// What the files of a bake are called.
-pub(crate) fn name_of(sequence: &str, settings: &VatSettings) -> String {
+pub fn name_of(sequence: &str, settings: &VatSettings) -> String {
     match &settings.name {
         Some(name) => name.clone(),
         None => file_name_of(sequence),

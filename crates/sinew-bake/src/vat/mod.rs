@@ -36,7 +36,7 @@ pub use blend_error::{
     BlendError, Blends, HeldBack, HeldBackPictures, blend_error, measure_blends,
 };
 pub use convention::Convention;
-pub use job::{VatJob, remove_work};
+pub use job::{VatJob, name_of, remove_work};
 pub use plan::{PiecePlan, PointPlan, VatPlan, plan};
 pub use preparation::verify;
 pub use quantities::QuantityErrors;

@@ -66,6 +66,7 @@ const SEPARATORS: [char; 4] = ['_', '.', '-', ' '];
 ///
 /// # Errors
 /// [`IoError::Read`] where the folder or the file that is named cannot be read, [`IoError::Unsupported`] for files of other kinds,
+/// [`IoError::NoPlainFile`] for a pipe or a device among the files,
 /// [`IoError::Malformed`] where no file fits, two files have one number (`a_1.ply`, `a_01.ply`), or a folder holds several sequences.
 pub fn find_sequence(path: &Path) -> Result<SequenceFiles, IoError> {
     let name = path
@@ -125,11 +126,19 @@ pub fn find_sequence(path: &Path) -> Result<SequenceFiles, IoError> {
     match found.as_slice() {
         [pattern] if !files.is_empty() => {
             let numbers: Vec<i64> = files.iter().map(|f| f.0).collect();
-            let files = files.into_iter().map(|(k, n)| (k, folder.join(n)));
+            let files: Vec<_> = files
+                .into_iter()
+                .map(|(k, n)| (k, folder.join(n)))
+                .collect();
+            // A pipe would wait for its writer, a device may have no end.
+            let is_other = |f: &&(i64, PathBuf)| f.1.metadata().is_ok_and(|m| !m.is_file());
+            if let Some((_, path)) = files.iter().find(is_other) {
+                return Err(IoError::NoPlainFile { path: path.clone() });
+            }
             Ok(SequenceFiles {
                 name: pattern.prefix.trim_end_matches(SEPARATORS).to_owned(),
                 warnings: gaps(&numbers),
-                files: files.collect(),
+                files,
             })
         }
         [] if is_folder => Err(malformed(

@@ -56,6 +56,12 @@ pub(super) fn read(
     })
 }
 
+/// Width and height.
+pub(super) fn size(bytes: &[u8], path: &Path) -> Result<[usize; 2], IoError> {
+    let size = read_header(bytes, path)?.0.layer_size;
+    Ok([size.width(), size.height()])
+}
+
 /// The header of the only part, and where the table of its blocks begins.
 fn read_header(bytes: &[u8], path: &Path) -> Result<(Header, usize), IoError> {
     let mut cursor = Cursor::new(bytes);

@@ -157,6 +157,28 @@ pub fn read_texture_rows(path: &Path, rows: Range<usize>) -> Result<Texture, IoE
     parse_rows(&read_bytes(path)?, Some(rows), path)
 }
 
+/// As [`read_texture`], of a size that another file gives: one of another size is refused before any of it is unpacked.
+///
+/// # Errors
+/// As [`read_texture`]; [`IoError::Malformed`] for another size.
+pub fn read_texture_of(path: &Path, [width, height]: [usize; 2]) -> Result<Texture, IoError> {
+    let bytes = read_bytes(path)?;
+    let found = match bytes.get(16..24).filter(|_| bytes.starts_with(PNG_MAGIC)) {
+        Some(&[a, b, c, d, e, f, g, h]) => {
+            [[a, b, c, d], [e, f, g, h]].map(|side| u32::from_be_bytes(side) as usize)
+        }
+        _ if bytes.starts_with(EXR_MAGIC) => exr_read::size(&bytes, path)?,
+        // Reading tells what is wrong.
+        _ => [width, height],
+    };
+    if found != [width, height] {
+        let expected = format!("{width} x {height}, as the manifest says");
+        let found = format!("{} x {} texels", found[0], found[1]);
+        return Err(malformed(path, "size", found, expected));
+    }
+    parse_texture(&bytes, path)
+}
+
 /// As [`read_texture`], from the bytes of a file; `path` is that file's, for messages.
 ///
 /// # Errors

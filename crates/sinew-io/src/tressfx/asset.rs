@@ -4,9 +4,9 @@ use super::mesh::{rig, weight_warnings};
 use super::{
     BoneWeight, TfxBones, TfxStrands, read_tfx, read_tfx_bones, write_tfx, write_tfx_bones,
 };
-use crate::IoError;
 use crate::fault::{file_stem, malformed, warning};
 use crate::strand_checks::repeated_points;
+use crate::{Folders, IoError};
 use sinew_geom::{Asset, Attribute, Influences, Mesh, Rig, Strands, Topology, Warning};
 use std::ops::Range;
 use std::path::Path;
@@ -24,7 +24,9 @@ pub fn read_tfx_asset(path: &Path) -> Result<Asset, IoError> {
     warnings.extend(repeated_points(&mesh));
     let beside = path.with_extension("tfxbone");
     let mut bones = Vec::new();
-    if beside.is_file() {
+    if beside.symlink_metadata().is_ok() {
+        let name = beside.file_name().unwrap_or_default().to_string_lossy();
+        Folders::of_file(path).find(&name)?;
         let file_of_bones = read_tfx_bones(&beside)?;
         check_count(&file, &file_of_bones, &beside)?;
         mesh.influences = Some(influences(&file, &file_of_bones, &beside, &mut warnings)?);

@@ -66,6 +66,9 @@ fn appearance(character: &Character, talk: &Talk) -> Outcome<Option<Appearance>>
     Ok(Some(appearance))
 }
 
+/// Bytes of decoded images of one file, at most: a small file may name one large image many times.
+const MOST_IMAGE_BYTES: usize = 2 << 30;
+
 /// Decodes the images that some base colour shows; those that cannot be are left out with a warning.
 fn materials_of(
     gpu: &Gpu,
@@ -78,11 +81,20 @@ fn materials_of(
         .iter()
         .filter_map(|m| m.base_color_texture);
     let used: Vec<usize> = textures.map(|t| t.image).collect();
+    let mut bytes = 0;
     let decode = |(i, image): (usize, &Option<_>)| {
         let image = image.as_ref().filter(|_| used.contains(&i))?;
-        decode_image(image, &character.path)
+        if bytes > MOST_IMAGE_BYTES {
+            let message =
+                format!("image {i}: those before it have more than {MOST_IMAGE_BYTES} bytes");
+            talk.warning("image_left_out", &message);
+            return None;
+        }
+        let decoded = decode_image(image, &character.path)
             .map_err(|e| talk.warning("image_left_out", &e.to_string()))
-            .ok()
+            .ok()?;
+        bytes += 4 * decoded.width() * decoded.height();
+        Some(decoded)
     };
     let images: Vec<Option<Image>> = appearance.images.iter().enumerate().map(decode).collect();
     drawn(Materials::new(gpu, appearance, &images))

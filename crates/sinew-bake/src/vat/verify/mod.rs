@@ -180,7 +180,7 @@ pub(super) fn verify(
 /// The carrier, from its file.
 fn carrier_of(bake: &Path) -> Result<Mesh, BakeError> {
     let (path, manifest) = read_manifest(bake)?;
-    let path = path.with_file_name(&manifest.carrier);
+    let path = sinew_io::Folders::of_file(&path).find(&manifest.carrier)?;
     let mut meshes = sinew_io::read_any(&path)?.asset.meshes;
     if meshes.len() != 1 {
         let message = format!("{} meshes, expected one", meshes.len());
