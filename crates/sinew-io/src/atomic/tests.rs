@@ -90,14 +90,29 @@ fn the_file_that_tells_of_the_others_is_away_meanwhile() {
     for old in ["a.png", "z.json"] {
         std::fs::write(dir.path().join(old), b"old").expect("write");
     }
-    let mut set = AtomicDir::create(dir.path()).expect("create");
-    for new in ["z.json", "a.png", "taken"] {
-        std::fs::write(set.stage(new).expect("name"), b"new").expect("write");
-    }
-    set.tells("z.json");
-    // The set ends halfway: this name is a folder.
+    let staged = |names: &[&str]| {
+        let mut set = AtomicDir::create(dir.path()).expect("create");
+        for new in names {
+            std::fs::write(set.stage(new).expect("name"), b"new").expect("write");
+        }
+        set.tells("z.json");
+        set
+    };
     std::fs::create_dir(dir.path().join("taken")).expect("made");
-    set.commit().expect_err("a folder is in the way");
+    let error = staged(&["z.json", "a.png", "taken"]).commit();
+    error.expect_err("a folder is in the way");
+    let old = std::fs::read(dir.path().join("a.png")).expect("read");
+    assert_eq!(
+        (names(dir.path()), &old[..]),
+        (
+            ["a.png", "taken", "z.json"].map(str::to_owned).into(),
+            &b"old"[..]
+        )
+    );
+    // The set ends halfway: this file was never written.
+    let mut set = staged(&["z.json", "a.png"]);
+    set.stage("missing").expect("name");
+    set.commit().expect_err("not there");
     assert_eq!(names(dir.path()), ["a.png", "taken"]);
 }
 
