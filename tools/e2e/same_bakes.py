@@ -133,8 +133,6 @@ def bakes():
         for order in ("match", "file"):
             for points in ("corners", "unique"):
                 yield name, ["--mode", "remesh", "--order", order, "--points", points]
-        for way in ("closed", "slots"):
-            yield name, ["--mode", "remesh", "--in-between", way]
     for name in ("twist", "tears", "recut", "boolean_cut", "cloth_drape", "particles", "liquid_splash", "shards", "points", "changes"):
         yield name, []
     for name in ("recut", "tears"):

@@ -187,7 +187,7 @@ pub(crate) struct VatVerifyArgs {
     pub(crate) bake: PathBuf,
     #[command(flatten)]
     pub(crate) source: SourceArgs,
-    /// The settings that it was made with, where they change frames (preparation, crease) or what is matched (velocity, in-betweens).
+    /// The settings that it was made with, where they change frames (preparation, crease) or what is matched (velocity).
     #[command(flatten)]
     pub(crate) settings: VatSettingsArgs,
     /// Largest distance that is taken for none, in metres; without it what the format promises.
@@ -282,9 +282,6 @@ pub(crate) struct VatSettingsArgs {
     /// What has a texel, where triangles change.
     #[arg(long, value_enum)]
     pub(crate) points: Option<PointsArg>,
-    /// What blends between frames go towards, where triangles change; without it closed, with unique points slots.
-    #[arg(long, value_enum)]
-    pub(crate) in_between: Option<InBetweenArg>,
     /// Vector attribute that says where points go, in metres a second: makes matching better.
     #[arg(long, value_name = "ATTRIBUTE")]
     pub(crate) velocity: Option<String>,
@@ -358,14 +355,10 @@ pub(crate) enum AtEndArg {
 /// Which triangle of the textures shows which of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OrderArg {
-    /// That which it was in the frame before, so that frames can be blended.
+    /// The one that it was in the frame before: players blend frames. Two rows of texels a frame, but for unique points.
     Match,
-    /// As in the file.
+    /// As in the file: players step from frame to frame.
     File,
-    /// Along a space-filling curve.
-    Curve,
-    /// By colour.
-    Color,
 }
 
 /// What has a texel where triangles change.
@@ -394,15 +387,6 @@ fn size_points(text: &str) -> Result<SizePoints, String> {
     known
         .map(SizePoints::Of)
         .map_err(|_| "expected unique or corners with a sequence, a number without one".into())
-}
-
-/// What blends go towards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum InBetweenArg {
-    /// The next frame's surface: it stays closed; two rows of texels a frame.
-    Closed,
-    /// The triangle that is next in the slot: cracks open on the way; one row a frame.
-    Slots,
 }
 
 fn texture_choice(text: &str) -> Result<TextureChoice, String> {

@@ -6,7 +6,7 @@
 use crate::BakeError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use sinew_io::{AtomicFile, RangeReader, read_bytes, write_record};
+use sinew_io::{RangeReader, read_bytes, write_own, write_record};
 use std::path::{Path, PathBuf};
 
 /// Bytes of a hash.
@@ -175,9 +175,7 @@ impl Work {
         if there.as_deref() == Some(text.as_bytes()) {
             return Ok(false);
         }
-        let mut file = AtomicFile::create_own(&path)?;
-        file.put(text.as_bytes())?;
-        file.commit()?;
+        write_own(&path, text.as_bytes())?;
         Ok(there.is_some())
     }
 }

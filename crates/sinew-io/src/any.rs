@@ -128,6 +128,16 @@ pub fn write_record(path: &Path, bytes: &[u8]) -> Result<(), IoError> {
     file.commit()
 }
 
+/// Writes a file of ours in a folder of ours, whole or not at all: a link there is replaced.
+///
+/// # Errors
+/// [`IoError::Write`].
+pub fn write_own(path: &Path, bytes: &[u8]) -> Result<(), IoError> {
+    let mut file = AtomicFile::create_own(path)?;
+    file.put(bytes)?;
+    file.commit()
+}
+
 /// Writes a whole text file, or none.
 ///
 /// # Errors

@@ -102,7 +102,7 @@ impl RemeshPlan {
         Self::with_slots(scans, 0, settings)
     }
 
-    /// The same with `slots` triangles at least: what [`crate::matching::SlotPolicy::Clean`] came to.
+    /// The same with `slots` triangles at least: what [`crate::matching::SlotChain`] came to.
     ///
     /// # Errors
     /// [`PlanError`].

@@ -221,7 +221,7 @@ pub fn slots_by_matching(
     row.iter()
         .enumerate()
         .map(|(i, slot)| match *slot {
-            Slot::Live { triangle, turn, .. } => SlotContent::Triangle { triangle, turn },
+            Slot::Live { triangle, turn } => SlotContent::Triangle { triangle, turn },
             Slot::Dying(point) | Slot::Born(point) => SlotContent::Absent { point },
             Slot::Unused => SlotContent::Absent { point: at_rest(i) },
         })

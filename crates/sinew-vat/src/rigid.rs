@@ -139,6 +139,11 @@ impl Pieces {
         self.piece_of_vertex[vertex] as usize
     }
 
+    /// The same of a vertex that may not be there.
+    pub fn find_vertex(&self, vertex: usize) -> Option<usize> {
+        self.piece_of_vertex.get(vertex).map(|p| *p as usize)
+    }
+
     /// Pivot of a piece, metres, as the carrier stores it.
     pub fn pivot(&self, piece: usize) -> [f32; 3] {
         self.pivots[piece].map(|c| c as f32)

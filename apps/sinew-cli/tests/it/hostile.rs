@@ -3,8 +3,8 @@
 //! The limit is the system's (`ulimit -d`, all that a process may write to): an allocation beyond it is refused, which ends the program with a signal.
 
 use crate::common::sequences::sequence;
-use crate::common::{Place, said};
-use crate::operation::renamed_arm;
+use crate::common::{Place, SKIN, said};
+use crate::names::renamed_arm;
 use serde_json::{Value, json};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
@@ -420,4 +420,40 @@ fn names_are_no_markup_in_reports() {
         }
     }
     assert!(seen > 0, "reports name what they are of");
+}
+
+/// Clips end where a file says, also beyond any number of a frame.
+#[test]
+fn clips_that_end_after_all_times_are_refused() {
+    let p = Place::new();
+    p.put("skin.json", SKIN);
+    let made = p.sinew(&[
+        "bake",
+        "skin",
+        "sample:arm",
+        "-g",
+        "skin.json",
+        "-o",
+        "arm.glb",
+    ]);
+    assert!(made.status.success(), "{}", said(&made));
+    let arm = std::fs::read(p.path("arm.glb")).expect("read");
+    let length = u32::from_le_bytes(arm[12..16].try_into().expect("a word")) as usize;
+    let document: serde_json::Value = serde_json::from_slice(&arm[20..20 + length]).expect("JSON");
+    let sampler = &document["animations"][0]["samplers"][0];
+    let accessor = &document["accessors"][sampler["input"].as_u64().expect("times") as usize];
+    let view = &document["bufferViews"][accessor["bufferView"].as_u64().expect("a view") as usize];
+    let number = |of: &serde_json::Value, name: &str| of[name].as_u64().unwrap_or(0) as usize;
+    let begin = 20 + length + 8 + number(view, "byteOffset") + number(accessor, "byteOffset");
+    let last = begin + 4 * (number(accessor, "count") - 1);
+    for end in [1e5_f32, 2e17, 1e18, 3e38] {
+        let mut far = arm.clone();
+        far[last..last + 4].copy_from_slice(&end.to_le_bytes());
+        std::fs::write(p.path("far.glb"), far).expect("written");
+        for file in ["far.npz", "far.obj", "far.pc2"] {
+            let found = p.sinew(&["run", "far.glb", "-g", "skin.json", "-o", file]);
+            assert_eq!(found.status.code(), Some(2), "{file}: {}", said(&found));
+            assert!(said(&found).contains("expected 1 to 1000000 frames"));
+        }
+    }
 }

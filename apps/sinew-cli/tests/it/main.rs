@@ -10,6 +10,7 @@ mod hair;
 mod hostile;
 #[cfg(feature = "gpu")]
 mod kernels_of_strangers;
+mod names;
 mod operation;
 mod pictures;
 mod psd;

@@ -1,7 +1,7 @@
 //! Nothing of the user's is lost: outputs over inputs, devices and links, full disks, two runs at once, runs that are stopped or killed.
 
 use crate::common::sequences::{ended, sequence};
-use crate::common::{Place, SKIN, printed, said};
+use crate::common::{Place, SKIN, said};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -392,41 +392,6 @@ fn bakes_replace_nothing_behind_links_and_no_other_kind() {
     std::fs::create_dir(p.path("disk")).expect("made");
     symlink(p.path("disk"), p.path("out.work")).expect("linked");
     ended(&p.sinew(&bake), 0, "wrote");
-}
-
-/// Clips end where a file says, also beyond any number of a frame.
-#[test]
-fn clips_that_end_after_all_times_are_refused() {
-    let p = Place::new();
-    p.put("skin.json", SKIN);
-    let made = p.sinew(&[
-        "bake",
-        "skin",
-        "sample:arm",
-        "-g",
-        "skin.json",
-        "-o",
-        "arm.glb",
-    ]);
-    ended(&made, 0, "wrote");
-    let arm = bytes(&p, "arm.glb");
-    let length = u32::from_le_bytes(arm[12..16].try_into().expect("a word")) as usize;
-    let document: serde_json::Value = serde_json::from_slice(&arm[20..20 + length]).expect("JSON");
-    let sampler = &document["animations"][0]["samplers"][0];
-    let accessor = &document["accessors"][sampler["input"].as_u64().expect("times") as usize];
-    let view = &document["bufferViews"][accessor["bufferView"].as_u64().expect("a view") as usize];
-    let number = |of: &serde_json::Value, name: &str| of[name].as_u64().unwrap_or(0) as usize;
-    let begin = 20 + length + 8 + number(view, "byteOffset") + number(accessor, "byteOffset");
-    let last = begin + 4 * (number(accessor, "count") - 1);
-    for end in [1e5_f32, 2e17, 1e18, 3e38] {
-        let mut far = arm.clone();
-        far[last..last + 4].copy_from_slice(&end.to_le_bytes());
-        std::fs::write(p.path("far.glb"), far).expect("written");
-        for file in ["far.npz", "far.obj", "far.pc2"] {
-            let found = p.sinew(&["run", "far.glb", "-g", "skin.json", "-o", file]);
-            ended(&found, 2, "expected 1 to 1000000 frames");
-        }
-    }
 }
 
 /// `/dev/full` takes nothing.
@@ -902,119 +867,4 @@ fn plans_that_were_edited_are_refused() {
         0,
         "",
     );
-}
-
-/// The arm of the samples as a file, this text in front of all names in it, and `skin.json` for it.
-pub(crate) fn renamed_arm(place: &Place, more: &str, name: &str) {
-    place.put("skin.json", SKIN);
-    let line = "bake skin sample:arm -g skin.json -o arm.glb";
-    let made = place.sinew(&line.split(' ').collect::<Vec<_>>());
-    ended(&made, 0, "wrote");
-    let renamed = with_names(&bytes(place, "arm.glb"), more);
-    std::fs::write(place.path(name), renamed).expect("written");
-}
-
-/// A GLB file, this text in front of all names in it.
-fn with_names(glb: &[u8], more: &str) -> Vec<u8> {
-    fn rename(value: &mut serde_json::Value, more: &str) {
-        match value {
-            serde_json::Value::Object(map) => {
-                for (key, value) in map.iter_mut() {
-                    match value.as_str() {
-                        Some(name) if key == "name" => *value = format!("{more}{name}").into(),
-                        _ => rename(value, more),
-                    }
-                }
-            }
-            serde_json::Value::Array(all) => all.iter_mut().for_each(|v| rename(v, more)),
-            _ => {}
-        }
-    }
-    let word = |at: usize| u32::from_le_bytes(glb[at..at + 4].try_into().expect("a word")) as usize;
-    let (json, rest) = glb[20..].split_at(word(12));
-    let mut document = serde_json::from_slice(json).expect("JSON");
-    rename(&mut document, more);
-    let mut json = serde_json::to_vec(&document).expect("JSON");
-    json.resize(json.len().next_multiple_of(4), b' ');
-    let sizes = [20 + json.len() + rest.len(), json.len()].map(|n| (n as u32).to_le_bytes());
-    [&glb[..8], &sizes[0], &sizes[1], &glb[16..20], &json, rest].concat()
-}
-
-/// Names with commands for a terminal: in clips, meshes, joints, nodes, and files.
-#[test]
-fn names_do_not_command_the_terminal() {
-    let p = Place::new();
-    let evil = "\u{1b}]0;mine\u{7}\u{9b}31m\u{202e}\u{2028}";
-    renamed_arm(&p, evil, "evil.glb");
-    // Nor do they look like messages of ours.
-    renamed_arm(&p, "a\nerror: pay\nwrote money\n", "lines.glb");
-    p.put(
-        "evil.json",
-        &format!(
-            r#"{{"sinew": "1.0", "nodes": {{"{}": {{"node": "smooth"}}}}}}"#,
-            "\\u001b]0;mine\\u0007"
-        ),
-    );
-    p.put(
-        "raw.json",
-        &format!(r#"{{"sinew": "1.0", "nodes": {{"{evil}": {{"node": "nope"}}}}}}"#),
-    );
-    p.put(&format!("{evil}.obj"), "v 0 0 0\n");
-    let file = format!("{evil}.obj");
-    let all: &[&[&str]] = &[
-        &["check", "evil.json"],
-        &["check", "raw.json"],
-        &["inspect", &file],
-        &["inspect", "evil.glb"],
-        &["inspect", "evil.glb", "--json"],
-        &[
-            "run",
-            "evil.glb",
-            "-g",
-            "skin.json",
-            "-o",
-            "x.npz",
-            "--clip",
-            "nope",
-        ],
-        &["render", "evil.glb", "-o", "x.png", "--focus", "nope"],
-        &["bake", "skin", "evil.glb", "-g", "skin.json", "-o", "y.glb"],
-        &["bake", "vat", "evil.glb", "-g", "skin.json", "-o", "o"],
-        &["psd", "check", "evil.glb"],
-        &["bench", "skin.json", "evil.glb", "--frames", "1"],
-        &["run", &file, "-g", "shift.json", "-o", "x.npz"],
-        &[
-            "run",
-            "square.obj",
-            "-g",
-            "shift.json",
-            "-o",
-            "x.npz",
-            "--clip",
-            evil,
-        ],
-        &["run", "square.obj", "-g", "shift.json", "-o", evil],
-    ];
-    for line in all {
-        for format in ["text", "json"] {
-            let found = p.sinew(&[line, &["--log-format", format][..]].concat());
-            let text = said(&found) + &printed(&found);
-            let raw: Vec<char> = text
-                .chars()
-                .filter(|c| evil.contains(*c) && !c.is_ascii_graphic())
-                .collect();
-            assert!(raw.is_empty(), "{line:?}: {raw:?} in {text:?}");
-        }
-    }
-    for line in [
-        "inspect lines.glb",
-        "run lines.glb -g skin.json -o x.npz --clip nope",
-        "render lines.glb -o x.png --look attribute:x",
-        "psd check lines.glb",
-    ] {
-        let found = p.sinew(&line.split(' ').collect::<Vec<_>>());
-        let text = said(&found) + &printed(&found);
-        let forged = |l: &&str| l.starts_with("error: pay") || l.starts_with("wrote money");
-        assert_eq!(text.lines().find(forged), None, "{line}: {text}");
-    }
 }

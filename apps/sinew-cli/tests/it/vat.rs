@@ -293,21 +293,6 @@ fn mistakes_are_named() {
         2,
         "--clip",
     );
-    ended(
-        &p.sinew(&[
-            "bake",
-            "vat",
-            "drops",
-            "-o",
-            "out",
-            "--order",
-            "file",
-            "--velocity",
-            "v",
-        ]),
-        2,
-        "--order match",
-    );
     let missing = [
         "bake",
         "vat",
@@ -473,9 +458,9 @@ fn flags_of_other_modes_are_named() {
         "points is without effect: it is for mode remesh",
     );
     ended(
-        &bake("drops", &["--order", "color"]),
-        3,
-        "frame 0: no colours",
+        &bake("drops", &["--order", "file", "--velocity", "v"]),
+        0,
+        "velocity is without effect: it is for order match",
     );
     assert!(!said(&bake("drops", &[])).contains("without effect"));
 }
@@ -809,14 +794,6 @@ fn blends_that_go_elsewhere_end_with_5() {
             99.8..141.6,
         ),
         // Two triangles of the second frame in each other's slots, 0.7 m apart.
-        (
-            &["--in-between", "slots"][..],
-            "drops_position.png",
-            [[0, 1], [3, 1]],
-            3,
-            of_slots,
-            699.8..700.2,
-        ),
         (
             &["--points", "unique"][..],
             "drops_lookup.png",

@@ -191,13 +191,13 @@ fn sizes_of_sequences_are_those_of_their_bakes() {
     let p = Place::new();
     colored(&p, "change", &[10, 13, 11, 12], |_| 9);
     colored(&p, "same", &[5, 5, 5], |_| 9);
-    p.put("curve.json", r#"{"order": "curve"}"#);
+    p.put("file.json", r#"{"order": "file"}"#);
     let cases: [(&str, &[&str], &[&str], &str); 5] = [
         ("change", &[], &[], "mode      remesh"),
         (
             "change",
-            &["--settings", "curve.json"],
-            &["--settings", "curve.json"],
+            &["--settings", "file.json"],
+            &["--settings", "file.json"],
             "39 x 4",
         ),
         (

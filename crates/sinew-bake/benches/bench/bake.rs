@@ -34,9 +34,9 @@ fn splash() -> Option<FileFrames> {
     Some(FileFrames::new(files?.expect("a sequence"), true))
 }
 
-fn run(bench: &mut Criterion, name: &str, source: &dyn FrameSource, order: &TriangleOrder) {
+fn run(bench: &mut Criterion, name: &str, source: &dyn FrameSource, order: TriangleOrder) {
     let settings = VatSettings {
-        order: order.clone(),
+        order,
         ..VatSettings::default()
     };
     bench.bench_function(name, |b| {
@@ -58,11 +58,11 @@ fn bakes(bench: &mut Criterion) {
         (75, "swarm of 1,130 triangles, 75 frames"),
         (300, "swarm of 1,130 triangles, 300 frames"),
     ] {
-        run(bench, name, &swarm(frames), &file);
+        run(bench, name, &swarm(frames), file);
     }
     if let Some(splash) = splash() {
-        run(bench, "splash, as in the files", &splash, &file);
-        run(bench, "splash, matched", &splash, &matched);
+        run(bench, "splash, as in the files", &splash, file);
+        run(bench, "splash, matched", &splash, matched);
     }
 }
 

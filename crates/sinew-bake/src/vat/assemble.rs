@@ -227,12 +227,12 @@ fn more_triangles(job: &VatJob, plan: &VatPlan) -> Option<(String, String)> {
         return None;
     }
     let has_middles = plan.recut.as_ref().is_some_and(|r| !r.middles.is_empty());
-    let (code, why) = match (plan.mode, job.settings().matching()) {
-        (Mode::Remesh, Some(_)) if plan.has_ends => (
+    let (code, why) = match (plan.mode, job.settings().is_matched()) {
+        (Mode::Remesh, true) if plan.has_ends => (
             "more_slots",
             "a triangle that comes has its slot a frame before, where it grows out of the surface; --order file needs no more than frames have",
         ),
-        (Mode::Remesh, Some(_)) => (
+        (Mode::Remesh, true) => (
             "more_slots",
             "a slot is free for a frame between triangles that go and come; --order file needs no more than frames have",
         ),
@@ -508,7 +508,7 @@ fn manifest_of(job: &VatJob, plan: &VatPlan, carrier: &Mesh) -> Manifest {
         can_blend: match plan.mode {
             Mode::Soft | Mode::Particles => true,
             Mode::Rigid => settings.pieces.blend,
-            Mode::Remesh => settings.matching().is_some(),
+            Mode::Remesh => settings.is_matched(),
         },
         has_ends: plan.has_ends,
         split_vertices: plan.tears.map(|t| t.split_vertices),

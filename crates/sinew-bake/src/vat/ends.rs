@@ -4,7 +4,7 @@ use super::job::VatJob;
 use super::plan::{VatPlan, slots_of};
 use super::records::MATCHES;
 use super::scan::{match_frames, mesh_of, missing, motion_of, triangles_of};
-use super::settings::{Matching, VatSettings};
+use super::settings::VatSettings;
 use super::target::{PlacedFrame, place_end};
 use crate::BakeError;
 use sinew_geom::Mesh;
@@ -31,14 +31,13 @@ pub(crate) fn end_of(
     settings: &VatSettings,
     [(from, normals), (to, next_normals)]: [(&Mesh, &[[[f32; 3]; 3]]); 2],
     step: &FrameMatch,
-    matching: &Matching,
 ) -> FrameEnd {
-    let motion = [from, to].map(|mesh| motion_of(settings, mesh, matching));
+    let motion = [from, to].map(|mesh| motion_of(settings, mesh));
     let pair = [
         &triangles_of(from, &motion[0]),
         &triangles_of(to, &motion[1]),
     ];
-    frame_end(pair, [normals, next_normals], step, &matching.settings)
+    frame_end(pair, [normals, next_normals], step)
 }
 
 /// A frame with its end.
@@ -59,8 +58,7 @@ pub(crate) fn with_end(
     (mesh, normals): (&Mesh, &[[[f32; 3]; 3]]),
     slots: Vec<SlotContent>,
 ) -> Result<WithEnd, BakeError> {
-    let (Some(following), Some(matching)) = (follower(job, frame), job.settings().matching())
-    else {
+    let Some(following) = follower(job, frame) else {
         let placed = PlacedFrame::new(plan, mesh, normals, &slots);
         let now = placed.shown();
         let texels = encode_frame_with(now.mesh, now.slots, &plan.textures, now.normals);
@@ -72,11 +70,11 @@ pub(crate) fn with_end(
     let next_normals = corner_normals(&next.topology, &next.positions, job.settings().crease());
     let step = match following > frame {
         true => job.work.read::<FrameMatch>(MATCHES, frame, &job.key)?,
-        false => Some(match_frames(job.settings(), mesh, &next, matching)),
+        false => Some(match_frames(job.settings(), mesh, &next)),
     };
     let step = step.ok_or_else(|| missing(job, &[frame], "matches", "scan"))?;
     let both = [(mesh, normals), (&next, &next_normals[..])];
-    let mut end = end_of(job.settings(), both, &step, matching);
+    let mut end = end_of(job.settings(), both, &step);
     let slots = grow_from(&slots, &next_slots, &end);
     let now = PlacedFrame::new(plan, mesh, normals, &slots);
     let then = PlacedFrame::new(plan, &next, &next_normals, &next_slots);

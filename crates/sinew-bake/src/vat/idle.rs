@@ -9,10 +9,12 @@ use sinew_vat::prepare::PrepareSettings;
 pub(crate) fn idle_settings(settings: &VatSettings, mode: Mode) -> Vec<String> {
     let mut names = Vec::new();
     if mode != Mode::Remesh {
-        names.extend(of_changing_triangles(settings).map(|n| (n, "mode remesh")));
-    } else if settings.convention != Convention::Sinew {
+        names.extend(of_changing_triangles(settings));
+    } else if settings.convention != Convention::Sinew && settings.velocity.is_some() {
         let steps = "this project's files: players of other tools step where triangles change";
-        names.extend(of_matching(settings).map(|n| (n, steps)));
+        names.push(("velocity", steps));
+    } else if settings.order == TriangleOrder::File && settings.velocity.is_some() {
+        names.push(("velocity", "order match"));
     }
     if matches!(mode, Mode::Remesh | Mode::Particles) && settings.recut_tolerance.is_some() {
         names.push(("recut_tolerance", "mode soft or rigid"));
@@ -32,27 +34,13 @@ pub(crate) fn idle_settings(settings: &VatSettings, mode: Mode) -> Vec<String> {
 
 type Idle = (&'static str, &'static str);
 
-fn of_changing_triangles(settings: &VatSettings) -> impl Iterator<Item = &'static str> {
+fn of_changing_triangles(settings: &VatSettings) -> Vec<Idle> {
     let asked = [
         ("points", settings.points == Points::Unique),
-        (
-            "order",
-            !matches!(settings.order, TriangleOrder::Matched(_)),
-        ),
+        ("order", settings.order != TriangleOrder::Match),
+        ("velocity", settings.velocity.is_some()),
     ];
-    let names = asked.into_iter().filter(|a| a.1).map(|a| a.0);
-    names.chain(of_matching(settings))
-}
-
-fn of_matching(settings: &VatSettings) -> impl Iterator<Item = &'static str> {
-    let asked = match &settings.order {
-        TriangleOrder::Matched(matching) => [
-            ("in_betweens", matching.in_betweens.is_some()),
-            ("velocity of matching", matching.velocity.is_some()),
-        ],
-        _ => [("in_betweens", false), ("velocity of matching", false)],
-    };
-    asked.into_iter().filter(|a| a.1).map(|a| a.0)
+    asked_for(&asked, "mode remesh")
 }
 
 fn of_pieces(pieces: &PieceSettings) -> Vec<Idle> {
@@ -89,8 +77,6 @@ fn asked_for(settings: &[(&'static str, bool)], needed: &'static str) -> Vec<Idl
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vat::{InBetweens, Matching};
-
     #[test]
     fn defaults_are_never_idle_and_what_is_of_another_mode_is() {
         let all = [Mode::Remesh, Mode::Soft, Mode::Rigid, Mode::Particles];
@@ -98,10 +84,7 @@ mod tests {
             assert!(idle_settings(&VatSettings::default(), mode).is_empty());
         }
         let settings = VatSettings {
-            order: TriangleOrder::Matched(Matching {
-                in_betweens: Some(InBetweens::Slots),
-                ..Matching::default()
-            }),
+            velocity: Some("v".into()),
             points: Points::Unique,
             pieces: PieceSettings {
                 blend: false,
@@ -121,11 +104,11 @@ mod tests {
         assert_eq!(names(Mode::Remesh), ["pieces.blend", "particles.scale"]);
         assert_eq!(
             names(Mode::Rigid),
-            ["points", "in_betweens", "particles.scale"]
+            ["points", "velocity", "particles.scale"]
         );
         assert_eq!(
             names(Mode::Particles),
-            ["points", "in_betweens", "pieces.blend"]
+            ["points", "velocity", "pieces.blend"]
         );
         assert_eq!(names(Mode::Soft).len(), 4);
     }

@@ -227,9 +227,10 @@ impl VatJob {
         clips.filter_map(of_clip).collect()
     }
 
-    /// Number of a frame, as the user knows it.
+    /// Number of a frame, as the user knows it; records may name frames that are not there.
     pub(crate) fn number(&self, frame: usize) -> i64 {
-        self.content.frames[frame].number
+        let found = self.content.frames.get(frame);
+        found.map_or(frame as i64, |f| f.number)
     }
 }
 

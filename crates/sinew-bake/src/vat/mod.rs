@@ -8,7 +8,6 @@ mod earlier;
 mod ends;
 mod idle;
 mod job;
-mod order;
 mod particles;
 mod pictures;
 mod plan;
@@ -44,9 +43,7 @@ pub use read::{read_animation, read_manifest};
 pub use records::MeshRecord;
 pub use recut::RecutPlan;
 pub use scan::scan;
-pub use settings::{
-    InBetweens, Matching, Mode, Points, Space, TextureChoice, TriangleOrder, VatSettings,
-};
+pub use settings::{Mode, Points, Space, TextureChoice, TriangleOrder, VatSettings};
 pub use shapes::{ParticleSettings, PieceSettings};
 pub use sinew_vat::manifest::split_words;
 pub use tearing::TearPlan;

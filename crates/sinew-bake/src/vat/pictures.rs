@@ -109,7 +109,7 @@ impl<'a> Shown<'a> {
 
     /// The piece of a vertex of the bake, where it is one of pieces.
     pub(crate) fn piece_of(&self, vertex: usize) -> Option<usize> {
-        Some(self.pieces.as_ref()?.piece_of(vertex))
+        self.pieces.as_ref()?.piece_of(vertex)
     }
 }
 

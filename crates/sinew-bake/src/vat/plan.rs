@@ -8,7 +8,7 @@ use super::records::{FRAMES, MATCHES, SLOTS, ScanRecord};
 use super::recut::{RecutPlan, measured_recut};
 use super::rigid::plan_rigid;
 use super::scan::{matches_frames, mesh_of, missing};
-use super::settings::{Matching, Mode, Points, Space, TextureChoice};
+use super::settings::{Mode, Points, Space, TextureChoice};
 use super::shapes::check_quantities;
 use super::tearing::{TearPlan, is_torn, not_soft, plan_tears};
 use crate::work::hash_of;
@@ -302,11 +302,9 @@ fn plan_remesh(
     let choices = job.settings().textures_of(Mode::Remesh);
     check_quantities(Mode::Remesh, &choices)?;
     let fullest = scans.iter().map(|s| s.triangles).max().unwrap_or(0);
-    let (slots, rests) = match job.settings().matching() {
-        Some(matching) if matches_frames(job.settings()) => {
-            compose(job, scans, fullest, matching, watch)?
-        }
-        _ => {
+    let (slots, rests) = match matches_frames(job.settings()) {
+        true => compose(job, scans, watch)?,
+        false => {
             let rests = scans.iter().map(|s| Rest::behind(s.triangles));
             (fullest, rests.collect())
         }
@@ -405,8 +403,6 @@ fn extent_of<'a>(scan: &'a ScanRecord, quantity: &Quantity) -> Option<&'a Extent
 fn compose(
     job: &VatJob,
     scans: &[ScanRecord],
-    fullest: u32,
-    matching: &Matching,
     watch: &Watch<'_>,
 ) -> Result<(u32, Vec<Rest>), BakeError> {
     let stage = watch.stage("slots", scans.len());
@@ -418,7 +414,7 @@ fn compose(
     for clip in job.clips() {
         // Every clip begins anew: all slots are free for its first frame.
         let first = scans.get(clip.first).map_or(0, |s| s.triangles);
-        let mut chain = SlotChain::new(first as usize, fullest as usize, matching.slots);
+        let mut chain = SlotChain::new(first as usize);
         if job.settings().has_ends() {
             chain = chain.freed_at_once();
         }

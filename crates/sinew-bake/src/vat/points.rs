@@ -4,7 +4,7 @@ use super::convention::Convention;
 use super::job::VatJob;
 use super::plan::{PointPlan, VatPlan};
 use super::records::ScanRecord;
-use super::settings::{InBetweens, Mode, Points, VatSettings};
+use super::settings::{Mode, Points, VatSettings};
 use super::target::PlacedFrame;
 use crate::BakeError;
 use sinew_geom::Mesh;
@@ -39,10 +39,6 @@ pub(crate) fn check(settings: &VatSettings) -> Result<(), BakeError> {
     ) {
         let expected = "corners: other conventions have no lookup of this kind";
         return wrong("points", "unique".into(), expected);
-    }
-    if settings.in_betweens() == Some(InBetweens::Closed) {
-        let expected = "slots, or closed with points corners: ends of frames have other points than the lookup says";
-        return wrong("in_betweens", "closed with unique points".into(), expected);
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use super::job::VatJob;
 use super::pictures::Shown;
 use super::plan::VatPlan;
 use super::records::{FrameErrors, ScanRecord};
-use super::settings::{Mode, TriangleOrder};
+use super::settings::Mode;
 use crate::BakeError;
 use crate::report::{Page, Plot, Series, data_uri, escaped, grouped};
 use sinew_geom::{Image, Mesh};
@@ -173,13 +173,9 @@ impl Reported<'_> {
     }
 
     fn order_words(&self) -> &'static str {
-        match (&self.plan.mode, self.job.settings().order()) {
-            (Mode::Remesh, TriangleOrder::Matched(_)) => {
-                "each in the slot of what it was in the frame before"
-            }
-            (Mode::Remesh, TriangleOrder::File) => "as in the file",
-            (Mode::Remesh, TriangleOrder::Curve) => "along a Hilbert curve",
-            (Mode::Remesh, TriangleOrder::Color) => "by colour",
+        match (self.plan.mode, self.job.settings().is_matched()) {
+            (Mode::Remesh, true) => "each in the slot of what it was in the frame before",
+            (Mode::Remesh, false) => "as in the file",
             _ => "that of the first frame",
         }
     }

@@ -389,9 +389,9 @@ impl RigidTexels {
         self.carrier.soft.triangles()
     }
 
-    /// The piece of a vertex of the carrier.
-    pub(crate) fn piece_of(&self, vertex: usize) -> usize {
-        self.carrier.pieces.of_vertex(vertex)
+    /// The piece of a vertex of the carrier, if it has that.
+    pub(crate) fn piece_of(&self, vertex: usize) -> Option<usize> {
+        self.carrier.pieces.find_vertex(vertex)
     }
 }
 

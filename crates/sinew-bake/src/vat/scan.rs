@@ -1,6 +1,5 @@
 //! The first step: every frame is made, prepared, looked at and matched with the next one.
 
-use super::convention::Convention;
 use super::job::VatJob;
 use super::particles::{scan_points, width_warning};
 use super::points;
@@ -8,7 +7,7 @@ use super::preparation::{Preparation, Prepared};
 use super::records::{FRAMES, MATCHES, MeshRecord, PieceScan, ScanRecord};
 use super::recut::recut_of;
 use super::rigid::RigidCarrier;
-use super::settings::{Matching, Mode, TriangleOrder, VatSettings};
+use super::settings::{Mode, VatSettings};
 use super::shapes::ParticleSettings;
 use super::tearing::{may_tear, tears_of};
 use crate::work::{is_sealed, sealed, unsealed};
@@ -84,18 +83,16 @@ pub fn scan(
                 .try_for_each(|frame| load(frame).and_then(keep))?;
         }
     }
-    match job.settings().matching() {
-        Some(matching) if matches_frames(job.settings()) => {
-            match_pairs(job, frames.start..last - 1, matching, watch)
-        }
-        _ => Ok(()),
+    match matches_frames(job.settings()) {
+        true => match_pairs(job, frames.start..last - 1, watch),
+        false => Ok(()),
     }
 }
 
 /// Whether it may turn out that matches are needed.
 pub(crate) fn matches_frames(settings: &VatSettings) -> bool {
     let may_change = matches!(settings.mode, None | Some(Mode::Remesh));
-    may_change && settings.convention == Convention::Sinew && settings.matching().is_some()
+    may_change && settings.is_matched()
 }
 
 struct Scanner<'a> {
@@ -144,8 +141,7 @@ impl Scanner<'_> {
         } = prepared;
         let asked = job.settings().textures.iter().map(|t| &t.quantity);
         add_derived(&mut mesh, asked, job.settings().crease());
-        check_motion(&mesh, job.settings().matching(), number)?;
-        check_colors(&mesh, job.settings(), number)?;
+        check_motion(&mesh, job.settings(), number)?;
         check_points(&mesh, job.settings(), number)?;
         let first = self.first.as_ref().unwrap_or(&mesh);
         // Indices of frames that were simplified one by one are the same by chance at most.
@@ -361,7 +357,6 @@ fn first_bad<const N: usize>(values: &[[f32; N]]) -> Option<(usize, f32)> {
 fn match_pairs(
     job: &VatJob,
     pairs: std::ops::Range<usize>,
-    matching: &Matching,
     watch: &Watch<'_>,
 ) -> Result<(), BakeError> {
     let pairs = pairs.filter(|frame| !job.ends_clip(*frame));
@@ -370,30 +365,24 @@ fn match_pairs(
     missing.par_iter().try_for_each(|&frame| {
         stage.go_on()?;
         let (from, to) = (mesh_of(job, frame)?, mesh_of(job, frame + 1)?);
-        let found = match_frames(job.settings(), &from, &to, matching);
+        let found = match_frames(job.settings(), &from, &to);
         job.work.write(MATCHES, frame, &job.key, &found)?;
         stage.step();
         Ok(())
     })
 }
 
-pub(crate) fn match_frames(
-    settings: &VatSettings,
-    from: &Mesh,
-    to: &Mesh,
-    matching: &Matching,
-) -> FrameMatch {
-    let motion = [from, to].map(|mesh| motion_of(settings, mesh, matching));
+pub(crate) fn match_frames(settings: &VatSettings, from: &Mesh, to: &Mesh) -> FrameMatch {
+    let motion = [from, to].map(|mesh| motion_of(settings, mesh));
     match_triangles(
         &triangles_of(from, &motion[0]),
         &triangles_of(to, &motion[1]),
-        &matching.settings,
     )
 }
 
 /// Whether a frame has the velocities that matching is told to use; empty frames need none.
-fn check_motion(mesh: &Mesh, matching: Option<&Matching>, number: i64) -> Result<(), BakeError> {
-    let Some(name) = matching.and_then(|m| m.velocity.as_ref()) else {
+fn check_motion(mesh: &Mesh, settings: &VatSettings, number: i64) -> Result<(), BakeError> {
+    let Some(name) = settings.velocity.as_ref().filter(|_| settings.is_matched()) else {
         return Ok(());
     };
     match mesh.attributes.get(name) {
@@ -408,16 +397,6 @@ fn check_motion(mesh: &Mesh, matching: Option<&Matching>, number: i64) -> Result
             Err(BakeError::Frame { number, message })
         }
     }
-}
-
-/// Whether a frame has the colours that triangles are to be sorted by; empty frames need none.
-fn check_colors(mesh: &Mesh, settings: &VatSettings, number: i64) -> Result<(), BakeError> {
-    let has_none = mesh.colors.is_empty() && !mesh.topology.triangles().is_empty();
-    if settings.order == TriangleOrder::Color && has_none {
-        let message = "no colours, by which triangles are to be put in order".into();
-        return Err(BakeError::Frame { number, message });
-    }
-    Ok(())
 }
 
 /// Whether a frame of points has the attributes that were named; those that are read by default may be missing.
@@ -440,13 +419,9 @@ fn check_points(mesh: &Mesh, settings: &VatSettings, number: i64) -> Result<(), 
 }
 
 /// Where the points of a mesh go until the next frame, if an attribute says so.
-pub(crate) fn motion_of(
-    settings: &VatSettings,
-    mesh: &Mesh,
-    matching: &Matching,
-) -> Option<Vec<[f32; 3]>> {
+pub(crate) fn motion_of(settings: &VatSettings, mesh: &Mesh) -> Option<Vec<[f32; 3]>> {
     let rate = settings.frames_per_second;
-    match mesh.attributes.get(matching.velocity.as_ref()?)? {
+    match mesh.attributes.get(settings.velocity.as_ref()?)? {
         Attribute::Vec3(v) => Some(v.iter().map(|v| v.map(|c| c / rate)).collect()),
         _ => None,
     }

@@ -7,7 +7,6 @@ use super::shapes::{self, ParticleSettings, PieceSettings};
 use crate::BakeError;
 use serde::{Deserialize, Serialize};
 pub use sinew_vat::manifest::{Mode, Space};
-use sinew_vat::matching::{MatchSettings, SlotPolicy};
 use sinew_vat::playback::AtEnd;
 use sinew_vat::prepare::PrepareSettings;
 use sinew_vat::quantity::Quantity;
@@ -46,6 +45,8 @@ pub struct VatSettings {
     pub prepare: PrepareSettings,
     /// Which slot shows which triangle, where triangles change.
     pub order: TriangleOrder,
+    /// Vector attribute that says where points go, metres a second: makes matching better.
+    pub velocity: Option<String>,
     /// What has a texel, where triangles change. Without effect where it turns out that they stay the same.
     pub points: Points,
     /// Which vertices move together, where pieces keep their shape.
@@ -77,6 +78,7 @@ impl Default for VatSettings {
             crease_degrees: 60.0,
             prepare: PrepareSettings::default(),
             order: TriangleOrder::default(),
+            velocity: None,
             points: Points::default(),
             pieces: PieceSettings::default(),
             recut_tolerance: None,
@@ -110,92 +112,26 @@ pub enum Points {
 }
 
 /// Which slot shows which triangle of a frame.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TriangleOrder {
+    /// Each triangle in the slot of what it was before, so that frames can be blended.
+    #[default]
+    Match,
     /// As they stand in the file: for players that step from frame to frame.
     File,
-    /// Along a Hilbert curve through the box of the sequence: neighbours in the texture are neighbours in space.
-    Curve,
-    /// By the first colour of their corners: hue, then lightness.
-    Color,
-    /// Each triangle in the slot of what it was before, so that frames can be blended.
-    Matched(Matching),
-}
-
-impl Default for TriangleOrder {
-    fn default() -> Self {
-        Self::Matched(Matching::default())
-    }
-}
-
-/// How triangles of neighbouring frames are put together.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Matching {
-    /// What makes two triangles alike.
-    pub settings: MatchSettings,
-    /// Which slots a new triangle may take.
-    pub slots: SlotPolicy,
-    /// Vector attribute that says where points go, metres a second.
-    pub velocity: Option<String>,
-    /// What blends go towards; nothing: [`InBetweens::Closed`], with unique points [`InBetweens::Slots`].
-    pub in_betweens: Option<InBetweens>,
-}
-
-/// What a blend between two frames of changing triangles goes towards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum InBetweens {
-    /// Points go to where they are on the next frame's surface, so that it stays closed; textures have two rows a frame.
-    #[default]
-    Closed,
-    /// Triangles go to the triangles that they become, and part from their neighbours on the way; one row a frame.
-    Slots,
-}
-
-impl Default for Matching {
-    fn default() -> Self {
-        Self {
-            settings: MatchSettings::default(),
-            slots: SlotPolicy::Clean,
-            velocity: None,
-            in_betweens: None,
-        }
-    }
 }
 
 impl VatSettings {
-    /// Which slot shows which triangle. Players of other tools step where triangles change: nothing is matched for them.
-    pub(crate) fn order(&self) -> &TriangleOrder {
-        match &self.order {
-            TriangleOrder::Matched(_) if self.convention != Convention::Sinew => {
-                &TriangleOrder::File
-            }
-            order => order,
-        }
+    /// Whether triangles that change are matched. Players of other tools step where they do: nothing is matched for them.
+    pub(crate) fn is_matched(&self) -> bool {
+        self.order == TriangleOrder::Match && self.convention == Convention::Sinew
     }
 
-    /// How triangles are matched, if they are.
-    pub fn matching(&self) -> Option<&Matching> {
-        match self.order() {
-            TriangleOrder::Matched(matching) => Some(matching),
-            _ => None,
-        }
-    }
-
-    /// What blends go towards, where triangles change and are matched.
-    pub fn in_betweens(&self) -> Option<InBetweens> {
-        let default = match self.points {
-            Points::Corners => InBetweens::Closed,
-            Points::Unique => InBetweens::Slots,
-        };
-        self.matching().map(|m| m.in_betweens.unwrap_or(default))
-    }
-
-    /// Whether frames have their ends behind them, where triangles change.
+    /// Whether frames have their ends behind them, where triangles change: blends go to where points are on the next frame's surface, which stays closed.
+    /// Blends of unique points go to what is next in the slot; triangles part from their neighbours on the way.
     pub fn has_ends(&self) -> bool {
-        self.in_betweens() == Some(InBetweens::Closed)
+        self.is_matched() && self.points == Points::Corners
     }
 
     /// Whether it may turn out that unique points have texels.

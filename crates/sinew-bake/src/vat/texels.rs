@@ -2,14 +2,13 @@
 
 use super::ends::with_end;
 use super::job::VatJob;
-use super::order::{along_curve, by_color, slots_in_order};
 use super::particles::particles_frame;
 use super::plan::{VatPlan, middle_of, slots_of};
 use super::points;
 use super::records::{FrameErrors, TEXELS, TexelRecord};
 use super::rigid::RigidTexels;
 use super::scan::mesh_of;
-use super::settings::{Mode, TriangleOrder};
+use super::settings::Mode;
 use super::target::{PlacedFrame, place_mesh, turn_normals};
 use super::tearing::soft_carrier;
 use crate::work::hash_of;
@@ -178,15 +177,13 @@ fn contents(
 ) -> Result<Vec<SlotContent>, BakeError> {
     let absent = middle_of(&plan.bounds);
     let count = plan.triangles;
-    Ok(match job.settings().order() {
-        TriangleOrder::Matched(_) => slots_of(job, plan, frame)?,
-        TriangleOrder::File => {
-            let triangles = mesh.topology.triangles().len();
-            slots_in_file_order(index32(triangles), count, absent)
+    match job.settings().is_matched() {
+        true => slots_of(job, plan, frame),
+        false => {
+            let triangles = index32(mesh.topology.triangles().len());
+            Ok(slots_in_file_order(triangles, count, absent))
         }
-        TriangleOrder::Curve => slots_in_order(&along_curve(mesh, &plan.bounds), count, absent),
-        TriangleOrder::Color => slots_in_order(&by_color(mesh), count, absent),
-    })
+    }
 }
 
 fn soft_frame(

@@ -1,7 +1,7 @@
 //! Matching of two frames of about 9,000 triangles, and slots of a sequence: `cargo bench -p sinew-vat`.
 
 use criterion::{Criterion, Throughput, criterion_group};
-use sinew_vat::matching::{MatchSettings, SlotPolicy, Triangles, compose, match_triangles};
+use sinew_vat::matching::{Triangles, match_triangles};
 use std::f32::consts::TAU;
 use std::hint::black_box;
 
@@ -53,19 +53,12 @@ fn view(frame: &Frame) -> Triangles<'_> {
 }
 
 fn matching(c: &mut Criterion) {
-    let frames = [ring(122, 37, 0.0), ring(119, 38, 1.0), ring(123, 36, 2.0)];
-    let settings = MatchSettings::default();
-    let step =
-        |a: usize, b: usize| match_triangles(&view(&frames[a]), &view(&frames[b]), &settings);
+    let frames = [ring(122, 37, 0.0), ring(119, 38, 1.0)];
+    let step = |a: usize, b: usize| match_triangles(&view(&frames[a]), &view(&frames[b]));
     let mut group = c.benchmark_group("matching");
     group.sample_size(10);
     group.throughput(Throughput::Elements(frames[1].triangles.len() as u64));
     group.bench_function("two frames", |bench| bench.iter(|| black_box(step(0, 1))));
-    let counts = [0, 1, 2].map(|frame: usize| frames[frame].triangles.len());
-    let matches = [step(0, 1), step(1, 2)];
-    group.bench_function("slots of three frames", |bench| {
-        bench.iter(|| black_box(compose(&counts, &matches, SlotPolicy::Fewest)));
-    });
     group.finish();
 }
 

@@ -4,38 +4,34 @@ use super::auction::{Offer, Offers};
 use super::drift::Drift;
 use super::surface::{Piece, Surface};
 use super::tree::Tree;
-use super::{MatchSettings, Vector};
+use super::{AREA, CANDIDATES, NORMAL, RADIUS, Vector};
 
 /// Units of integer cost in a squared mean edge.
 const UNITS: f32 = 1024.0;
 /// Costs and prices add up below 2³¹.
 const MOST: f32 = 5.0e8;
 
-/// Settings in units of length.
+/// Weights in units of length.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scale {
     normal: f32,
-    area: f32,
     limit: f32,
     per_unit: f32,
-    candidates: usize,
 }
 
 impl Scale {
-    pub(super) fn new(before: &Surface, after: &Surface, settings: &MatchSettings) -> Self {
+    pub(super) fn new(before: &Surface, after: &Surface) -> Self {
         // Points alone have no scale; any will do.
         let edge = match (before.edge + after.edge) * 0.5 {
             0.0 => 1.0,
             edge => edge,
         };
         let square = edge * edge;
-        let limit = settings.radius * settings.radius;
+        let limit = RADIUS * RADIUS;
         Self {
-            normal: settings.normal * square,
-            area: settings.area,
+            normal: NORMAL * square,
             limit: limit * square,
             per_unit: UNITS.min(MOST / limit) / square,
-            candidates: settings.candidates.max(1),
         }
     }
 
@@ -64,7 +60,7 @@ impl Scale {
         }
         let size = piece.size - partner.size;
         let turned = 0.5 * (1.0 - piece.normal.dot(&partner.normal));
-        let rest = self.normal * turned + self.area * size * size;
+        let rest = self.normal * turned + AREA * size * size;
         if apart + rest >= limit {
             return None;
         }
@@ -109,11 +105,11 @@ impl Search<'_> {
     ) -> Offers {
         let mut offers = Offers::default();
         offers.starts.push(0);
-        let mut cheapest = Vec::with_capacity(self.scale.candidates + 1);
+        let mut cheapest = Vec::with_capacity(CANDIDATES + 1);
         for (piece, partner) in before.pieces.iter().zip(partners) {
             if partner.is_none() {
-                let most = self.scale.candidates;
-                self.cheapest(piece, &drift.moved(piece), free, most, &mut cheapest);
+                let moved = drift.moved(piece);
+                self.cheapest(piece, &moved, free, CANDIDATES, &mut cheapest);
                 offers
                     .offers
                     .extend(cheapest.drain(..).map(|(cost, good)| Offer {

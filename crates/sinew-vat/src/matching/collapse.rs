@@ -4,14 +4,13 @@ use super::drift::Drift;
 use super::surface::Surface;
 use super::thin;
 use super::tree::Tree;
-use super::{MatchSettings, Pair, Triangles, Unpaired, Vector};
+use super::{Pair, RADIUS, SMOOTHING, Triangles, Unpaired, Vector};
 
 /// Births and deaths of a pair, each in the order of its frame.
 pub(super) fn unpaired(
     pair: &Pair,
     [from, to]: [&Triangles<'_>; 2],
     partners: &[Option<u32>],
-    settings: &MatchSettings,
 ) -> (Vec<Unpaired>, Vec<Unpaired>) {
     let (before, after) = (&pair.before, &pair.after);
     let mut back = vec![None; after.pieces.len()];
@@ -20,10 +19,10 @@ pub(super) fn unpaired(
             back[*partner as usize] = Some(index);
         }
     }
-    let reach = settings.radius * (before.edge + after.edge) * 0.5;
+    let reach = RADIUS * (before.edge + after.edge) * 0.5;
     (
-        collapse(after, before, from, &back, settings.smoothing, reach),
-        collapse(before, after, to, partners, settings.smoothing, reach),
+        collapse(after, before, from, &back, reach),
+        collapse(before, after, to, partners, reach),
     )
 }
 
@@ -33,13 +32,12 @@ fn collapse(
     other: &Surface,
     frame: &Triangles<'_>,
     partners: &[Option<u32>],
-    smoothing: usize,
     reach: f32,
 ) -> Vec<Unpaired> {
     if partners.iter().all(Option::is_some) {
         return Vec::new();
     }
-    let drift = Drift::new(surface, other, partners, smoothing);
+    let drift = Drift::new(surface, other, partners, SMOOTHING);
     let tree = other.boxes();
     let alone = surface
         .pieces

@@ -8,7 +8,7 @@ use super::collapse::closest_weights;
 use super::drift::Drift;
 use super::surface::{Piece, Surface};
 use super::tree::Tree;
-use super::{FrameMatch, MatchSettings, Triangles, Unpaired, Vector};
+use super::{FrameMatch, NORMAL, RADIUS, Triangles, Unpaired, Vector};
 use crate::groups::Groups;
 use sinew_geom::Real;
 use sinew_geom::nalgebra::Matrix3;
@@ -42,14 +42,13 @@ pub struct FrameEnd {
     pub appearing: Vec<Unpaired>,
 }
 
-/// Where `from` is when `to` begins; `step` is what [`super::match_triangles`] made of both with the same settings.
+/// Where `from` is when `to` begins; `step` is what [`super::match_triangles`] made of both.
 ///
 /// `normals` are those of corners, of both frames. Cost: as the search for the nearest point for each vertex, O(n log n).
 pub fn frame_end(
     [from, to]: [&Triangles<'_>; 2],
     normals: [&[[[f32; 3]; 3]]; 2],
     step: &FrameMatch,
-    settings: &MatchSettings,
 ) -> FrameEnd {
     let backwards = from.motion.is_none() && to.motion.is_some();
     let before = Surface::new(from, 1.0);
@@ -58,8 +57,8 @@ pub fn frame_end(
     let drift = Drift::new(&before, &after, &partners, SMOOTHING);
     let ground = Ground {
         tree: after.boxes(),
-        reach: settings.radius * (before.edge + after.edge) * 0.5,
-        bend: settings.normal * before.edge * after.edge,
+        reach: RADIUS * (before.edge + after.edge) * 0.5,
+        bend: NORMAL * before.edge * after.edge,
         surface: &after,
         frame: to,
         normals: normals[1],

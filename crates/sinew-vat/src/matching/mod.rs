@@ -2,13 +2,15 @@
 //!
 //! A sequence whose topology changes has no relation between triangle t of one frame and triangle t of the next, so
 //! frames cannot be blended. Here a relation is made: [`match_triangles`] pairs triangles of two neighbouring frames
-//! one to one, and [`compose`] follows the pairs through the whole sequence and gives each chain a slot of the texture.
+//! one to one, and [`SlotChain`] follows the pairs through the whole sequence and gives each chain a slot of the texture.
 //!
 //! 1. **Kept numbers.** Where a frame keeps most of the index triples of the frame before, as cloth that tears does,
 //!    those triangles keep their identity whatever they do. Loose triangles, each with points of its own, are joined by
 //!    place first: their own numbers say nothing.
-//! 2. **Assignment.** All others are paired so that the sum of costs is least; see [`MatchSettings`] for the cost.
-//!    Points are first carried along their velocity, if it is known. Solved by auction (Bertsekas 1992).
+//! 2. **Assignment.** All others are paired so that the sum of costs is least. Points are first carried along their velocity, if it is known. Solved by auction
+//!    (Bertsekas 1992). The cost of a pair is the mean squared distance of its corners, in the better of three turns, plus `2 h² (1 - cos)/2` for the
+//!    angle between the normals, plus `(√A - √B)²`, where `h` is the mean edge length of both frames and `A`, `B` are areas. A pair must cost less than
+//!    `(3 h)²`; triangles without such a partner are born or die.
 //! 3. **Coherence.** The displacements of the pairs, averaged around each point, predict where each corner goes; the
 //!    assignment is repeated with distances from there. Neighbours go to neighbours, and cracks close.
 //! 4. **Births and deaths.** A triangle without partner grows out of, or shrinks into, a point of the other surface.
@@ -37,7 +39,7 @@ pub use distance::{
 };
 pub use joined::numbers_mean_the_same;
 pub use landing::{FrameEnd, Landing, frame_end};
-pub use slots::{Slot, SlotChain, SlotPolicy, Slots, SlotsError, compose};
+pub use slots::{Slot, SlotChain, SlotsError};
 
 use candidates::{Scale, Search};
 use drift::Drift;
@@ -60,40 +62,18 @@ pub struct Triangles<'a> {
     pub motion: Option<&'a [[f32; 3]]>,
 }
 
-/// What makes two triangles alike, in terms of the mean edge length `h` of both frames.
-///
-/// The cost of a pair is the mean squared distance of its corners, in the better of three turns, plus
-/// `normal * h² * (1 - cos)/2` for the angle between the normals, plus `area * (√A - √B)²`. A pair must cost less than
-/// `(radius * h)²`; triangles without such a partner are born or die.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct MatchSettings {
-    /// Weight of the angle between the normals.
-    pub normal: f32,
-    /// Weight of the difference of the areas.
-    pub area: f32,
-    /// How far a partner may be, in mean edge lengths.
-    pub radius: f32,
-    /// How many partners are tried for each triangle: the cheapest ones.
-    pub candidates: usize,
-    /// How often the assignment is repeated with predicted places.
-    pub rounds: usize,
-    /// How often the prediction is averaged over neighbours in each round.
-    pub smoothing: usize,
-}
-
-impl Default for MatchSettings {
-    fn default() -> Self {
-        Self {
-            normal: 2.0,
-            area: 1.0,
-            radius: 3.0,
-            candidates: 8,
-            rounds: 1,
-            smoothing: 3,
-        }
-    }
-}
+/// Weight of the angle between the normals.
+const NORMAL: f32 = 2.0;
+/// Weight of the difference of the areas.
+const AREA: f32 = 1.0;
+/// How far a partner may be, in mean edge lengths.
+const RADIUS: f32 = 3.0;
+/// How many partners are tried for each triangle: the cheapest ones.
+const CANDIDATES: usize = 8;
+/// How often triangles are assigned: first where they are, then where their neighbours say that they go.
+const ROUNDS: usize = 2;
+/// How often the prediction is averaged over neighbours in each round.
+const SMOOTHING: usize = 3;
 
 /// The triangle before that became a triangle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -130,11 +110,7 @@ pub struct FrameMatch {
 /// the identity. Triangles without area take part like all others.
 ///
 /// Cost: O(n log n) for n triangles, some 10 µs for each triangle; one thread. Run pairs of frames in parallel.
-pub fn match_triangles(
-    from: &Triangles<'_>,
-    to: &Triangles<'_>,
-    settings: &MatchSettings,
-) -> FrameMatch {
+pub fn match_triangles(from: &Triangles<'_>, to: &Triangles<'_>) -> FrameMatch {
     let numbers = [from, to].map(joined);
     if numbers[0] == numbers[1] {
         return identity(to.triangles.len() as u32);
@@ -145,8 +121,8 @@ pub fn match_triangles(
         before: Surface::new(from, 1.0),
         after: Surface::new(to, if backwards { -1.0 } else { 0.0 }),
     };
-    let partners = pair.partners(&kept, settings);
-    pair.result(from, to, &kept, &partners, settings)
+    let partners = pair.partners(&kept);
+    pair.result(from, to, &kept, &partners)
 }
 
 fn identity(triangles: u32) -> FrameMatch {
@@ -166,17 +142,17 @@ struct Pair {
 
 impl Pair {
     /// For each piece before the piece after it.
-    fn partners(&self, kept: &[Option<Predecessor>], settings: &MatchSettings) -> Vec<Option<u32>> {
+    fn partners(&self, kept: &[Option<Predecessor>]) -> Vec<Option<u32>> {
         let fixed = self.fixed(kept);
         let search = Search {
             after: &self.after,
             tree: self.after.centroids(),
-            scale: Scale::new(&self.before, &self.after, settings),
+            scale: Scale::new(&self.before, &self.after),
         };
         let free = self.free_after(&fixed);
         let mut partners = fixed.clone();
-        for _ in 0..=settings.rounds {
-            let drift = Drift::new(&self.before, &self.after, &partners, settings.smoothing);
+        for _ in 0..ROUNDS {
+            let drift = Drift::new(&self.before, &self.after, &partners, SMOOTHING);
             let offers = search.offers(&self.before, &drift, &fixed, &free);
             let assigned = auction::assign(&offers, free.len(), search.scale.alone());
             partners = fixed
@@ -185,7 +161,7 @@ impl Pair {
                 .map(|(fixed, new)| fixed.or(new))
                 .collect();
         }
-        let drift = Drift::new(&self.before, &self.after, &partners, settings.smoothing);
+        let drift = Drift::new(&self.before, &self.after, &partners, SMOOTHING);
         let mut free = self.free_after(&partners);
         search.pair_leftovers(&self.before, &drift, &mut partners, &mut free);
         partners
@@ -220,10 +196,9 @@ impl Pair {
         to: &Triangles<'_>,
         kept: &[Option<Predecessor>],
         partners: &[Option<u32>],
-        settings: &MatchSettings,
     ) -> FrameMatch {
         let mut predecessors = kept.to_vec();
-        let drift = Drift::new(&self.before, &self.after, partners, settings.smoothing);
+        let drift = Drift::new(&self.before, &self.after, partners, SMOOTHING);
         for (piece, partner) in self.before.pieces.iter().zip(partners) {
             let Some(partner) = partner else { continue };
             let partner = &self.after.pieces[*partner as usize];
@@ -233,7 +208,7 @@ impl Pair {
                 turn: (3 + piece.first - partner.own_corner(turn)) % 3,
             });
         }
-        let (births, deaths) = collapse::unpaired(self, [from, to], partners, settings);
+        let (births, deaths) = collapse::unpaired(self, [from, to], partners);
         FrameMatch {
             predecessors,
             births,

@@ -1,12 +1,11 @@
 //! Settings of a bake: those of a file, and what flags say otherwise.
 
 use crate::bake_args::{
-    AtEndArg, InBetweenArg, ModeArg, OrderArg, PlayedArgs, PointsArg, ShapeArgs, SourceArgs,
-    VatSettingsArgs,
+    AtEndArg, ModeArg, OrderArg, PlayedArgs, PointsArg, ShapeArgs, SourceArgs, VatSettingsArgs,
 };
 use crate::exit::{Failure, Outcome};
 use crate::frames::step_of;
-use sinew::bake::vat::{InBetweens, Mode, Points, TriangleOrder, VatSettings};
+use sinew::bake::vat::{Mode, Points, TriangleOrder, VatSettings};
 use sinew::vat::playback::AtEnd;
 use sinew::vat::prepare::hidden::HiddenSettings;
 use sinew::vat::prepare::relax::RelaxSettings;
@@ -36,7 +35,12 @@ pub(super) fn settings_of(args: &VatSettingsArgs, source: &SourceArgs) -> Outcom
     out.crease_degrees = args.crease.unwrap_or(out.crease_degrees);
     out.points = args.points.map_or(out.points, points_of);
     args.convention.apply(&mut out)?;
-    order_of(args, &mut out)?;
+    out.order = match args.order {
+        None => out.order,
+        Some(OrderArg::Match) => TriangleOrder::Match,
+        Some(OrderArg::File) => TriangleOrder::File,
+    };
+    out.velocity = args.velocity.clone().or(out.velocity);
     shapes_of(&args.shapes, &mut out);
     prepare_of(args, &mut out);
     out.check()?;
@@ -89,36 +93,6 @@ pub(super) fn settings_in(path: &Path) -> Outcome<VatSettings> {
         None => value,
     };
     serde_json::from_value(settings).map_err(fault)
-}
-
-fn order_of(args: &VatSettingsArgs, out: &mut VatSettings) -> Outcome {
-    match args.order {
-        None => {}
-        Some(OrderArg::Match) if out.matching().is_some() => {}
-        Some(OrderArg::Match) => out.order = TriangleOrder::default(),
-        Some(OrderArg::File) => out.order = TriangleOrder::File,
-        Some(OrderArg::Curve) => out.order = TriangleOrder::Curve,
-        Some(OrderArg::Color) => out.order = TriangleOrder::Color,
-    }
-    let needs_matching = |flag: &str| {
-        let message = format!("{flag} helps matching; it needs --order match");
-        Err(Failure::usage(message))
-    };
-    let matching = match &mut out.order {
-        TriangleOrder::Matched(matching) => matching,
-        _ if args.velocity.is_some() => return needs_matching("--velocity"),
-        _ if args.in_between.is_some() => return needs_matching("--in-between"),
-        _ => return Ok(()),
-    };
-    if let Some(name) = &args.velocity {
-        matching.velocity = Some(name.clone());
-    }
-    match args.in_between {
-        None => {}
-        Some(InBetweenArg::Closed) => matching.in_betweens = Some(InBetweens::Closed),
-        Some(InBetweenArg::Slots) => matching.in_betweens = Some(InBetweens::Slots),
-    }
-    Ok(())
 }
 
 fn shapes_of(args: &ShapeArgs, out: &mut VatSettings) {

@@ -18,11 +18,7 @@ fn of_counts(counts: &[usize]) -> MeshFrames {
     MeshFrames::new("some", counts.iter().map(frame).collect())
 }
 
-fn with(in_betweens: InBetweens, at_end: AtEnd) -> VatSettings {
-    let matching = Matching {
-        in_betweens: Some(in_betweens),
-        ..Matching::default()
-    };
+fn with(points: Points, at_end: AtEnd) -> VatSettings {
     let textures = [Quantity::Position, Quantity::Normal].map(|quantity| TextureChoice {
         quantity,
         format: TexelFormat::Float,
@@ -31,7 +27,8 @@ fn with(in_betweens: InBetweens, at_end: AtEnd) -> VatSettings {
         at_end,
         textures: textures.into(),
         mode: Some(Mode::Remesh),
-        ..with_order(TriangleOrder::Matched(matching))
+        points,
+        ..VatSettings::default()
     }
 }
 
@@ -43,11 +40,11 @@ fn no_more_slots_than_the_fullest_frame_has_triangles() {
         &[0, 5, 0, 0, 5, 1, 4, 5],
         &[3, 5, 0, 4, 1, 5, 0],
     ] {
-        let (_, summary) = baked(&of_counts(counts), &with(InBetweens::Closed, AtEnd::Clamp));
+        let (_, summary) = baked(&of_counts(counts), &with(Points::Corners, AtEnd::Clamp));
         assert_eq!(summary.triangles, 20, "{counts:?}");
     }
-    // From slot to slot one frame shows where what was there died and where what comes is born: by hand, two sets of slots in turn.
-    let settings = with(InBetweens::Slots, AtEnd::Clamp);
+    // Of unique points blends go from slot to slot: one frame shows where what was there died and where what comes is born: by hand, two sets of slots in turn.
+    let settings = with(Points::Unique, AtEnd::Clamp);
     let (_, summary) = baked(&of_counts(&[5, 0, 5, 0, 5, 0, 5]), &settings);
     assert_eq!(summary.triangles, 40);
     // With two empty frames between there is time for both.
@@ -109,7 +106,7 @@ fn players_go_through_empty_frames_as_by_hand() {
     let frame = |f: usize| source.load(f).expect("there").mesh;
     let is_empty = |f: usize| counts[f % counts.len()] == 0;
     for at_end in [AtEnd::Clamp, AtEnd::SeamlessLoop] {
-        let settings = with(InBetweens::Closed, at_end);
+        let settings = with(Points::Corners, at_end);
         let (folders, _) = baked(&source, &settings);
         let animation = read_animation(&folders.out()).expect("reads");
         let rate = f64::from(animation.manifest().clips[0].frames.frames_per_second);

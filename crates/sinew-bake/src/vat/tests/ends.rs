@@ -28,17 +28,6 @@ fn sheet() -> MeshFrames {
     MeshFrames::new("sheet", frames.collect())
 }
 
-fn with(in_betweens: InBetweens, points: Points) -> VatSettings {
-    let matching = Matching {
-        in_betweens: Some(in_betweens),
-        ..Matching::default()
-    };
-    VatSettings {
-        points,
-        ..with_order(TriangleOrder::Matched(matching))
-    }
-}
-
 /// Changes the codes of a file, three to a texel; `change` is given them and the width.
 fn change(path: &Path, change: impl FnOnce(&mut dyn FnMut(usize, usize))) {
     let picture = read_texture(path).expect("a texture");
@@ -105,7 +94,7 @@ fn assert_ends_fit(found: &Verified) -> &EndErrors {
 /// The heights of a vertex in two ends change places, which are those of frames one rise apart.
 #[test]
 fn ends_that_leave_the_next_surface_are_found_out() {
-    let (source, settings) = (sheet(), with(InBetweens::Closed, Points::Corners));
+    let (source, settings) = (sheet(), VatSettings::default());
     let layout_of = |folders: &Folders| read_manifest(&folders.out()).expect("reads").1.layout;
     // Ends of frames 1 and 2, which others follow; of frame 2 and of the last frame, whose end it is itself.
     for (first, of, other) in [(1, 3, 5), (2, 5, 9)] {
@@ -113,7 +102,7 @@ fn ends_that_leave_the_next_surface_are_found_out() {
         let found = judged(&source, &folders, &settings);
         let ends = assert_ends_fit(&found);
         // All land: the sheet is as large in all frames.
-        assert_eq!((ends.in_betweens, ends.elsewhere), (InBetweens::Closed, 0));
+        assert!(ends.closed && ends.elsewhere == 0, "{ends:?}");
         let layout = layout_of(&folders);
         assert_eq!(layout.frames, 10);
         let file = folders.out().join("sheet_position.png");
@@ -132,7 +121,7 @@ fn ends_that_leave_the_next_surface_are_found_out() {
 /// Two ends on the next surface change places along it: nothing leaves it, but corners leave their neighbours.
 #[test]
 fn ends_that_part_along_the_next_surface_are_found_out() {
-    let (source, settings) = (sheet(), with(InBetweens::Closed, Points::Corners));
+    let (source, settings) = (sheet(), VatSettings::default());
     let (folders, _) = baked(&source, &settings);
     let animation = read_animation(&folders.out()).expect("reads");
     let layout = animation.manifest().layout;
@@ -166,7 +155,7 @@ fn what_comes_and_goes_is_where_matching_puts_it() {
     for at_end in [AtEnd::Clamp, AtEnd::SeamlessLoop] {
         let settings = VatSettings {
             at_end,
-            ..with(InBetweens::Closed, Points::Corners)
+            ..VatSettings::default()
         };
         let (folders, _) = baked(&source, &settings);
         let found = judged(&source, &folders, &settings);
@@ -237,7 +226,7 @@ fn ball() -> MeshFrames {
 /// Normals at the ends of blends are those of the next frame: of a ball, which knows them, and as `verify` finds them in the files.
 #[test]
 fn normals_at_ends_are_those_of_the_next_frame() {
-    let settings = with(InBetweens::Closed, Points::Corners);
+    let settings = VatSettings::default();
     let (folders, summary) = baked(&ball(), &settings);
     let found = judged(&ball(), &folders, &settings);
     let ends = assert_ends_fit(&found);
@@ -280,7 +269,7 @@ fn normals_at_ends_are_those_of_the_next_frame() {
 /// Normals of two ends change places: places are right, and what is shown there faces another way.
 #[test]
 fn wrong_normals_at_ends_are_found_out() {
-    let settings = with(InBetweens::Closed, Points::Corners);
+    let settings = VatSettings::default();
     // Ends of frame 1, which another follows, and of the last frame, whose end it is itself.
     for (row, first) in [(3, 1), (7, 3)] {
         let (folders, _) = baked(&ball(), &settings);
@@ -322,36 +311,30 @@ fn wrong_normals_at_ends_are_found_out() {
 /// Two triangles of a frame in each other's slots: all are there, but blends go to the wrong ones.
 #[test]
 fn slots_that_do_not_go_on_are_found_out() {
-    for points in [Points::Corners, Points::Unique] {
-        let settings = with(InBetweens::Slots, points);
-        for source in [sheet(), swarm()] {
-            let (folders, _) = baked(&source, &settings);
-            let found = judged(&source, &folders, &settings);
-            let ends = assert_ends_fit(&found);
-            assert_eq!(ends.in_betweens, InBetweens::Slots);
-            assert_eq!(ends.elsewhere, 0);
-        }
-        let source = sheet();
+    let settings = VatSettings {
+        points: Points::Unique,
+        ..VatSettings::default()
+    };
+    for source in [sheet(), swarm()] {
         let (folders, _) = baked(&source, &settings);
-        let layout = read_manifest(&folders.out()).expect("reads").1.layout;
-        let files: &[&str] = match points {
-            Points::Corners => &["sheet_position.png", "sheet_normal.png"],
-            Points::Unique => &["sheet_lookup.png"],
-        };
-        for file in files {
-            change(&folders.out().join(file), |swap| {
-                for code in 0..9 {
-                    // Slots 0 and 5 in frame 2.
-                    let [a, b] = [0, 15].map(|v| code_at(&layout, v + code / 3, 2));
-                    swap(a + code as usize % 3, b + code as usize % 3);
-                }
-            });
-        }
         let found = judged(&source, &folders, &settings);
-        assert_only_ends_differ(&found, 1);
-        // Both triangles, from the frame before and to the one behind.
-        assert_eq!(found.ends.expect("ends").beyond, 12, "{points:?}");
+        let ends = assert_ends_fit(&found);
+        assert!(!ends.closed && ends.elsewhere == 0, "{ends:?}");
     }
+    let source = sheet();
+    let (folders, _) = baked(&source, &settings);
+    let layout = read_manifest(&folders.out()).expect("reads").1.layout;
+    change(&folders.out().join("sheet_lookup.png"), |swap| {
+        for code in 0..9 {
+            // Slots 0 and 5 in frame 2.
+            let [a, b] = [0, 15].map(|v| code_at(&layout, v + code / 3, 2));
+            swap(a + code as usize % 3, b + code as usize % 3);
+        }
+    });
+    let found = judged(&source, &folders, &settings);
+    assert_only_ends_differ(&found, 1);
+    // Both triangles, from the frame before and to the one behind.
+    assert_eq!(found.ends.expect("ends").beyond, 12);
 }
 
 #[test]

@@ -14,8 +14,8 @@ fn unique(order: TriangleOrder) -> VatSettings {
 #[test]
 fn every_order_format_and_layout_shows_every_triangle() {
     let source = swarm();
-    for order in [TriangleOrder::File, TriangleOrder::Curve] {
-        let summary = assert_true(&source, &unique(order));
+    {
+        let summary = assert_true(&source, &unique(TriangleOrder::File));
         let points = summary.points.expect("of points");
         // Six tetrahedra in the fullest frame, three normals at each of four corners; none in the last one, but a point for absent slots
         // in each frame but the fullest.
@@ -23,7 +23,7 @@ fn every_order_format_and_layout_shows_every_triangle() {
         assert_eq!((points.most, points.all), (72, all - 1));
         assert_eq!(summary.triangles, 24);
     }
-    let summary = assert_true(&source, &unique(TriangleOrder::default()));
+    let summary = assert_true(&source, &unique(TriangleOrder::Match));
     assert!(summary.points.is_some_and(|p| p.most >= 72));
     for format in [
         TexelFormat::Float,
@@ -59,7 +59,7 @@ fn every_order_format_and_layout_shows_every_triangle() {
     }
     let unreal = VatSettings {
         space: Space::ZUpLeftHandedCentimeters,
-        ..unique(TriangleOrder::default())
+        ..unique(TriangleOrder::Match)
     };
     assert_true(&source, &unreal);
 }
@@ -69,7 +69,7 @@ fn the_manifest_says_it_and_smooth_surfaces_get_smaller() {
     let source = flag();
     let settings = VatSettings {
         mode: Some(Mode::Remesh),
-        ..unique(TriangleOrder::default())
+        ..unique(TriangleOrder::Match)
     };
     let (folders, summary) = baked(&source, &settings);
     let (_, manifest) = read_manifest(&folders.out()).expect("reads");
@@ -89,13 +89,13 @@ fn the_manifest_says_it_and_smooth_surfaces_get_smaller() {
     let page = String::from_utf8_lossy(page);
     assert!(page.contains("flag_lookup.png") && page.contains("30 in a frame at most"));
     // By itself the sequence is soft, which has a texel for each vertex anyhow.
-    let (_, soft) = baked(&source, &unique(TriangleOrder::default()));
+    let (_, soft) = baked(&source, &unique(TriangleOrder::Match));
     assert_eq!((soft.mode, soft.points), (Mode::Soft, None));
 }
 
 #[test]
 fn chunks_and_threads_do_not_matter_to_points() {
-    let (source, settings) = (swarm(), unique(TriangleOrder::default()));
+    let (source, settings) = (swarm(), unique(TriangleOrder::Match));
     let (whole, _) = baked(&source, &settings);
     let expected = content(&whole.out());
     assert_eq!(expected.len(), 12, "{:?}", expected.keys());
@@ -122,19 +122,6 @@ fn chunks_and_threads_do_not_matter_to_points() {
 #[test]
 fn settings_that_do_not_go_together_are_named() {
     let refused = |settings: VatSettings| settings.check().expect_err("refused").to_string();
-    let closed = TriangleOrder::Matched(Matching {
-        in_betweens: Some(InBetweens::Closed),
-        ..Matching::default()
-    });
-    let text = refused(unique(closed));
-    assert!(
-        text.contains("in_betweens is closed with unique points"),
-        "{text}"
-    );
-    assert!(
-        text.contains("slots, or closed with points corners"),
-        "{text}"
-    );
     let text = refused(VatSettings {
         mode: Some(Mode::Soft),
         ..unique(TriangleOrder::File)
@@ -147,14 +134,8 @@ fn settings_that_do_not_go_together_are_named() {
         ..unique(TriangleOrder::File)
     });
     assert!(text.contains("points is unique"), "{text}");
-    assert_eq!(
-        unique(TriangleOrder::default()).in_betweens(),
-        Some(InBetweens::Slots)
-    );
-    assert_eq!(
-        VatSettings::default().in_betweens(),
-        Some(InBetweens::Closed)
-    );
+    assert!(!unique(TriangleOrder::Match).has_ends());
+    assert!(VatSettings::default().has_ends());
 }
 
 #[test]
@@ -196,20 +177,4 @@ fn damaged_lookups_are_errors() {
     let settings = unique(TriangleOrder::File);
     let found = verify(&folders.out(), &swarm(), &settings, &Watch::NOBODY).expect("verifies");
     assert!(found.lost > 0, "{found:?}");
-}
-
-#[test]
-fn blends_of_points_are_those_of_corners() {
-    let slots = TriangleOrder::Matched(Matching {
-        in_betweens: Some(InBetweens::Slots),
-        ..Matching::default()
-    });
-    let of = |settings: &VatSettings| {
-        let folders = Folders::new();
-        blend_error(&swarm(), settings, &folders.work(), &Watch::NOBODY).expect("compares")
-    };
-    let corners = of(&with_order(slots.clone()));
-    let points = of(&unique(slots));
-    let off = corners.blended.rms() - points.blended.rms();
-    assert!(off.abs() < 1e-6, "{corners:?} {points:?}");
 }

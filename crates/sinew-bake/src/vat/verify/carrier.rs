@@ -2,7 +2,6 @@
 
 use super::judge::Judge;
 use crate::FrameSource;
-use crate::vat::InBetweens;
 use serde::Serialize;
 use sinew_geom::{Bounds, Mesh, index32};
 use sinew_vat::error::angle_between;
@@ -325,14 +324,8 @@ impl Judge<'_> {
     /// Whether loose triangles without ends blend is a choice, which settings tell.
     fn other_blends(&self) -> Option<Fault> {
         let manifest = self.animation.manifest();
-        let matching = self.settings.matching();
-        let steps = matching.and_then(|m| m.in_betweens) == Some(InBetweens::Slots);
         let why = match (manifest.can_blend, manifest.has_ends) {
-            (false, _) if steps => {
-                let why = "blends from slot to slot were asked for (`in_betweens`)";
-                return Some(Fault::CannotBlend { why });
-            }
-            (true, false) if matching.is_none() => {
+            (true, false) if !self.settings.is_matched() => {
                 "slots show unrelated triangles in that order, so that players have to step"
             }
             (true, false) if self.settings.has_ends() => {

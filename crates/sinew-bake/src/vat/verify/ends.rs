@@ -1,9 +1,9 @@
 //! Where blends go: ends of frames and slots against the frame behind.
 //!
-//! With ends (`closed`) every corner of a frame's end must be on the surface of the next frame, which the sequence alone tells. What vanishes ends in a point,
+//! With ends every corner of a frame's end must be on the surface of the next frame, which the sequence alone tells. What vanishes ends in a point,
 //! and what lands nowhere goes as its neighbours go: corners that are not on that surface must be where matching, made anew from the two frames, puts them.
 //! Corners at one place of the frame must go to one place, so that the surface stays closed. Normals there are those of the next frame ([`super::end_normals`]).
-//! Without ends (`slots`) blends go to what the slot shows next: it must be the triangle that matching says, or the point that a triangle grows from or
+//! Without ends blends go to what the slot shows next: it must be the triangle that matching says, or the point that a triangle grows from or
 //! shrinks to.
 
 use super::distance;
@@ -15,7 +15,6 @@ use super::slots::Successors;
 use super::triangles::{corners_of, is_point};
 use crate::vat::ends::end_of;
 use crate::vat::scan::match_frames;
-use crate::vat::settings::{InBetweens, Matching};
 use serde::Serialize;
 use sinew_geom::Mesh;
 use sinew_vat::error::{ErrorSum, angle_between};
@@ -26,15 +25,14 @@ use sinew_vat::normals::corner_normals;
 /// Where blends go.
 #[derive(Clone, Debug, Serialize)]
 pub struct EndErrors {
-    /// What they go towards.
-    pub in_betweens: InBetweens,
+    /// Whether they go to ends of frames; otherwise they go to what the slot shows next.
+    pub closed: bool,
     /// Distances of corners from the surface of the next frame, or from where matching puts them, metres.
     #[serde(skip)]
     pub errors: ErrorSum,
     /// How far they may be: half a step of the codes, and what single precision loses.
     pub allowed: f64,
-    /// Corners that are not on the next frame's surface and need not be: of parts that vanish, or that land nowhere; where slots may jump, of those
-    /// that do.
+    /// Corners that are not on the next frame's surface and need not be: of parts that vanish, or that land nowhere.
     pub elsewhere: u64,
     /// Corners that are too far off.
     pub beyond: u64,
@@ -59,21 +57,9 @@ impl EndErrors {
     /// else there is to say.
     #[must_use]
     pub fn words(&self) -> String {
-        let (what, others) = match self.in_betweens {
-            InBetweens::Closed => (
-                "the next frame's surface",
-                [
-                    "corner of what vanishes or lands nowhere is where matching puts it",
-                    "corners of what vanishes or lands nowhere are where matching puts them",
-                ],
-            ),
-            InBetweens::Slots => (
-                "the triangles that follow",
-                [
-                    "corner jumps to another, since slots are few",
-                    "corners jump to others, since slots are few",
-                ],
-            ),
+        let what = match self.closed {
+            true => "the next frame's surface",
+            false => "the triangles that follow",
         };
         let mut text = format!(
             "; ends within {:.4} mm of {what} (allowed {:.4} mm)",
@@ -88,7 +74,13 @@ impl EndErrors {
             );
         }
         let more = [
-            (self.elsewhere, others),
+            (
+                self.elsewhere,
+                [
+                    "corner of what vanishes or lands nowhere is where matching puts it",
+                    "corners of what vanishes or lands nowhere are where matching puts them",
+                ],
+            ),
             (
                 self.facing,
                 [
@@ -150,8 +142,7 @@ impl EndErrors {
 
 /// Judges where blends of loose triangles go.
 pub(super) struct EndJudge {
-    pub(super) in_betweens: InBetweens,
-    pub(super) matching: Matching,
+    is_closed: bool,
     pub(super) allowed: f64,
     /// The same of normals, radians.
     normals_allowed: Option<f64>,
@@ -175,16 +166,14 @@ impl EndJudge {
         if manifest.mode != Mode::Remesh || !manifest.can_blend {
             return None;
         }
-        let (in_betweens, matching) = match (manifest.has_ends, judge.settings.matching()) {
-            (true, matching) => (InBetweens::Closed, matching.cloned().unwrap_or_default()),
-            // Nobody asked for blends from slot to slot: that these are there is a fault of its own.
-            (false, _) if judge.settings.has_ends() => return None,
-            (false, matching) => (InBetweens::Slots, matching.cloned()?),
-        };
+        // Where nobody asked for blends from slot to slot, that these are there is a fault of its own.
+        let settings = judge.settings;
+        if !manifest.has_ends && (settings.has_ends() || !settings.is_matched()) {
+            return None;
+        }
         let half_step = judge.promised().iter().map(|p| p * p).sum::<f64>().sqrt();
         Some(Self {
-            in_betweens,
-            matching,
+            is_closed: manifest.has_ends,
             allowed: half_step * 1.001 + judge.rounding_on_surfaces(),
             normals_allowed: judge.promised_normal.filter(|_| manifest.has_ends),
         })
@@ -193,7 +182,7 @@ impl EndJudge {
     /// What is known before a frame was looked at.
     pub(super) fn nothing(&self) -> EndErrors {
         EndErrors {
-            in_betweens: self.in_betweens,
+            closed: self.is_closed,
             errors: ErrorSum::default(),
             allowed: self.allowed,
             elsewhere: 0,
@@ -215,14 +204,14 @@ impl EndJudge {
         next: Option<(u32, &Mesh)>,
         number: i64,
     ) -> EndErrors {
-        match (self.in_betweens, next) {
-            (InBetweens::Closed, Some(next)) => self.closed(judge, now, next.1, number),
-            (InBetweens::Closed, None) => self.still(judge, now.0, number),
+        match (self.is_closed, next) {
+            (true, Some(next)) => self.closed(judge, now, next.1, number),
+            (true, None) => self.still(judge, now.0, number),
             // Slots are not matched over the seam of a loop.
-            (InBetweens::Slots, Some(next)) if next.0 == now.0 + 1 => {
+            (false, Some(next)) if next.0 == now.0 + 1 => {
                 Successors::new(self, judge, now, next).judge(number)
             }
-            (InBetweens::Slots, _) => self.nothing(),
+            (false, _) => self.nothing(),
         }
     }
 
@@ -372,11 +361,11 @@ struct Matched<'a> {
 impl<'a> Matched<'a> {
     fn new(ends: &EndJudge, judge: &Judge<'_>, mesh: &'a Mesh, next: &Mesh) -> Self {
         let (settings, crease) = (judge.settings, judge.settings.crease());
-        let step = match_frames(settings, mesh, next, &ends.matching);
+        let step = match_frames(settings, mesh, next);
         let [normals, of_next] =
             [mesh, next].map(|m| corner_normals(&m.topology, &m.positions, crease));
         let both = [(mesh, &normals[..]), (next, &of_next[..])];
-        let mut end = end_of(settings, both, &step, &ends.matching);
+        let mut end = end_of(settings, both, &step);
         let (low, high) = judge.bounds();
         for point in &mut end.points {
             *point = std::array::from_fn(|k| point[k].clamp(low[k], high[k]));

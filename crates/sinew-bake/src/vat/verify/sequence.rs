@@ -37,11 +37,11 @@ pub(super) fn judge_all(judge: &Judge<'_>, watch: &Watch<'_>) -> Result<Vec<Veri
             stage.step();
             Ok(out)
         };
-        let found: Vec<Verified> = batch
-            .par_iter()
-            .map(one)
-            .collect::<Result<_, BakeError>>()?;
-        results.extend(found);
+        // All of them, so that of several errors the first one is told, whichever thread is faster.
+        let found: Vec<Result<Verified, BakeError>> = batch.par_iter().map(one).collect();
+        for one in found {
+            results.push(one?);
+        }
         let done = batch.last().map_or(0, |last| last + 1);
         loaded.retain(|frame, _| *frame >= done || is_awaited(manifest, *frame, done));
     }
@@ -51,7 +51,10 @@ pub(super) fn judge_all(judge: &Judge<'_>, watch: &Watch<'_>) -> Result<Vec<Veri
 fn load_all(judge: &Judge<'_>, frames: &[usize]) -> Result<Vec<(usize, Mesh)>, BakeError> {
     let load = |frame: &usize| Ok((*frame, judge.load(*frame)?));
     match judge.source.order() {
-        LoadOrder::Any => frames.par_iter().map(load).collect(),
+        LoadOrder::Any => {
+            let all: Vec<Result<_, BakeError>> = frames.par_iter().map(load).collect();
+            all.into_iter().collect()
+        }
         LoadOrder::Rising => frames.iter().map(load).collect(),
     }
 }

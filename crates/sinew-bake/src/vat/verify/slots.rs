@@ -7,7 +7,7 @@ use super::judge::Judge;
 use super::triangles::{corners_of, is_point, middle};
 use crate::vat::scan::match_frames;
 use sinew_geom::Mesh;
-use sinew_vat::matching::{FrameMatch, SlotPolicy};
+use sinew_vat::matching::FrameMatch;
 
 type Corners = [[f32; 3]; 3];
 
@@ -34,7 +34,7 @@ impl<'a> Successors<'a> {
         (frame, mesh): (u32, &'a Mesh),
         (_, next): (u32, &'a Mesh),
     ) -> Self {
-        let step = match_frames(judge.settings, mesh, next, &ends.matching);
+        let step = match_frames(judge.settings, mesh, next);
         let reach = judge.reach();
         let mut births = vec![None; next.topology.triangles().len()];
         for birth in &step.births {
@@ -62,11 +62,7 @@ impl<'a> Successors<'a> {
             }
             let off = self.of_triangle(now, then).min(self.of_birth(now, then));
             let at = (self.frame, 3 * slot);
-            if off > self.ends.allowed && self.jumps(then) {
-                out.elsewhere += 3;
-            } else {
-                (0..3).for_each(|k| out.add((at.0, at.1 + k), off, number));
-            }
+            (0..3).for_each(|k| out.add((at.0, at.1 + k), off, number));
         }
         out
     }
@@ -91,15 +87,6 @@ impl<'a> Successors<'a> {
         let births = candidates.filter_map(|(t, _)| self.births[t]);
         let each = births.map(|point| distance(point, now[0]));
         each.fold(f64::INFINITY, f64::min)
-    }
-
-    /// Where slots are few, one may go from a triangle to another that is new.
-    fn jumps(&self, then: Corners) -> bool {
-        let may_jump = self.ends.matching.slots == SlotPolicy::Fewest;
-        may_jump
-            && self
-                .at(1, self.next, then)
-                .any(|(t, _)| self.births[t].is_some())
     }
 
     /// Triangles of a frame that corners may be those of, and which corner comes first.

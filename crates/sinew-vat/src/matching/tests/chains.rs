@@ -46,70 +46,55 @@ fn unpaired(triangle: u32, random: &mut Random) -> Unpaired {
     }
 }
 
-fn find(row: &[Slot], wanted: u32) -> Option<(usize, u8, bool)> {
+fn find(row: &[Slot], wanted: u32) -> Option<(usize, u8)> {
     let mut found = None;
     for (index, slot) in row.iter().enumerate() {
-        if let Slot::Live {
-            triangle,
-            turn,
-            jumps,
-        } = *slot
+        if let Slot::Live { triangle, turn } = *slot
             && triangle == wanted
         {
             assert!(found.is_none(), "triangle {wanted} has two slots");
-            found = Some((index, turn, jumps));
+            found = Some((index, turn));
         }
     }
     found
 }
 
-fn check_step(slots: &Slots, frame: usize, step: &FrameMatch, policy: SlotPolicy) {
-    let (before, after) = (slots.frame(frame), slots.frame(frame + 1));
+fn rows(mut chain: SlotChain, matches: &[FrameMatch]) -> Vec<Vec<Slot>> {
+    let steps = matches.iter();
+    let mut rows: Vec<_> = steps
+        .map(|step| chain.advance(step).expect("belongs together"))
+        .collect();
+    rows.push(chain.finish());
+    let count = rows.last().map_or(0, Vec::len);
+    rows.iter_mut()
+        .for_each(|row| row.resize(count, Slot::Unused));
+    rows
+}
+
+/// Each live triangle has one slot, which its successor keeps and no other takes from it: deaths end and births begin where matching says.
+fn check_step([before, after]: [&[Slot]; 2], step: &FrameMatch, is_free_at_once: bool) {
     for (triangle, predecessor) in (0..).zip(&step.predecessors) {
-        let (slot, turn, jumps) = find(after, triangle).unwrap();
-        match predecessor {
-            Some(predecessor) => {
-                let (old, old_turn, _) = find(before, predecessor.triangle).unwrap();
-                assert_eq!((slot, jumps), (old, false), "a successor stays in its slot");
-                for k in 0..3 {
-                    let own = (k + turn) % 3;
-                    let paired = (own + predecessor.turn) % 3;
-                    assert_eq!(
-                        paired,
-                        (k + old_turn) % 3,
-                        "corner {k} of a slot stays the same corner"
-                    );
-                }
-            }
-            None => check_birth(before[slot], step, triangle, jumps, policy),
+        let (slot, turn) = find(after, triangle).expect("is shown");
+        let Some(predecessor) = predecessor else {
+            let birth = step.births.iter().find(|b| b.triangle == triangle);
+            let point = birth.expect("is born").point;
+            assert_eq!(before[slot], Slot::Born(point), "waits where it is born");
+            continue;
+        };
+        let (old, old_turn) = find(before, predecessor.triangle).expect("was shown");
+        assert_eq!(slot, old, "a successor stays in its slot");
+        for k in 0..3 {
+            let paired = (k + turn) % 3 + predecessor.turn;
+            assert_eq!(paired % 3, (k + old_turn) % 3, "corner {k} stays the same");
         }
     }
     for death in &step.deaths {
-        let (slot, ..) = find(before, death.triangle).unwrap();
+        let (slot, _) = find(before, death.triangle).expect("was shown");
         match after[slot] {
             Slot::Dying(point) => assert_eq!(point, death.point, "where it ends"),
-            Slot::Live { jumps, .. } => {
-                assert!(jumps && policy == SlotPolicy::Fewest, "taken at once")
-            }
+            Slot::Born(_) => assert!(is_free_at_once, "shows the death first"),
             other => panic!("a death left {other:?}"),
         }
-    }
-}
-
-fn check_birth(before: Slot, step: &FrameMatch, triangle: u32, jumps: bool, policy: SlotPolicy) {
-    let birth = step
-        .births
-        .iter()
-        .find(|birth| birth.triangle == triangle)
-        .unwrap();
-    match before {
-        Slot::Born(point) => assert_eq!((point, jumps), (birth.point, false), "where it begins"),
-        Slot::Dying(_) => assert!(
-            !jumps && policy == SlotPolicy::Fewest,
-            "shows the death first"
-        ),
-        Slot::Live { .. } => assert!(jumps, "takes over at once"),
-        Slot::Unused => panic!("a birth without a point"),
     }
 }
 
@@ -118,133 +103,41 @@ fn each_live_triangle_has_one_slot_that_its_successor_keeps() {
     let mut random = Random(4);
     for _ in 0..200 {
         let (counts, matches) = sequence(&mut random);
-        for policy in [SlotPolicy::Fewest, SlotPolicy::Clean] {
-            let slots = compose(&counts, &matches, policy).unwrap();
-            let most = counts.iter().copied().max().unwrap();
-            assert_eq!(slots.frames(), counts.len(), "a row a frame");
-            assert!(slots.count() >= most, "room for all");
-            if policy == SlotPolicy::Fewest {
-                assert_eq!(slots.count(), most, "and no more");
+        let chain = SlotChain::new(counts[0]);
+        for (is_free, chain) in [(false, chain.clone()), (true, chain.freed_at_once())] {
+            let rows = rows(chain, &matches);
+            assert_eq!(rows.len(), counts.len(), "a row a frame");
+            for (row, count) in rows.iter().zip(&counts) {
+                let live = row.iter().filter(|s| matches!(s, Slot::Live { .. }));
+                assert_eq!(live.count(), *count, "each triangle is shown");
             }
-            for (frame, &count) in counts.iter().enumerate() {
-                let row = slots.frame(frame);
-                assert_eq!(row.len(), slots.count(), "all rows are equally long");
-                let live = row
-                    .iter()
-                    .filter(|slot| matches!(slot, Slot::Live { .. }))
-                    .count();
-                assert_eq!(live, count, "each triangle is shown");
+            for (pair, step) in rows.windows(2).zip(&matches) {
+                check_step([&pair[0], &pair[1]], step, is_free);
             }
-            for (frame, step) in matches.iter().enumerate() {
-                check_step(&slots, frame, step, policy);
+            let pairs = counts.iter().zip(&matches);
+            let needed = pairs.map(|(live, step)| live + step.births.len());
+            let needed = needed.chain([counts[0]]).max();
+            if is_free {
+                assert_eq!(Some(rows[0].len()), needed, "as few as can be: {counts:?}");
+            } else {
+                assert!(Some(rows[0].len()) >= needed, "room for all: {counts:?}");
             }
         }
     }
 }
 
 #[test]
-fn a_birth_takes_the_slot_that_died_nearest() {
-    let at = |triangle, x| Unpaired {
-        triangle,
-        point: [x, 0.0, 0.0],
-    };
-    let born = |points: [f32; 2]| FrameMatch {
-        predecessors: vec![None; 2],
-        births: vec![at(0, points[0]), at(1, points[1])],
-        deaths: vec![],
-    };
-    let died = FrameMatch {
-        deaths: vec![at(0, 1.0), at(1, 5.0)],
-        ..FrameMatch::default()
-    };
-    let slots = compose(&[2, 0, 2], &[died, born([6.0, 0.0])], SlotPolicy::Fewest).unwrap();
-    let places = [0, 1].map(|triangle| find(slots.frame(2), triangle).unwrap().0);
-    assert_eq!(places, [1, 0], "5 is nearest to 6");
-}
-
-#[test]
 fn matches_of_other_frames_are_refused() {
-    let one = FrameMatch {
-        predecessors: vec![Some(Predecessor {
-            triangle: 3,
-            turn: 0,
-        })],
+    let of = |triangles: &[u32]| FrameMatch {
+        predecessors: triangles
+            .iter()
+            .map(|&triangle| Some(Predecessor { triangle, turn: 0 }))
+            .collect(),
         ..FrameMatch::default()
     };
-    let twice = FrameMatch {
-        predecessors: vec![
-            Some(Predecessor {
-                triangle: 0,
-                turn: 0
-            });
-            2
-        ],
-        ..FrameMatch::default()
-    };
-    let refused = |counts: &[usize], matches: &[FrameMatch]| {
-        compose(counts, matches, SlotPolicy::Fewest)
-            .unwrap_err()
-            .to_string()
-    };
-    assert_eq!(
-        refused(&[1, 1], &[]),
-        "2 frames need one match less, not 0",
-        "too few"
-    );
-    assert_eq!(
-        refused(&[1, 2], std::slice::from_ref(&one)),
-        "frame 1 has 2 triangles, its match has 1",
-        "of another frame"
-    );
-    let message = "frame 1: predecessor 3 is not there or named twice";
-    assert_eq!(refused(&[1, 1], &[one]), message, "out of range");
-    let message = "frame 1: predecessor 0 is not there or named twice";
-    assert_eq!(refused(&[1, 2], &[twice]), message, "two successors");
-    assert_eq!(
-        compose(&[], &[], SlotPolicy::Clean).unwrap().count(),
-        0,
-        "no frames"
-    );
-}
-
-/// Slots that are freed at once: each live triangle has one, which its successor keeps and no other takes from it, and there are no more than triangles of a
-/// frame and births of the next one together.
-#[test]
-fn slots_that_are_freed_at_once_are_as_few_as_can_be_without_jumps() {
-    let mut random = Random(11);
-    for _ in 0..200 {
-        let (counts, matches) = sequence(&mut random);
-        let mut chain = SlotChain::new(counts[0], 30, SlotPolicy::Clean).freed_at_once();
-        let mut rows = Vec::new();
-        for step in &matches {
-            rows.push(chain.advance(step).expect("belongs together"));
-        }
-        rows.push(chain.finish());
-        let pairs = counts.iter().zip(&matches);
-        let needed = pairs.map(|(live, step)| live + step.births.len());
-        let needed = needed.chain([counts[0]]).max().unwrap_or(0);
-        let found = rows.iter().map(Vec::len).max().unwrap_or(0);
-        assert_eq!(found, needed, "{counts:?}");
-        for (frame, step) in matches.iter().enumerate() {
-            for (triangle, before) in (0..).zip(&step.predecessors) {
-                let (slot, _, jumps) = find(&rows[frame + 1], triangle).expect("is shown");
-                assert!(!jumps);
-                match before {
-                    Some(before) => {
-                        let was = find(&rows[frame], before.triangle).expect("was shown");
-                        assert_eq!(was.0, slot, "stays in its slot");
-                    }
-                    None => {
-                        let born = step.births.iter().find(|b| b.triangle == triangle);
-                        let point = born.expect("is born").point;
-                        assert_eq!(
-                            rows[frame][slot],
-                            Slot::Born(point),
-                            "waits where it is born"
-                        );
-                    }
-                }
-            }
-        }
+    for (step, triangle) in [(of(&[3]), 3), (of(&[0, 0]), 0)] {
+        let error = SlotChain::new(1).advance(&step).expect_err("other frames");
+        let said = format!("frame 1: predecessor {triangle} is not there or named twice");
+        assert_eq!(error.to_string(), said);
     }
 }

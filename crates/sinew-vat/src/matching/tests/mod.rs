@@ -13,7 +13,7 @@ use shapes::{Random, ball, moved, sheet, shuffled};
 use sinew_geom::nalgebra::Rotation3;
 
 fn match_frames(from: &Frame, to: &Frame) -> FrameMatch {
-    let step = match_triangles(&from.view(), &to.view(), &MatchSettings::default());
+    let step = match_triangles(&from.view(), &to.view());
     assert_one_to_one(&step, from.triangles.len());
     assert_eq!(
         step.predecessors.len(),
@@ -29,13 +29,7 @@ fn end_of(from: &Frame, to: &Frame, step: &FrameMatch) -> FrameEnd {
         let topology = sinew_geom::Topology::new(vertices, frame.triangles.clone()).unwrap();
         crate::normals::corner_normals(&topology, &frame.points, crate::normals::DEFAULT_CREASE)
     });
-    let settings = MatchSettings::default();
-    frame_end(
-        [&from.view(), &to.view()],
-        [&normals[0], &normals[1]],
-        step,
-        &settings,
-    )
+    frame_end([&from.view(), &to.view()], [&normals[0], &normals[1]], step)
 }
 
 /// Every triangle of both frames is paired once or listed as a birth or a death.
@@ -101,7 +95,6 @@ fn a_large_rigid_motion_is_recovered_from_the_velocity_of_either_frame() {
     let backwards = motion(&after.points, &|p| {
         p - turn.inverse() * (p - Vector::new(3.0, -2.0, 1.0))
     });
-    let settings = MatchSettings::default();
     for (first, second) in [(Some(&forwards[..]), None), (None, Some(&backwards[..]))] {
         let from = Triangles {
             motion: first,
@@ -111,7 +104,7 @@ fn a_large_rigid_motion_is_recovered_from_the_velocity_of_either_frame() {
             motion: second,
             ..after.view()
         };
-        let step = match_triangles(&from, &to, &settings);
+        let step = match_triangles(&from, &to);
         assert_eq!(step.predecessors, expected(&origins), "all recovered");
     }
 }
