@@ -206,7 +206,7 @@ pub(crate) fn value_of_corner(
     }
 }
 
-/// What slots show, from pairs of triangles put together ([`crate::matching::compose`]). Slots that are not used stay where
+/// What slots show, from pairs of triangles put together ([`crate::matching::SlotChain`]). Slots that are not used stay where
 /// they were in `before` (the contents of the frame before, if there is one), otherwise at `elsewhere`: so nothing streaks through the
 /// picture where an engine draws motion.
 pub fn slots_by_matching(
