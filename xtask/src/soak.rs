@@ -20,7 +20,7 @@ const RUNS: [Run; 4] = [
         &["-p", "sinew-deform", "--lib", "--no-default-features"],
         &[],
     ),
-    // Eight lanes that are numbers of their own: they compile for a quarter of an hour.
+    // Eight lanes that are numbers of their own: they compile for more than 50 minutes and take 7 GB.
     (
         &["-p", "sinew-deform", "--lib", "--features", "fallback"],
         &[("SINEW_SIMD", "fallback")],

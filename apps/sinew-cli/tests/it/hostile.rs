@@ -457,3 +457,26 @@ fn clips_that_end_after_all_times_are_refused() {
         }
     }
 }
+
+/// A weight for each frame at each time: so many frames no GLB file holds, which is known before the first.
+#[test]
+fn frames_that_no_glb_file_holds_are_refused_at_once() {
+    let p = Place::new();
+    let line = [
+        "run",
+        "square.obj",
+        "-g",
+        "shift.json",
+        "--frames",
+        "0-60000",
+    ];
+    let found = p.sinew(&[&line[..], &["-o", "x.glb"]].concat());
+    assert_eq!(found.status.code(), Some(6), "{}", said(&found));
+    assert!(
+        said(&found).contains("a GLB file has less than 4"),
+        "{}",
+        said(&found)
+    );
+    let found = p.sinew(&[&line[..], &["-o", "x.pc2"]].concat());
+    assert!(found.status.success(), "{}", said(&found));
+}
