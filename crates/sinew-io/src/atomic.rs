@@ -271,7 +271,7 @@ impl AtomicDir {
         }
         for name in names.iter().filter(|&n| Some(n) != teller).chain(teller) {
             let to = folder.join(name);
-            // A link goes, and what it leads to stays: whoever named the folder did not name that.
+            // Replaces a link and leaves its target alone: the user named the folder, not the target.
             std::fs::rename(staging.join(name), &to).map_err(cannot_write(&to))?;
         }
         for name in self.retired.iter().filter(|n| !names.contains(n)) {

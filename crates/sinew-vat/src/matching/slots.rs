@@ -30,8 +30,8 @@ pub struct SlotsError {
     pub triangle: u32,
 }
 
-/// Follows each triangle through a sequence, frame after frame: a successor takes the slot of its predecessor, a birth a vacant one, or a new one. A slot is vacant
-/// once both the death and the birth can be shown, so that none jumps. Holds one row.
+/// Follows each triangle through a sequence, frame after frame: a successor takes the slot of its predecessor, a birth a vacant one, or a new one.
+/// A slot is vacant once both the death and the birth can be shown, so that no slot jumps. Holds one row.
 ///
 /// Cost: linear in frames times slots.
 #[derive(Clone, Debug)]
