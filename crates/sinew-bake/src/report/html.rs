@@ -167,9 +167,10 @@ mod tests {
         assert_eq!(sequence_in("<html></html>"), None);
         page.pairs(&[("a & b", "\"</td>\u{0}".into())]);
         page.table(&["<b>"], &[vec!["<i>".into()]]);
-        page.details("t", "</pre><script>");
+        page.details("t", "</pre><script>\u{202e}\u{2066}\u{9b}");
         let text = page.finish();
         assert!(!text.contains("<script") && !text.contains("<i>") && !text.contains("<b>"));
+        assert!(!text.contains(['\u{202e}', '\u{2066}', '\u{9b}']));
         assert!(text.contains("&lt;script&gt;alert(&#39;x&#39;)"));
         assert!(text.contains("a &amp; b") && text.contains("&quot;&lt;/td&gt;\u{fffd}"));
     }

@@ -128,6 +128,9 @@ fn what_does_not_fit_is_told() {
     let row = [0.0, 0.0, 0.0, 0.0, f32::NAN, 0.0];
     out.write_row(&row[..]).expect("a row");
     out.finish().expect("written");
+    // A header alone: another size is told before anything is unpacked.
+    let wide = std::fs::read(at("wide.png")).expect("read");
+    std::fs::write(at("head_wide.png"), &wide[..40]).expect("written");
     let with = |format: &str, file: &str| manifest(format, &[file]);
     let mut other_version = with("unorm8", "good.png");
     other_version["version"] = json!(2);
@@ -140,6 +143,10 @@ fn what_does_not_fit_is_told() {
         (
             with("unorm8", "wide.png"),
             "wide.png: size: found 3 x 2 texels, expected 2 x 2, as the manifest says",
+        ),
+        (
+            with("unorm8", "head_wide.png"),
+            "head_wide.png: size: found 3 x 2 texels, expected 2 x 2, as the manifest says",
         ),
         (
             with("unorm8", "grey.png"),
