@@ -1,6 +1,6 @@
 // Plays bakes in a headless browser and compares what it draws with the frames that were baked.
 //
-//   cargo run -p sinew-vat --example player_bakes FOLDER
+//   SINEW_PLAYER_BAKES=FOLDER cargo test -p sinew-bake --lib player_bakes
 //   NODE_PATH=.../node_modules node tools/e2e/vat_browser.mjs FOLDER [PICTURES]
 //
 // Needs: Debian's package `chromium`, and of npm three@0.187.0 puppeteer-core@24.8.2 pngjs@7.0.0. No graphics card and no

@@ -1,7 +1,7 @@
 // Plays bakes in Godot: the shader that is generated, the carrier and PNG as Godot itself reads them, in the engine's web build in a
 // headless browser, compared with the frames that were baked. (EXR are decoded here: Godot's reader does not run in that build.)
 //
-//   cargo run -p sinew-vat --example player_bakes FOLDER
+//   SINEW_PLAYER_BAKES=FOLDER cargo test -p sinew-bake --lib player_bakes
 //   NODE_PATH=.../node_modules node tools/e2e/vat_godot.mjs FOLDER [PICTURES]
 //
 // Needs what vat_browser.mjs needs, and a web build of Godot 4 (index.js, index.wasm) without threads: the folder in GODOT_WEB, for example that

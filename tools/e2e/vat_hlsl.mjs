@@ -1,7 +1,7 @@
 // Compiles and runs the HLSL players of bakes (Unity, Unreal): glslang makes SPIR-V of them, SPIRV-Cross makes GLSL of that, and a headless
 // browser runs it as a vertex shader, for numbers that the crate computed.
 //
-//   cargo run -p sinew-vat --example player_bakes FOLDER
+//   SINEW_PLAYER_BAKES=FOLDER cargo test -p sinew-bake --lib player_bakes
 //   NODE_PATH=.../node_modules node tools/e2e/vat_hlsl.mjs FOLDER
 //
 // Needs what vat_browser.mjs needs, and Debian's packages `glslang-tools` and `spirv-cross`. Microsoft's compilers are not in Debian; glslang

@@ -1,15 +1,15 @@
 //! Why a bake cannot go on.
 
+use crate::vat::maker::carrier::FARTHEST;
+use crate::vat::maker::matching::SlotsError;
+use crate::vat::maker::particles::ParticlesError;
+use crate::vat::maker::plan::PlanError;
+use crate::vat::maker::prepare::PrepareError;
+use crate::vat::maker::rigid::PiecesError;
+use crate::vat::maker::soft::SoftError;
 use sinew_io::IoError;
-use sinew_vat::carrier::FARTHEST;
 use sinew_vat::layout::LayoutError;
-use sinew_vat::matching::SlotsError;
-use sinew_vat::particles::ParticlesError;
-use sinew_vat::plan::PlanError;
-use sinew_vat::prepare::PrepareError;
 use sinew_vat::quantity::Quantity;
-use sinew_vat::rigid::PiecesError;
-use sinew_vat::soft::SoftError;
 use std::path::PathBuf;
 
 /// Why a bake cannot go on.

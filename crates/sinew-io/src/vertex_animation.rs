@@ -5,8 +5,8 @@ use crate::json_place;
 use crate::texture::read_texture_of;
 use crate::{Folders, IoError, Texels, Texture, read_text};
 use sinew_vat::animation::{AnimationError, VertexAnimation};
+use sinew_vat::lookup::LOOKUP_BYTES;
 use sinew_vat::manifest::{Manifest, TextureFile};
-use sinew_vat::points::LOOKUP_BYTES;
 use sinew_vat::texel::TexelFormat;
 use std::path::Path;
 

@@ -1,8 +1,8 @@
 //! A bake that is in memory: values of any vertex in any frame, as players compute them.
 
+use crate::lookup::{LOOKUP_BYTES, point_of_texel};
 use crate::manifest::{Manifest, ManifestError};
 use crate::playback::FrameBlend;
-use crate::points::{LOOKUP_BYTES, point_of_texel};
 
 /// A manifest and the texels of its textures.
 #[derive(Clone, Debug, PartialEq)]

@@ -60,14 +60,14 @@ pub struct Manifest {
     /// source. Only where the source is so far from its origin that single precision would lose some of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<[f64; 3]>,
-    /// Quads of the first frame that have a vertex in their middle ([`crate::middles`]): the numbers of their two triangles there, pair behind pair.
+    /// Quads of the first frame that have a vertex in their middle: the numbers of their two triangles there, pair behind pair.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub middles: Vec<u32>,
     /// Where frames cut faces into other triangles than the carrier: how far its surface is from theirs at most, metres, in whatever space. Corners, and
     /// faces that are shown exactly, are no part of that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub surface_off: Option<f64>,
-    /// Where textures have one texel a point and not one a corner ([`crate::points`]): which point a corner shows. Only of [`Mode::Remesh`],
+    /// Where textures have one texel a point and not one a corner ([`crate::lookup`]): which point a corner shows. Only of [`Mode::Remesh`],
     /// without ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lookup: Option<Lookup>,

@@ -12,7 +12,7 @@ if (!folderArgument) {
   console.error(`usage: ${process.argv[1]} FOLDER [PICTURES]`);
   process.exit(2);
 }
-// The folder of bakes that the example player_bakes made, and where pictures go, if anywhere.
+// The folder of bakes that the test player_bakes wrote, and where pictures go, if anywhere.
 export const folder = folderArgument;
 
 const all = readdirSync(folder).sort().map((name) => {

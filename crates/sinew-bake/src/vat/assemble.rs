@@ -19,17 +19,17 @@ use super::target::write_obj_carrier;
 use super::tearing::{TearPlan, not_soft, soft_carrier};
 use super::texels::done;
 use super::textures::{file_names, lookup_file, write_lookup, write_texture};
+use crate::vat::maker::carrier::carrier_mesh;
+use crate::vat::maker::sprites::sprite_mesh;
 use crate::{BakeError, CarrierMaterial, FrameRange, Watch};
 use rayon::prelude::*;
 use serde::Serialize;
 use sinew_geom::{Mesh, Topology, index32};
 use sinew_io::gltf_write::{GlbOptions, GlbSource, write_glb};
 use sinew_io::{AtomicDir, CachedMesh, FrameCache, FrameData, write_text};
-use sinew_vat::carrier::carrier_mesh;
 use sinew_vat::manifest::{self, Lookup, Manifest, NamedClip, TextureFile};
 use sinew_vat::playback::ClipFrames;
 use sinew_vat::players::players;
-use sinew_vat::sprites::sprite_mesh;
 use std::path::{Path, PathBuf};
 
 /// What a bake came to.
@@ -131,7 +131,7 @@ fn read_loss(job: &VatJob, scans: &[ScanRecord]) -> (f64, i64) {
     (most.0, job.number(most.1))
 }
 
-/// How far simplification moved surfaces, both ways, as [`sinew_vat::matching::surface_deviation`] measures it: at all vertices, and at four points inside of
+/// How far simplification moved surfaces, both ways, as [`crate::vat::maker::matching::surface_deviation`] measures it: at all vertices, and at four points inside of
 /// some thousands of triangles of each frame.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SimplifiedSummary {

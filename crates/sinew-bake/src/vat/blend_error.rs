@@ -9,16 +9,16 @@ use super::scan::mesh_of;
 use super::settings::{Mode, Space, VatSettings};
 use super::verify::pieces_of;
 use super::{bake, read_animation, read_manifest};
+use crate::vat::maker::matching::{SurfaceDistance, surface_distance};
+use crate::vat::maker::prepare::PrepareSettings;
 use crate::work::ranges_of;
 use crate::{BakeError, FrameRange, FrameSource, LoadOrder, LoadedFrame, Watch};
 use rayon::prelude::*;
 use serde::Serialize;
 use sinew_geom::{Image, Mesh, bounds};
 use sinew_vat::animation::VertexAnimation;
-use sinew_vat::matching::{SurfaceDistance, surface_distance};
 use sinew_vat::playback::FrameBlend;
 use sinew_vat::played::PlayedPieces;
-use sinew_vat::prepare::PrepareSettings;
 use sinew_vat::quantity::Quantity;
 use std::path::Path;
 

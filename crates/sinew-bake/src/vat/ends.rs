@@ -7,12 +7,12 @@ use super::scan::{match_frames, mesh_of, missing, motion_of, triangles_of};
 use super::settings::VatSettings;
 use super::target::{PlacedFrame, place_end};
 use crate::BakeError;
+use crate::vat::maker::ends::{encode_end, grow_from};
+use crate::vat::maker::matching::{FrameEnd, FrameMatch, frame_end};
+use crate::vat::maker::normals::corner_normals;
+use crate::vat::maker::remesh::{SlotContent, encode_frame_with};
 use sinew_geom::Mesh;
-use sinew_vat::ends::{encode_end, grow_from};
-use sinew_vat::matching::{FrameEnd, FrameMatch, frame_end};
-use sinew_vat::normals::corner_normals;
 use sinew_vat::playback::AtEnd;
-use sinew_vat::remesh::{SlotContent, encode_frame_with};
 
 /// What blends of a frame go towards, if anything: nothing is behind the last frame of a clip, unless it goes over into the first one.
 fn follower(job: &VatJob, frame: usize) -> Option<usize> {

@@ -3,7 +3,7 @@
 use super::convention::Convention;
 use super::settings::{Mode, Points, TriangleOrder, VatSettings};
 use super::shapes::{ParticleSettings, PieceSettings};
-use sinew_vat::prepare::PrepareSettings;
+use crate::vat::maker::prepare::PrepareSettings;
 
 /// Settings that differ from the defaults and have no effect, by their names in files of settings, each with the reason.
 pub(crate) fn idle_settings(settings: &VatSettings, mode: Mode) -> Vec<String> {

@@ -8,9 +8,12 @@ mod earlier;
 mod ends;
 mod idle;
 mod job;
+pub(crate) mod maker;
 mod particles;
 mod pictures;
 mod plan;
+#[cfg(test)]
+mod player_bakes;
 mod points;
 mod preparation;
 mod quantities;
@@ -36,6 +39,11 @@ pub use blend_error::{
 };
 pub use convention::Convention;
 pub use job::{VatJob, name_of, remove_work};
+pub use maker::matching::SurfaceDistance;
+pub use maker::prepare::PrepareSettings;
+pub use maker::prepare::hidden::HiddenSettings;
+pub use maker::prepare::relax::RelaxSettings;
+pub use maker::prepare::simplify::SimplifySettings;
 pub use plan::{PiecePlan, PointPlan, VatPlan, plan};
 pub use preparation::verify;
 pub use quantities::QuantityErrors;

@@ -7,17 +7,17 @@ use super::scan::{mesh_of, missing};
 use super::settings::{Mode, TextureChoice};
 use super::shapes::{ParticleSettings, check_quantities};
 use super::target::place_mesh;
+use crate::vat::maker::carrier::carrier_box;
+use crate::vat::maker::particles::{ParticleFollower, ParticleSlot, encode_points, point_numbers};
+use crate::vat::maker::particles_by_motion::MotionFollower;
+use crate::vat::maker::plan::PlanError;
+use crate::vat::maker::remesh::{FrameScan, join_extents, scan_frame};
+use crate::vat::maker::sprites::FEWEST_SLOTS;
 use crate::{BakeError, Watch};
 use sinew_geom::vec3::distance;
 use sinew_geom::{Attribute, Bounds, Mesh, Topology, index32};
-use sinew_vat::carrier::carrier_box;
-use sinew_vat::particles::{ParticleFollower, ParticleSlot, encode_points, point_numbers};
-use sinew_vat::particles_by_motion::MotionFollower;
-use sinew_vat::plan::PlanError;
 use sinew_vat::playback::AtEnd;
 use sinew_vat::quantity::Quantity;
-use sinew_vat::remesh::{FrameScan, join_extents, scan_frame};
-use sinew_vat::sprites::FEWEST_SLOTS;
 use sinew_vat::texture::{Extent, TextureSpec};
 
 /// Share of the diagonal that points without numbers may be away from where they are expected.

@@ -9,14 +9,14 @@ use super::scan::mesh_of;
 use super::settings::Mode;
 use super::textures::{bytes_of, texels_of};
 use crate::BakeError;
+use crate::vat::maker::normals::corner_normals;
+use crate::vat::maker::sprites::CORNER_UVS;
 use rayon::prelude::*;
 use sinew_geom::vec3::length;
 use sinew_geom::{Bounds, Image, Mesh};
 use sinew_picture::{Background, Camera, MeshPicture, Picture};
-use sinew_vat::normals::corner_normals;
-use sinew_vat::points::{LOOKUP_BYTES, point_of_texel};
+use sinew_vat::lookup::{LOOKUP_BYTES, point_of_texel};
 use sinew_vat::quantity::Quantity;
-use sinew_vat::sprites::CORNER_UVS;
 
 /// Pixels of a side.
 const SIDE: usize = 300;

@@ -7,14 +7,14 @@ use super::records::ScanRecord;
 use super::settings::{Mode, Points, VatSettings};
 use super::target::PlacedFrame;
 use crate::BakeError;
-use sinew_geom::Mesh;
-use sinew_vat::normals::corner_normals;
-use sinew_vat::plan::{PlanError, RemeshSettings};
-use sinew_vat::points::{
+use crate::vat::maker::normals::corner_normals;
+use crate::vat::maker::plan::{PlanError, RemeshSettings};
+use crate::vat::maker::points::{
     PointTable, PointTexels, absent_points, encode_points_with, points_layout,
 };
+use crate::vat::maker::remesh::SlotContent;
+use sinew_geom::Mesh;
 use sinew_vat::quantity::Quantity;
-use sinew_vat::remesh::SlotContent;
 
 /// Whether unique points go with the other settings.
 pub(crate) fn check(settings: &VatSettings) -> Result<(), BakeError> {

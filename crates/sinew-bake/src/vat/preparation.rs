@@ -4,13 +4,13 @@ use super::records::{COLLAPSES, LostPieces};
 use super::scan::{is_points, triangles_of};
 use super::settings::{Mode, VatSettings};
 use super::{VatJob, Verified, read_manifest};
+use crate::vat::maker::matching::{SurfaceDistance, numbers_mean_the_same, surface_deviation};
+use crate::vat::maker::prepare::simplify::{SharedCollapse, SimplifyReport, shared_frames};
+use crate::vat::maker::prepare::{PrepareReport, PrepareSettings, prepare};
+use crate::vat::maker::rigid::Pieces;
 use crate::{BakeError, FrameRange, FrameSource, LoadOrder, LoadedFrame, Watch};
 use rayon::prelude::*;
 use sinew_geom::{Mesh, index32};
-use sinew_vat::matching::{SurfaceDistance, numbers_mean_the_same, surface_deviation};
-use sinew_vat::prepare::simplify::{SharedCollapse, SimplifyReport, shared_frames};
-use sinew_vat::prepare::{PrepareReport, PrepareSettings, prepare};
-use sinew_vat::rigid::Pieces;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
@@ -158,7 +158,7 @@ impl<'a> Preparation<'a> {
     fn simplify_alone(
         &self,
         mesh: &mut Mesh,
-    ) -> Result<SimplifyReport, sinew_vat::prepare::PrepareError> {
+    ) -> Result<SimplifyReport, crate::vat::maker::prepare::PrepareError> {
         let only = PrepareSettings {
             simplify: self.settings.prepare.simplify.clone(),
             ..PrepareSettings::default()

@@ -1,9 +1,9 @@
 //! What a bake holds beside places and normals, against the frames: colours, texture coordinates, tangents, thickness, velocities,
 //! attributes.
 
+use crate::vat::maker::error::ErrorSum;
 use serde::Serialize;
 use sinew_geom::Mesh;
-use sinew_vat::error::ErrorSum;
 use sinew_vat::manifest::{Manifest, Space};
 use sinew_vat::quantity::Quantity;
 use sinew_vat::texel::TexelFormat;

@@ -1,15 +1,15 @@
 //! What the steps leave for each other.
 
 use super::recut::RecutScan;
+use crate::vat::maker::error::ErrorSum;
+use crate::vat::maker::matching::SurfaceDistance;
+use crate::vat::maker::prepare::PrepareReport;
+use crate::vat::maker::rigid::PiecePose;
+use crate::vat::maker::tearing::KeptEdges;
 use crate::work::Kind;
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Attribute, Mesh, MeshPart, Topology, index32};
-use sinew_vat::error::ErrorSum;
-use sinew_vat::matching::SurfaceDistance;
-use sinew_vat::prepare::PrepareReport;
 use sinew_vat::quantity::Quantity;
-use sinew_vat::rigid::PiecePose;
-use sinew_vat::tearing::KeptEdges;
 use sinew_vat::texture::Extent;
 use std::collections::BTreeMap;
 

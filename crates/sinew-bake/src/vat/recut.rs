@@ -5,14 +5,14 @@ use super::plan::bounds_of;
 use super::records::ScanRecord;
 use super::scan::mesh_of;
 use super::settings::{Mode, VatSettings};
+use crate::vat::maker::middles::{Middles, Quad, quads_of};
+use crate::vat::maker::recut::{Recut, surface_gap};
+use crate::vat::maker::soft::triangles_like_first;
 use crate::{BakeError, Watch};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sinew_geom::vec3::{length, sub};
 use sinew_geom::{Bounds, Mesh, Topology, index32};
-use sinew_vat::middles::{Middles, Quad, quads_of};
-use sinew_vat::recut::{Recut, surface_gap};
-use sinew_vat::soft::triangles_like_first;
 use sinew_vat::texture::Extent;
 use std::collections::{BTreeMap, HashSet};
 

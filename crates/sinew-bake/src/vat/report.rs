@@ -9,12 +9,12 @@ use super::records::{FrameErrors, ScanRecord};
 use super::settings::Mode;
 use crate::BakeError;
 use crate::report::{Page, Plot, Series, data_uri, escaped, grouped};
+use crate::vat::maker::error::ErrorSum;
+use crate::vat::maker::matching::SurfaceDistance;
+use crate::vat::maker::prepare::PrepareReport;
+use crate::vat::maker::prepare::relax::RelaxReport;
 use sinew_geom::{Image, Mesh};
-use sinew_vat::error::ErrorSum;
 use sinew_vat::manifest::Manifest;
-use sinew_vat::matching::SurfaceDistance;
-use sinew_vat::prepare::PrepareReport;
-use sinew_vat::prepare::relax::RelaxReport;
 
 /// Letters of the settings that are shown; surfaces in them may have millions.
 const MOST_SETTINGS: usize = 20_000;

@@ -7,18 +7,18 @@ use super::recut::measured_recut;
 use super::scan::{mesh_of, missing};
 use super::settings::{Mode, VatSettings};
 use super::shapes::check_quantities;
+use crate::vat::maker::carrier::texel_centers;
+use crate::vat::maker::error::{ErrorSum, angle_between};
+use crate::vat::maker::rigid::{PiecePose, Pieces, PiecesError, encode_poses};
+use crate::vat::maker::rigid_turns::{TurnFollower, UnclearTurn};
+use crate::vat::maker::soft::SoftCarrier;
 use crate::{BakeError, Watch};
 use sinew_geom::vec3::distance;
 use sinew_geom::{Attribute, Mesh, Topology, index32};
-use sinew_vat::carrier::texel_centers;
-use sinew_vat::error::{ErrorSum, angle_between};
 use sinew_vat::layout::Layout;
 use sinew_vat::playback::AtEnd;
 use sinew_vat::played::PlayedPose;
 use sinew_vat::quantity::Quantity;
-use sinew_vat::rigid::{PiecePose, Pieces, PiecesError, encode_poses};
-use sinew_vat::rigid_turns::{TurnFollower, UnclearTurn};
-use sinew_vat::soft::SoftCarrier;
 use sinew_vat::texture::{Extent, TextureSpec};
 
 /// Share of the diagonal that vertices may be off where nothing else is asked for: little beside what 16 bits lose.

@@ -10,16 +10,16 @@ use super::rigid::RigidCarrier;
 use super::settings::{Mode, VatSettings};
 use super::shapes::ParticleSettings;
 use super::tearing::{may_tear, tears_of};
+use crate::vat::maker::carrier::FARTHEST;
+use crate::vat::maker::derive::add_derived;
+use crate::vat::maker::matching::{FrameMatch, Triangles, match_triangles, numbers_mean_the_same};
+use crate::vat::maker::remesh::scan_frame;
+use crate::vat::maker::soft::is_same_surface;
 use crate::work::{is_sealed, sealed, unsealed};
 use crate::{BakeError, Chunk, FrameSource, LoadOrder, LoadedFrame, Watch};
 use rayon::prelude::*;
 use sinew_geom::{Attribute, Mesh, index32};
-use sinew_vat::carrier::FARTHEST;
-use sinew_vat::derive::add_derived;
-use sinew_vat::matching::{FrameMatch, Triangles, match_triangles, numbers_mean_the_same};
 use sinew_vat::quantity::Quantity;
-use sinew_vat::remesh::scan_frame;
-use sinew_vat::soft::is_same_surface;
 use sinew_vat::texture::Extent;
 
 /// Makes the records of a chunk's frames that are missing.

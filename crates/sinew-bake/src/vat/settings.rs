@@ -5,10 +5,10 @@ use super::job::is_plain;
 use super::points;
 use super::shapes::{self, ParticleSettings, PieceSettings};
 use crate::BakeError;
+use crate::vat::maker::prepare::PrepareSettings;
 use serde::{Deserialize, Serialize};
 pub use sinew_vat::manifest::{Mode, Space};
 use sinew_vat::playback::AtEnd;
-use sinew_vat::prepare::PrepareSettings;
 use sinew_vat::quantity::Quantity;
 use sinew_vat::texel::TexelFormat;
 
@@ -107,7 +107,7 @@ pub enum Points {
     /// Each corner of a triangle.
     #[default]
     Corners,
-    /// Each unique point of a frame, once; a lookup says which point a corner shows ([`sinew_vat::points`]).
+    /// Each unique point of a frame, once; a lookup says which point a corner shows ([`crate::vat::maker::points`]).
     Unique,
 }
 

@@ -3,14 +3,14 @@
 use super::plan::VatPlan;
 use super::settings::{Mode, Space};
 use crate::BakeError;
+use crate::vat::maker::ends::ShownFrame;
+use crate::vat::maker::matching::FrameEnd;
+use crate::vat::maker::remesh::SlotContent;
 use sinew_geom::{Attribute, Mesh};
 use sinew_io::obj::write_obj;
 use sinew_io::{AtomicDir, Surface};
-use sinew_vat::ends::ShownFrame;
 use sinew_vat::manifest::Manifest;
-use sinew_vat::matching::FrameEnd;
 use sinew_vat::quantity::{Quantity, THICKNESS};
-use sinew_vat::remesh::SlotContent;
 
 /// Puts a mesh into the space of the textures: places, and what these hold of tangents, velocities and thickness. Triangles stay as they are: a player's
 /// carrier decides how their corners are counted.

@@ -5,13 +5,13 @@ use super::plan::VatPlan;
 use super::records::{CARRIERS, ScanRecord};
 use super::scan::{mesh_of, missing};
 use super::settings::{Mode, VatSettings};
+use crate::vat::maker::matching::{Triangles, numbers_mean_the_same};
+use crate::vat::maker::soft::{SoftCarrier, SoftError, triangles_like_first};
+use crate::vat::maker::tearing::{CornerClasses, KeptEdges, SharedEdges};
 use crate::{BakeError, Watch};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Mesh, Topology};
-use sinew_vat::matching::{Triangles, numbers_mean_the_same};
-use sinew_vat::soft::{SoftCarrier, SoftError, triangles_like_first};
-use sinew_vat::tearing::{CornerClasses, KeptEdges, SharedEdges};
 use sinew_vat::texture::Extent;
 
 /// What was found of cloth that tears.

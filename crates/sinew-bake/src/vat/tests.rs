@@ -9,9 +9,11 @@ mod files;
 mod held_back;
 mod kept;
 mod points;
+mod recut_files;
 mod shapes;
 mod simplified;
 mod spaces;
+mod tearing_files;
 
 use super::*;
 use crate::{MeshFrames, Watch};

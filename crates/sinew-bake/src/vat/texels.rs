@@ -11,18 +11,18 @@ use super::scan::mesh_of;
 use super::settings::Mode;
 use super::target::{PlacedFrame, place_mesh, turn_normals};
 use super::tearing::soft_carrier;
+use crate::vat::maker::ends::ShownFrame;
+use crate::vat::maker::error::angle_between;
+use crate::vat::maker::matching::FrameEnd;
+use crate::vat::maker::normals::corner_normals;
+use crate::vat::maker::remesh::{SlotContent, encode_frame_with, slots_in_file_order};
+use crate::vat::maker::soft::SoftCarrier;
 use crate::work::hash_of;
 use crate::{BakeError, Chunk, Watch};
 use rayon::prelude::*;
 use sinew_geom::{Mesh, index32};
-use sinew_vat::ends::ShownFrame;
-use sinew_vat::error::angle_between;
-use sinew_vat::matching::FrameEnd;
-use sinew_vat::normals::corner_normals;
-use sinew_vat::points::{LOOKUP_BYTES, point_of_texel};
+use sinew_vat::lookup::{LOOKUP_BYTES, point_of_texel};
 use sinew_vat::quantity::Quantity;
-use sinew_vat::remesh::{SlotContent, encode_frame_with, slots_in_file_order};
-use sinew_vat::soft::SoftCarrier;
 use sinew_vat::texture::TextureSpec;
 
 /// Makes the texels of a chunk's frames that are missing.

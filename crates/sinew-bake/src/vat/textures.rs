@@ -8,7 +8,7 @@ use crate::BakeError;
 use sinew_io::texture::{ExrCompression, TexelRow, TextureChannels, TextureFormat, TextureWriter};
 use sinew_io::{IoError, RangeReader};
 use sinew_vat::layout::{Layout, RowPiece};
-use sinew_vat::points::{LOOKUP_BYTES, point_of_texel};
+use sinew_vat::lookup::{LOOKUP_BYTES, point_of_texel};
 use sinew_vat::texel::TexelFormat;
 use sinew_vat::texture::TextureSpec;
 use std::collections::BTreeMap;

@@ -3,7 +3,5 @@
 mod clips;
 mod farms;
 mod quantities;
-mod recut;
 mod report;
 mod sequences;
-mod tearing;

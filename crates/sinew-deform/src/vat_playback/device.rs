@@ -5,8 +5,8 @@ use super::pieces::PieceCarrier;
 use crate::{DeviceConstant, DeviceNode, DevicePass, DeviceSetting, DeviceType, UniformLayout};
 use sinew_geom::index32;
 use sinew_vat::layout::{Arrangement, Layout};
+use sinew_vat::lookup::{LOOKUP_BYTES, point_of_texel};
 use sinew_vat::playback::FrameBlend;
-use sinew_vat::points::{LOOKUP_BYTES, point_of_texel};
 use sinew_vat::texel::TexelFormat;
 use std::sync::Arc;
 

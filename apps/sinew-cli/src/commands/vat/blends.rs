@@ -7,9 +7,9 @@ use super::{on_threads, watched};
 use crate::bake_args::VatBlendErrorArgs;
 use crate::exit::{Failure, Outcome};
 use crate::talk::Talk;
+use sinew::bake::vat::SurfaceDistance;
 use sinew::bake::vat::{BlendError, HeldBack};
 use sinew::bake::{BakeError, Watch};
-use sinew::vat::matching::SurfaceDistance;
 use sinew_picture::side_by_side;
 
 pub(super) fn measure_blends(args: &VatBlendErrorArgs, talk: &Talk) -> Outcome {

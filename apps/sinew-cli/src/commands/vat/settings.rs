@@ -5,11 +5,9 @@ use crate::bake_args::{
 };
 use crate::exit::{Failure, Outcome};
 use crate::frames::step_of;
+use sinew::bake::vat::{HiddenSettings, RelaxSettings, SimplifySettings};
 use sinew::bake::vat::{Mode, Points, TriangleOrder, VatSettings};
 use sinew::vat::playback::AtEnd;
-use sinew::vat::prepare::hidden::HiddenSettings;
-use sinew::vat::prepare::relax::RelaxSettings;
-use sinew::vat::prepare::simplify::SimplifySettings;
 use std::path::Path;
 
 pub(super) fn settings_of(args: &VatSettingsArgs, source: &SourceArgs) -> Outcome<VatSettings> {

@@ -5,7 +5,7 @@ use crate::bake_args::{PlayedArgs, PointsArg, SizePoints, VatSizeArgs};
 use crate::exit::{Failure, Outcome};
 use crate::talk::{Talk, print};
 use sinew::vat::layout::{Arrangement, DEVICES, Layout, LayoutError, Limits};
-use sinew::vat::points::LOOKUP_BYTES;
+use sinew::vat::lookup::LOOKUP_BYTES;
 use sinew::vat::texel::TexelFormat;
 use std::fmt::Write;
 

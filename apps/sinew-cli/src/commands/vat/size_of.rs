@@ -11,7 +11,7 @@ use crate::talk::Talk;
 use sinew::bake::Chunk;
 use sinew::bake::vat::{Mode, VatJob, VatPlan, VatSettings, plan, scan};
 use sinew::vat::layout::Limits;
-use sinew::vat::points::LOOKUP_BYTES;
+use sinew::vat::lookup::LOOKUP_BYTES;
 use std::fmt::Write;
 use std::path::Path;
 

@@ -65,7 +65,7 @@ fn nearest(normal: [f32; 3], codes: impl Iterator<Item = [i32; 2]>) -> Option<[i
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sinew_vat::error::angle_between;
+    use crate::vat::maker::error::angle_between;
 
     /// Directions all over the sphere, evenly (a Fibonacci spiral).
     fn directions(count: u32) -> impl Iterator<Item = [f32; 3]> {

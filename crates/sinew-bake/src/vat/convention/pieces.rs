@@ -7,10 +7,10 @@
 //!   the next quaternion is to be taken with the other sign. Where it is zero they step.
 //! - The pivot of a vertex is in texture coordinates: `(-uv2.x, uv3.x, 1 - uv3.y)` in Unity.
 
+use crate::vat::maker::rigid::PiecePose;
 use crate::vat::settings::{Mode, Space, TextureChoice};
 use sinew_geom::Mesh;
 use sinew_vat::quantity::Quantity;
-use sinew_vat::rigid::PiecePose;
 use sinew_vat::texel::Range;
 use sinew_vat::texture::{TextureSpec, encode_vertices};
 

@@ -1,12 +1,12 @@
 //! Normals as `SideFX` Labs' shaders read them: rotations of "up", or ten bits in the positions' alpha.
 
 use super::compressed_normal;
+use crate::vat::maker::soft::SoftCarrier;
 use crate::vat::settings::Space;
 use crate::vat::texels::decode;
 use sinew_geom::Mesh;
 use sinew_geom::vec3::{cross, dot, length, scale, sub};
 use sinew_vat::quantity::Quantity;
-use sinew_vat::soft::SoftCarrier;
 use sinew_vat::texture::{TextureSpec, encode_vertices};
 
 /// Normals of one frame, as rotations and as codes.

@@ -1,15 +1,15 @@
 //! Bakes for other engines and tools, read back by their rules; the truth is the sequence.
 
 use super::*;
+use crate::vat::maker::error::angle_between;
+use crate::vat::maker::normals::corner_normals;
 use crate::vat::{assemble, bake, plan, read_animation, scan, texels, verify};
 use crate::{Chunk, FrameSource, MeshFrames};
 use sinew_geom::Topology;
 use sinew_geom::vec3::distance;
 use sinew_io::{Texels, read_any, read_texture};
 use sinew_testkit::files_in as content;
-use sinew_vat::error::angle_between;
 use sinew_vat::manifest;
-use sinew_vat::normals::corner_normals;
 
 mod changing;
 mod pieces;

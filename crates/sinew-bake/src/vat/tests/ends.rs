@@ -260,7 +260,7 @@ fn normals_at_ends_are_those_of_the_next_frame() {
             let [x, y, z] = vector(places, vertex, 2 * frame + 1);
             let out = [x, y - 0.1 * (frame + 1) as f32, z];
             let seen = vector(normals, vertex, 2 * frame + 1);
-            let off = sinew_vat::error::angle_between(seen, out).to_degrees();
+            let off = crate::vat::maker::error::angle_between(seen, out).to_degrees();
             assert!(off < 8.0, "frame {frame}, vertex {vertex}: {off} degrees");
         }
     }
@@ -286,7 +286,7 @@ fn wrong_normals_at_ends_are_found_out() {
         };
         let mut slots = (0..layout.vertices / 3).filter(is_shown);
         let one = 3 * slots.next().expect("a triangle");
-        let angle = |v: &u32| sinew_vat::error::angle_between(vector(one), vector(*v));
+        let angle = |v: &u32| crate::vat::maker::error::angle_between(vector(one), vector(*v));
         let other = slots.map(|s| 3 * s).find(|v| angle(v) > 0.5);
         let other = other.expect("one that faces another way");
         change(&folders.out().join("ball_normal.png"), |swap| {

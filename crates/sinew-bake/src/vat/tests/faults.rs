@@ -2,9 +2,9 @@
 
 use super::shapes::{boxes, fountain};
 use super::*;
+use crate::vat::maker::prepare::simplify::SimplifySettings;
 use sinew_io::gltf_write::{GlbOptions, write_glb};
 use sinew_io::{CachedMesh, FrameCache, FrameData};
-use sinew_vat::prepare::simplify::SimplifySettings;
 
 /// A bake of each kind: what it is called, its sequence and its settings.
 fn kinds() -> Vec<(&'static str, MeshFrames, VatSettings)> {

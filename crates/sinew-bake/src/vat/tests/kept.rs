@@ -1,9 +1,9 @@
 //! What must not be taken for triangles that stay the same.
 
 use super::*;
+use crate::vat::maker::prepare::simplify::SimplifySettings;
 use sinew_geom::index32;
 use sinew_geom::vec3::{area_vector, cross, dot, length, scale, sub};
-use sinew_vat::prepare::simplify::SimplifySettings;
 
 /// Around the ring and around its tube.
 const RING: u32 = 12;

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::Chunk;
+use crate::vat::maker::prepare::simplify::SimplifySettings;
 use crate::vat::{VatJob, assemble, plan, read_animation, scan, texels, verify};
 use sinew_testkit::files_in as content;
-use sinew_vat::prepare::simplify::SimplifySettings;
 use std::collections::BTreeSet;
 
 const SIDE: u32 = 25;
@@ -186,7 +186,7 @@ fn frames_with_other_triangles_are_named_with_what_asked_for_it() {
     // A frame that was not looked at before has other triangles.
     let mut frames = cloth();
     let odd = 4;
-    assert!(!sinew_vat::prepare::simplify::shared_frames(frames.len()).contains(&odd));
+    assert!(!crate::vat::maker::prepare::simplify::shared_frames(frames.len()).contains(&odd));
     let half = frames[odd].topology.triangles()[..600].to_vec();
     frames[odd].topology = Topology::new(SIDE * SIDE, half).expect("in range").into();
     let folders = Folders::new();
@@ -311,7 +311,7 @@ fn pieces_of_which_nothing_is_left_are_warned_of() {
 #[test]
 fn spikes_that_are_gone_are_as_far_off_as_they_are_high() {
     let mut frames = cloth();
-    let chosen = sinew_vat::prepare::simplify::shared_frames(frames.len());
+    let chosen = crate::vat::maker::prepare::simplify::shared_frames(frames.len());
     let frame = (1..frames.len()).find(|f| !chosen.contains(f));
     let frame = frame.expect("a frame that nothing was made from");
     // In the flat part, one that the collapse takes away.
@@ -366,7 +366,8 @@ fn frames_that_are_simplified_to_the_same_indices_have_no_same_triangles() {
     let (source, settings) = (rows(&[2, 3, 2, 4]), to_faces(4));
     let indices = (0..4).map(|f| {
         let mesh = source.load(f).expect("a frame").mesh;
-        let prepared = sinew_vat::prepare::prepare(&mesh, &settings.prepare).expect("prepares");
+        let prepared =
+            crate::vat::maker::prepare::prepare(&mesh, &settings.prepare).expect("prepares");
         prepared.0.topology.triangles().to_vec()
     });
     let indices: Vec<_> = indices.collect();

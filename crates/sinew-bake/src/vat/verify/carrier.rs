@@ -2,12 +2,12 @@
 
 use super::judge::Judge;
 use crate::FrameSource;
+use crate::vat::maker::error::angle_between;
+use crate::vat::maker::floating::{FloatingFault, check_floating};
+use crate::vat::maker::sprites::CORNER_UVS;
 use serde::Serialize;
 use sinew_geom::{Bounds, Mesh, index32};
-use sinew_vat::error::angle_between;
-use sinew_vat::floating::{FloatingFault, check_floating};
 use sinew_vat::manifest::{Manifest, Mode};
-use sinew_vat::sprites::CORNER_UVS;
 
 /// Share of the box's diagonal that places of the carrier and the box itself may be off: what conversions between spaces and units lose.
 const TOLERANCE: f64 = 1e-5;

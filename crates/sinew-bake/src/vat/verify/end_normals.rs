@@ -7,11 +7,11 @@
 //! the next surface, must be what matching, made anew from the two frames, gives.
 
 use super::judge::Judge;
+use crate::vat::maker::error::angle_between;
+use crate::vat::maker::matching::NearTriangle;
+use crate::vat::maker::normals::corner_normals;
 use sinew_geom::Mesh;
 use sinew_geom::vec3::{cross, length, sub};
-use sinew_vat::error::angle_between;
-use sinew_vat::matching::NearTriangle;
-use sinew_vat::normals::corner_normals;
 
 /// The surface that blends go to, with its normals.
 pub(super) struct NextNormals<'a> {

@@ -14,13 +14,13 @@ use super::parting::Parting;
 use super::slots::Successors;
 use super::triangles::{corners_of, is_point};
 use crate::vat::ends::end_of;
+use crate::vat::maker::error::{ErrorSum, angle_between};
+use crate::vat::maker::matching::{FrameEnd, SurfaceTree};
+use crate::vat::maker::normals::corner_normals;
 use crate::vat::scan::match_frames;
 use serde::Serialize;
 use sinew_geom::Mesh;
-use sinew_vat::error::{ErrorSum, angle_between};
 use sinew_vat::manifest::Mode;
-use sinew_vat::matching::{FrameEnd, SurfaceTree};
-use sinew_vat::normals::corner_normals;
 
 /// Where blends go.
 #[derive(Clone, Debug, Serialize)]

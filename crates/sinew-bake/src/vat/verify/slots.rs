@@ -5,9 +5,9 @@ use super::ends::{EndErrors, EndJudge};
 use super::grid::Grid;
 use super::judge::Judge;
 use super::triangles::{corners_of, is_point, middle};
+use crate::vat::maker::matching::FrameMatch;
 use crate::vat::scan::match_frames;
 use sinew_geom::Mesh;
-use sinew_vat::matching::FrameMatch;
 
 type Corners = [[f32; 3]; 3];
 

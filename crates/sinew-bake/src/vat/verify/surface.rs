@@ -2,9 +2,9 @@
 
 use super::judge::Judge;
 use super::triangles::corners_of;
+use crate::vat::maker::recut::{Recut, surface_gap};
 use serde::Serialize;
 use sinew_geom::Mesh;
-use sinew_vat::recut::{Recut, surface_gap};
 
 /// How far the surface that a bake shows is from the frames' own, where their triangles are others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -4,8 +4,8 @@ use super::grid::Grid;
 use super::judge::{Judge, add_all};
 use super::pairing::{Candidate, Pairing};
 use super::{Verified, distance};
+use crate::vat::maker::normals::corner_normals;
 use sinew_geom::Mesh;
-use sinew_vat::normals::corner_normals;
 
 impl Judge<'_> {
     /// How far rounding may take a corner, metres: half a step of each coordinate at once, and what single precision loses.

@@ -3,10 +3,10 @@
 use super::judge::{Judge, add_all};
 use super::{Verified, distance};
 use crate::BakeError;
+use crate::vat::maker::normals::ShadingGroups;
+use crate::vat::maker::soft::{SoftCarrier, SoftError, triangles_like_first};
 use sinew_geom::Mesh;
-use sinew_vat::normals::ShadingGroups;
 use sinew_vat::quantity::Quantity;
-use sinew_vat::soft::{SoftCarrier, SoftError, triangles_like_first};
 
 impl Judge<'_> {
     pub(super) fn soft_frame(

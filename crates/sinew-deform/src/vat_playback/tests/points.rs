@@ -1,8 +1,8 @@
 //! Bakes with one texel a unique point: a lookup says which one a vertex shows.
 
 use super::*;
+use sinew_vat::lookup::LOOKUP_BYTES;
 use sinew_vat::manifest::{Lookup, VERSION_WITH_LOOKUP};
-use sinew_vat::points::LOOKUP_BYTES;
 
 const VERTICES: u32 = 300;
 const POINTS: u32 = 41;

@@ -1,0 +1,321 @@
+//! Bakes with colours, texture coordinates, tangents, velocities and attributes. Each is a closed form of place and moment, so that nothing
+//! of this crate is needed to know what must be seen.
+
+use super::bakes::{Bake, clip, extent, laid_out, manifest, soft_carrier};
+use super::points;
+use crate::vat::maker::carrier::carrier_mesh;
+use crate::vat::maker::plan::{RemeshPlan, RemeshSettings};
+use crate::vat::maker::remesh::{encode_frame, scan_frame, slots_in_file_order};
+use crate::vat::maker::soft::SoftCarrier;
+use serde_json::{Value, json};
+use sinew_geom::{Attribute, Mesh};
+use sinew_samples::{bending_blob, parting_drop};
+use sinew_vat::animation::VertexAnimation;
+use sinew_vat::layout::Layout;
+use sinew_vat::manifest::{Mode, NamedClip};
+use sinew_vat::playback::{AtEnd, FrameBlend};
+use sinew_vat::players::attribute_names;
+use sinew_vat::quantity::Quantity;
+use sinew_vat::texel::TexelFormat;
+use sinew_vat::texture::{Extent, TextureSpec};
+use std::error::Error;
+use std::f32::consts::PI;
+
+/// `constant + by_place . place + by_moment moment`, each channel; places in metres, moments in frames of the sequence.
+struct Field {
+    /// What players call it.
+    name: &'static str,
+    channels: &'static [([f32; 3], f32, f32)],
+}
+
+/// Even in place and moment, so that blends and the insides of triangles are right to the last bit, too. No channel is like another.
+const FIELDS: [Field; 4] = [
+    Field {
+        name: "color0",
+        channels: &[
+            ([0.2, 0.0, 0.05], 0.0, 0.5),
+            ([0.0, 0.3, 0.0], 0.0, 0.45),
+            ([0.0, 0.0, 0.1], 0.07, 0.2),
+            ([0.0, 0.1, 0.0], -0.02, 0.7),
+        ],
+    },
+    Field {
+        name: "uv0",
+        channels: &[([0.1, 0.2, 0.0], 0.0, 0.4), ([0.1, 0.0, 0.0], 0.05, 0.3)],
+    },
+    Field {
+        name: "attribute_heat",
+        channels: &[([0.15, 0.0, 0.0], 0.04, 0.35)],
+    },
+    Field {
+        name: "attribute_Float_2",
+        channels: &[
+            ([0.0, 0.2, 0.0], 0.0, 0.4),
+            ([0.2, 0.0, 0.0], -0.03, 0.6),
+            ([0.0, 0.0, 0.2], 0.02, 0.4),
+        ],
+    },
+];
+
+/// The attribute whose name is a word of shading languages, and the one of the same name for them.
+const FLOAT: &str = "float";
+const LIKE_FLOAT: &str = "Float!";
+
+/// Where moments are at the end of a frame: further on than the next frame is, so that neither stands for the other.
+const END: f32 = 1.5;
+
+impl Field {
+    fn at<const N: usize>(&self, place: [f32; 3], moment: f32) -> [f32; N] {
+        std::array::from_fn(|k| {
+            let (by_place, by_moment, constant) = self.channels[k];
+            let by_place: f32 = (0..3).map(|c| by_place[c] * place[c]).sum();
+            constant + by_place + by_moment * moment
+        })
+    }
+}
+
+/// The frame with all that is baked of it.
+fn painted(mesh: &Mesh, moment: f32) -> Mesh {
+    let mut out = mesh.clone();
+    let places = || mesh.positions.iter();
+    let [color, uv, heat, wind] = &FIELDS;
+    out.colors = vec![places().map(|p| color.at(*p, moment)).collect()];
+    out.uvs = vec![places().map(|p| uv.at(*p, moment)).collect()];
+    let scalar = |p: &[f32; 3]| heat.at::<1>(*p, moment)[0];
+    let unlike = |p: &[f32; 3]| 3.0 * p[1] - moment;
+    let tangent = |p: &[f32; 3]| {
+        let (sin, cos) = (p[0] + 0.2 * moment).sin_cos();
+        [cos, sin, 0.0, if p[1] < 0.0 { -1.0 } else { 1.0 }]
+    };
+    out.tangents = Some(places().map(tangent).collect());
+    let velocity = |p: &[f32; 3]| [p[1], -p[0], moment];
+    let vectors = places().map(|p| wind.at(*p, moment)).collect();
+    out.attributes.extend([
+        (
+            "heat".into(),
+            Attribute::Scalar(places().map(scalar).collect()),
+        ),
+        (
+            FLOAT.into(),
+            Attribute::Scalar(places().map(unlike).collect()),
+        ),
+        (LIKE_FLOAT.into(), Attribute::Vec3(vectors)),
+        (
+            "v".into(),
+            Attribute::Vec3(places().map(velocity).collect()),
+        ),
+    ]);
+    out
+}
+
+/// In the order in which they are baked; between them all formats.
+fn choices() -> Vec<(Quantity, TexelFormat)> {
+    use TexelFormat::{Float, Half, TwoUnorm8, Unorm8, Unorm16};
+    let attribute = |name: &str| Quantity::Attribute(name.into());
+    vec![
+        (Quantity::Color(0), Unorm8),
+        (Quantity::Uv(0), TwoUnorm8),
+        (attribute("heat"), Half),
+        (attribute(FLOAT), Float),
+        (attribute(LIKE_FLOAT), Unorm16),
+        (Quantity::Tangent, TwoUnorm8),
+        (Quantity::Velocity("v".into()), Half),
+    ]
+}
+
+/// What must be seen, for scripts.
+pub(super) fn fields() -> Value {
+    let channel = |(by_place, by_moment, constant): &([f32; 3], f32, f32)| json!({ "by_place": by_place, "by_moment": by_moment, "constant": constant });
+    let field = |f: &Field| json!({ "name": f.name, "channels": f.channels.iter().map(channel).collect::<Vec<_>>() });
+    FIELDS.iter().map(field).collect()
+}
+
+/// The moment that the colours of a blend are those of.
+pub(super) fn moment(at: FrameBlend, has_ends: bool) -> f32 {
+    let (frame, next) = (at.frame as f32, at.next as f32);
+    match has_ends {
+        true => frame + END * at.weight,
+        false => frame + (next - frame) * at.weight,
+    }
+}
+
+/// What players must give of a vertex, four numbers a texture.
+pub(super) fn attributes_of(
+    animation: &VertexAnimation,
+    vertex: u32,
+    at: FrameBlend,
+) -> Vec<[f32; 4]> {
+    let manifest = animation.manifest();
+    let at = manifest.in_layout(at);
+    let names = attribute_names(manifest).into_iter().enumerate();
+    let values = |(texture, name): (usize, Option<String>)| {
+        let spec = &manifest.textures[texture].spec;
+        let mut out = [0.0; 4];
+        for (k, value) in out.iter_mut().enumerate().take(spec.ranges.len()) {
+            *value = animation.blended(texture, vertex, at, k);
+        }
+        name.map(|_| {
+            if spec.quantity == Quantity::Tangent {
+                unit(out)
+            } else {
+                out
+            }
+        })
+    };
+    names.filter_map(values).collect()
+}
+
+fn unit([x, y, z, hand]: [f32; 4]) -> [f32; 4] {
+    let length = (x * x + y * y + z * z).sqrt();
+    [
+        x / length,
+        y / length,
+        z / length,
+        if hand < 0.0 { -1.0 } else { 1.0 },
+    ]
+}
+
+fn painted_drops() -> Vec<Mesh> {
+    let drops = parting_drop(9).into_iter().enumerate();
+    drops.map(|(f, m)| painted(&m, f as f32)).collect()
+}
+
+/// Triangles that change.
+fn of_drops(largest_side: u32) -> RemeshSettings {
+    let mut textures = vec![
+        (Quantity::Position, TexelFormat::Unorm16),
+        (Quantity::Normal, TexelFormat::Unorm8),
+    ];
+    textures.extend(choices());
+    RemeshSettings {
+        textures,
+        largest_side,
+        powers_of_two: false,
+        has_ends: false,
+    }
+}
+
+fn clips_of_drops() -> Vec<NamedClip> {
+    vec![
+        clip("part", 0, 9, AtEnd::Clamp),
+        clip("late", 4, 5, AtEnd::Loop),
+    ]
+}
+
+/// Triangles that change, painted, one texel a unique point; stepped.
+pub(super) fn painted_points(name: &str) -> Result<Bake, Box<dyn Error>> {
+    let bake = points::bake(name, painted_drops(), &of_drops(1024), clips_of_drops())?;
+    Ok(Bake {
+        is_painted: true,
+        ..bake
+    })
+}
+
+/// Triangles that change, painted; stepped.
+pub(super) fn painted_drop(name: &str) -> Result<Bake, Box<dyn Error>> {
+    let (frames, settings) = (painted_drops(), of_drops(8192));
+    let quantities: Vec<_> = settings.textures.iter().map(|t| t.0.clone()).collect();
+    let scans = frames.iter().enumerate();
+    let scans: Result<Vec<_>, _> = scans.map(|(f, m)| scan_frame(f, m, &quantities)).collect();
+    let plan = RemeshPlan::new(&scans?, &settings)?;
+    let encode = |mesh: &Mesh| {
+        let triangles = mesh.topology.triangles().len() as u32;
+        let slots = slots_in_file_order(triangles, plan.slots, mesh.positions[0]);
+        encode_frame(mesh, &slots, &plan.textures, PI)
+    };
+    let encoded: Vec<_> = frames.iter().map(encode).collect();
+    let clips = clips_of_drops();
+    Ok(Bake {
+        manifest: manifest(name, plan.layout, plan.bounds, &plan.textures, clips),
+        texels: laid_out(&plan.layout, &plan.textures, &encoded),
+        lookup: Vec::new(),
+        carrier: carrier_mesh(name, plan.slots, &plan.bounds, &plan.layout),
+        frames,
+        is_painted: true,
+    })
+}
+
+/// Triangles that stay the same, painted; blended to the next frame, or to the end of the same one.
+pub(super) fn painted_blob(name: &str, has_ends: bool) -> Result<Bake, Box<dyn Error>> {
+    let plain = bending_blob(8);
+    let frames: Vec<_> = plain
+        .iter()
+        .enumerate()
+        .map(|(f, m)| painted(m, f as f32))
+        .collect();
+    let with_end = |f: usize| {
+        let end = painted(&plain[(f + 1) % plain.len()], f as f32 + END);
+        [frames[f].clone(), end]
+    };
+    let stored: Vec<Mesh> = match has_ends {
+        true => (0..plain.len()).flat_map(with_end).collect(),
+        false => frames.clone(),
+    };
+    let source = SoftCarrier::new(&frames[0], PI);
+    let count = u32::try_from(source.vertex_count())?;
+    let frame_count = u32::try_from(stored.len())?;
+    let layout = match has_ends {
+        true => Layout::fitting(count, frame_count, 1, 512)?,
+        false => Layout::columns(count, frame_count, 1)?,
+    };
+    let places = extent(&source, &stored, &Quantity::Offset);
+    let mut specs = vec![
+        TextureSpec::new(Quantity::Offset, TexelFormat::Unorm16, &places),
+        TextureSpec::new(
+            Quantity::Normal,
+            TexelFormat::Unorm8,
+            &between(-1.0, 1.0, 3),
+        ),
+    ];
+    let spec = |(quantity, format): (Quantity, TexelFormat)| {
+        let extent = extent_of(&stored, &quantity);
+        TextureSpec::new(quantity, format, &extent)
+    };
+    specs.extend(choices().into_iter().map(spec));
+    let encoded: Result<Vec<_>, _> = stored
+        .iter()
+        .map(|f| source.encode_frame(f, &specs))
+        .collect();
+    let all: Vec<_> = frames.iter().flat_map(|f| f.positions.clone()).collect();
+    let bounds = sinew_geom::bounds(&all).ok_or("no vertices")?;
+    let clips = vec![
+        clip("sway", 0, 8, AtEnd::SeamlessLoop),
+        clip("half", 2, 4, AtEnd::Loop),
+        clip("once", 0, 5, AtEnd::Clamp),
+    ];
+    let mut made = manifest(name, layout, bounds, &specs, clips);
+    (made.mode, made.can_blend, made.has_ends) = (Mode::Soft, true, has_ends);
+    Ok(Bake {
+        manifest: made,
+        texels: laid_out(&layout, &specs, &encoded?),
+        lookup: Vec::new(),
+        carrier: soft_carrier(name, &source, &frames[0], &layout)?,
+        frames,
+        is_painted: true,
+    })
+}
+
+fn between(least: f32, most: f32, channels: usize) -> Extent {
+    Extent {
+        least: vec![least; channels],
+        most: vec![most; channels],
+    }
+}
+
+fn extent_of(frames: &[Mesh], quantity: &Quantity) -> Extent {
+    let channels = frames
+        .first()
+        .and_then(|f| quantity.channels(f))
+        .unwrap_or(0);
+    let mut out = between(f32::MAX, f32::MIN, channels);
+    for frame in frames {
+        for v in 0..frame.positions.len() {
+            for k in 0..channels {
+                let value = quantity.of_vertex(frame, v, k).unwrap_or(0.0);
+                out.least[k] = out.least[k].min(value);
+                out.most[k] = out.most[k].max(value);
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,428 @@
+//! Pieces and particles: boxes that tumble and sparks that fly, with what must be seen of them in closed form.
+
+use super::bakes::{Bake, clip, laid_out, manifest};
+use super::painted::attributes_of;
+use crate::vat::maker::carrier::texel_centers;
+use crate::vat::maker::particles::{ParticleSlot, ParticleSlots, encode_points};
+use crate::vat::maker::rigid::{Pieces, encode_poses};
+use crate::vat::maker::soft::SoftCarrier;
+use crate::vat::maker::sprites::{CORNER_UVS, sprite_mesh};
+use serde_json::{Value, json};
+use sinew_geom::{Bounds, Mesh, Topology};
+use sinew_vat::layout::Layout;
+use sinew_vat::manifest::{Mode, Space};
+use sinew_vat::playback::{AtEnd, FrameBlend};
+use sinew_vat::played::{PlayedParticles, PlayedPieces};
+use sinew_vat::players::attribute_names;
+use sinew_vat::quantity::Quantity;
+use sinew_vat::texel::TexelFormat;
+use sinew_vat::texture::{Extent, TextureSpec};
+use std::error::Error;
+
+const FRAMES: usize = 9;
+const BOXES: usize = 3;
+const SPARKS: usize = 24;
+
+/// Edges of boxes stay hard.
+const CREASE: f32 = 0.5;
+
+/// Where a point of a box is after `frames`: turned at a steady rate around an axis of its own, and moved in a line.
+fn moved(i: usize, frames: f64, arm: [f64; 3]) -> [f64; 3] {
+    let turned = turned(i, frames, arm);
+    let at = [
+        1.3 * (i as f64 - 1.0) + 0.05 * frames,
+        0.1 * frames * (i as f64 - 1.0),
+        -0.04 * frames,
+    ];
+    std::array::from_fn(|k| turned[k] + at[k])
+}
+
+/// Rodrigues' formula.
+fn turned(i: usize, frames: f64, v: [f64; 3]) -> [f64; 3] {
+    let a = [[0.0, 0.6, 0.8], [0.8, 0.0, -0.6], [0.36, 0.48, 0.8]][i];
+    let (sin, cos) = ([0.3, -0.9, 2.1][i] * frames).sin_cos();
+    let along: f64 = (0..3).map(|k| a[k] * v[k]).sum();
+    std::array::from_fn(|k| {
+        let (j, l) = ((k + 1) % 3, (k + 2) % 3);
+        v[k] * cos + (a[j] * v[l] - a[l] * v[j]) * sin + a[k] * along * (1.0 - cos)
+    })
+}
+
+/// The sides of a box: normal and four corners, counter-clockwise from outside.
+fn sides(i: usize) -> Vec<([f64; 3], [[f64; 3]; 4])> {
+    let half = [0.3, 0.2 + 0.1 * i as f64, 0.45];
+    let side = |axis: usize, sign: f64| {
+        let corner = |u: f64, v: f64| {
+            let mut p = [0.0; 3];
+            p[axis] = sign;
+            (p[(axis + 1) % 3], p[(axis + 2) % 3]) = (u * sign, v);
+            std::array::from_fn(|k| p[k] * half[k])
+        };
+        let mut normal = [0.0; 3];
+        normal[axis] = sign;
+        let ring = [
+            corner(-1.0, -1.0),
+            corner(1.0, -1.0),
+            corner(1.0, 1.0),
+            corner(-1.0, 1.0),
+        ];
+        (normal, ring)
+    };
+    (0..6)
+        .map(|s| side(s / 2, if s % 2 == 0 { -1.0 } else { 1.0 }))
+        .collect()
+}
+
+fn single(v: [f64; 3]) -> [f32; 3] {
+    v.map(|c| c as f32)
+}
+
+/// All boxes, each side with vertices of its own.
+fn boxes(frames: f64) -> Result<Mesh, Box<dyn Error>> {
+    let (mut positions, mut triangles) = (Vec::new(), Vec::new());
+    for i in 0..BOXES {
+        for (_, ring) in sides(i) {
+            let base = u32::try_from(positions.len())?;
+            positions.extend(ring.map(|arm| single(moved(i, frames, arm))));
+            triangles.extend([[base, base + 1, base + 2], [base, base + 2, base + 3]]);
+        }
+    }
+    let topology = Topology::new(u32::try_from(positions.len())?, triangles)?;
+    Ok(Mesh::new("boxes", topology, positions))
+}
+
+/// The true triangles of the boxes: position and normal of each corner.
+fn true_boxes(frames: f64) -> Vec<f32> {
+    let mut out = Vec::new();
+    for i in 0..BOXES {
+        for (normal, ring) in sides(i) {
+            let normal = single(turned(i, frames, normal));
+            for k in [0, 1, 2, 0, 2, 3] {
+                out.extend(single(moved(i, frames, ring[k])));
+                out.extend(normal);
+            }
+        }
+    }
+    out
+}
+
+/// The bake of the boxes.
+pub(super) fn boxes_bake(
+    name: &str,
+    format: TexelFormat,
+    space: Space,
+) -> Result<Bake, Box<dyn Error>> {
+    let frames: Vec<Mesh> = (0..FRAMES)
+        .map(|f| boxes(f as f64))
+        .collect::<Result<_, _>>()?;
+    let soft = SoftCarrier::new(&frames[0], CREASE);
+    let pieces = Pieces::connected(&frames[0]);
+    let fitted: Vec<_> = frames
+        .iter()
+        .map(|f| pieces.fit(f, &[]))
+        .collect::<Result<_, _>>()?;
+    let positions = fitted.iter().flatten().map(|pose| pose.position);
+    let specs = [
+        TextureSpec::new(
+            Quantity::Position,
+            format,
+            &space.extent(
+                &Quantity::Position,
+                &extent_of(&positions.collect::<Vec<_>>()),
+            ),
+        ),
+        TextureSpec::new(
+            Quantity::Rotation,
+            format,
+            &Extent {
+                least: vec![-1.0; 4],
+                most: vec![1.0; 4],
+            },
+        ),
+    ];
+    let pivots = pieces.stored_pivots(&specs[0], space);
+    let encode = |poses: &Vec<_>| encode_poses(&pieces.about(&pivots, poses), &specs, space);
+    let encoded: Vec<_> = fitted.iter().map(encode).collect();
+    let count = u32::try_from(pieces.count())?;
+    let layout = Layout::blocks(count, u32::try_from(FRAMES)?, [2, 2], 4, 64)?;
+    let all: Vec<_> = frames.iter().flat_map(|f| f.positions.clone()).collect();
+    let bounds = sinew_geom::bounds(&all).ok_or("no vertices")?;
+    let clips = vec![
+        clip("tumble", 0, 9, AtEnd::Clamp),
+        clip("late", 3, 5, AtEnd::Loop),
+    ];
+    let mut made = manifest(name, layout, space.bounds(&bounds), &specs, clips);
+    (made.mode, made.can_blend, made.space) = (Mode::Rigid, true, space);
+    let mut carrier = soft.mesh(name, &frames[0], &layout);
+    let centers = texel_centers(count, &layout);
+    let of_vertex = (0..soft.vertex_count()).map(|v| pieces.of_vertex(soft.source_vertex(v)));
+    carrier.uvs = vec![of_vertex.map(|piece| centers[piece]).collect()];
+    Ok(Bake {
+        manifest: made,
+        texels: laid_out(&layout, &specs, &encoded),
+        lookup: Vec::new(),
+        carrier,
+        frames,
+        is_painted: false,
+    })
+}
+
+/// Place and width of a spark; nothing before its birth and after its death.
+fn spark(id: usize, frame: usize) -> Option<([f32; 3], f32)> {
+    let born = id % 6;
+    let age = frame.checked_sub(born).filter(|age| *age < 4)? as f32;
+    let angle = id as f32 * 2.4;
+    let place = [
+        (0.5 + 0.2 * age) * angle.cos(),
+        0.5 * age - 0.12 * age * age,
+        (0.5 + 0.2 * age) * angle.sin(),
+    ];
+    Some((place, 0.1 + 0.01 * id as f32))
+}
+
+/// Of one spark, no two of which are alike.
+fn spark_color(id: usize, frame: usize) -> [f32; 4] {
+    let part = |n: usize, of: usize| n as f32 / of as f32;
+    [
+        part(id, SPARKS),
+        part(frame, FRAMES),
+        part(id, 2 * SPARKS),
+        1.0,
+    ]
+}
+
+/// The bake of the sparks.
+pub(super) fn sparks_bake(
+    name: &str,
+    format: TexelFormat,
+    space: Space,
+) -> Result<Bake, Box<dyn Error>> {
+    let mut frames = Vec::new();
+    let (mut numbers, mut sizes) = (Vec::new(), Vec::new());
+    for frame in 0..FRAMES {
+        let alive = (0..SPARKS).filter_map(|id| Some((id, spark(id, frame)?)));
+        let (ids, seen): (Vec<usize>, Vec<_>) = alive.unzip();
+        let (places, widths): (Vec<_>, Vec<f32>) = seen.into_iter().unzip();
+        let topology = Topology::new(u32::try_from(places.len())?, Vec::new())?;
+        let mut mesh = Mesh::new("sparks", topology, places);
+        mesh.colors = vec![ids.iter().map(|id| spark_color(*id, frame)).collect()];
+        frames.push(mesh);
+        numbers.push(
+            ids.iter()
+                .map(|id| u32::try_from(*id))
+                .collect::<Result<Vec<_>, _>>()?,
+        );
+        sizes.push(widths);
+    }
+    let both = numbers.iter().zip(&frames);
+    let slots = ParticleSlots::new(both.map(|(n, f)| (n.as_slice(), f.positions.as_slice())));
+    let all: Vec<_> = frames.iter().flat_map(|f| f.positions.clone()).collect();
+    let units = space.units_of(&Quantity::Size);
+    let widest = sizes.iter().flatten().fold(0.0_f32, |m, s| m.max(*s));
+    let specs = [
+        TextureSpec::new(
+            Quantity::Position,
+            format,
+            &space.extent(&Quantity::Position, &extent_of(&all)),
+        ),
+        TextureSpec::new(
+            Quantity::Size,
+            format,
+            &Extent {
+                least: vec![0.0],
+                most: vec![widest * units],
+            },
+        ),
+        TextureSpec::new(
+            Quantity::Color(0),
+            format,
+            &Extent {
+                least: vec![0.0; 4],
+                most: vec![1.0; 4],
+            },
+        ),
+    ];
+    let encode = |f: usize| {
+        let row = slots.of_frame(f, &numbers[f], [0.0; 3]);
+        let placed = |slot| match slot {
+            ParticleSlot::Alive { .. } => slot,
+            ParticleSlot::Absent { position } => ParticleSlot::Absent {
+                position: space.place(position),
+            },
+        };
+        let row: Vec<_> = row.into_iter().map(placed).collect();
+        let mut mesh = frames[f].clone();
+        mesh.positions.iter_mut().for_each(|p| *p = space.place(*p));
+        encode_points(&mesh, &row, |p| sizes[f][p] * units, &specs)
+    };
+    let encoded: Vec<_> = (0..FRAMES).map(encode).collect();
+    let count = u32::try_from(slots.count())?;
+    let layout = Layout::columns(count, u32::try_from(FRAMES)?, 1)?;
+    let half = widest * std::f32::consts::FRAC_1_SQRT_2;
+    let (low, high) = sinew_geom::bounds(&all).ok_or("no points")?;
+    let bounds: Bounds = (low.map(|c| c - half), high.map(|c| c + half));
+    let clips = vec![
+        clip("fly", 0, 9, AtEnd::Clamp),
+        clip("late", 3, 5, AtEnd::Loop),
+    ];
+    let mut made = manifest(name, layout, space.bounds(&bounds), &specs, clips);
+    (made.mode, made.can_blend, made.uv_set) = (Mode::Particles, true, 1);
+    made.space = space;
+    Ok(Bake {
+        manifest: made,
+        texels: laid_out(&layout, &specs, &encoded),
+        lookup: Vec::new(),
+        carrier: sprite_mesh(name, count, &bounds, &layout),
+        frames,
+        is_painted: false,
+    })
+}
+
+/// Axes of a look: to the right, up, towards the camera.
+fn axes(view: &str) -> [[f32; 3]; 3] {
+    match view {
+        "side" => [[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]],
+        "top" => [[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]],
+        _ => [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+    }
+}
+
+/// What is to be seen of the sparks: squares across the look. One that is born or dies between two frames grows or shrinks where it is.
+fn true_sparks(at: FrameBlend, view: &str) -> Vec<f32> {
+    let [right, up, towards] = axes(view);
+    let mut out = Vec::new();
+    for id in 0..SPARKS {
+        let of = |frame: u32| spark(id, frame as usize);
+        let weight = at.weight;
+        let (place, width) = match (of(at.frame), of(at.next)) {
+            (Some((p, w)), Some((q, x))) => {
+                let mix = |a: f32, b: f32| a + (b - a) * weight;
+                (std::array::from_fn(|k| mix(p[k], q[k])), mix(w, x))
+            }
+            (Some((p, w)), None) => (p, w * (1.0 - weight)),
+            (None, Some((q, x))) => (q, x * weight),
+            (None, None) => continue,
+        };
+        for k in [0, 1, 2, 0, 2, 3] {
+            let [u, v] = CORNER_UVS[k];
+            let (to_right, to_up) = ((u - 0.5) * width, (0.5 - v) * width);
+            let corner: [f32; 3] =
+                std::array::from_fn(|c| place[c] + right[c] * to_right + up[c] * to_up);
+            out.extend(corner);
+            out.extend(towards);
+        }
+    }
+    out
+}
+
+fn extent_of(positions: &[[f32; 3]]) -> Extent {
+    let (low, high) = sinew_geom::bounds(positions).unwrap_or(([0.0; 3], [0.0; 3]));
+    Extent {
+        least: low.into(),
+        most: high.into(),
+    }
+}
+
+/// As for other bakes: pictures and numbers.
+pub(super) fn expected(bake: &Bake) -> Result<Value, Box<dyn Error>> {
+    let clips = &bake.manifest.clips;
+    let at = |clip: usize, secs: f64| clips[clip].frames.at(secs);
+    let stepped = FrameBlend {
+        weight: 0.0,
+        ..at(0, 0.3125)
+    };
+    let late = format!("clip={}&time=0.3125", clips[1].name);
+    let shots = [
+        ("frame=2".to_owned(), "front", at(0, 0.25)),
+        // Where the quaternions of a box change their sign.
+        ("frame=1.5".to_owned(), "front", at(0, 0.1875)),
+        ("frame=2.5&blend=0".to_owned(), "top", stepped),
+        ("time=0.8125".to_owned(), "side", at(0, 0.8125)),
+        (late, "top", at(1, 0.3125)),
+    ];
+    let triangles = |view: &str, at: FrameBlend| match bake.manifest.mode {
+        Mode::Rigid => true_boxes(f64::from(at.frame) + f64::from(at.weight)),
+        _ => true_sparks(at, view),
+    };
+    let shot = |(query, view, at): &(String, &str, FrameBlend)| json!({ "query": query, "view": view, "triangles": triangles(view, *at) });
+    Ok(json!({
+        "shots": shots.iter().map(shot).collect::<Vec<_>>(),
+        "samples": samples(bake)?,
+        "attributes": attribute_names(&bake.manifest).into_iter().flatten().collect::<Vec<_>>(),
+    }))
+}
+
+/// Where a vertex of the boxes is in truth, metres in the axes of glTF, in a frame; between frames players go straight.
+fn true_corner(vertex: usize, at: FrameBlend) -> Option<Value> {
+    // Each side has four vertices of its own.
+    let (side, corner) = (vertex / 4, vertex % 4);
+    let ring = sides(side / 6)[side % 6].1;
+    let place = || moved(side / 6, f64::from(at.frame), ring[corner]);
+    (at.weight == 0.0).then(|| json!({ "place": place() }))
+}
+
+/// Middle and width of the spark that a slot shows in a frame, which its width tells: no two are alike.
+fn true_spark(size: f64, space: Space, at: FrameBlend) -> Option<Value> {
+    let width = size / f64::from(space.units_per_metre());
+    let frame = usize::try_from(at.frame).ok()?;
+    let alive = (0..SPARKS).filter_map(|id| spark(id, frame));
+    let off = |spark: &([f32; 3], f32)| (f64::from(spark.1) - width).abs();
+    let (place, truth) = alive.min_by(|a, b| off(a).total_cmp(&off(b)))?;
+    let is_shown = at.weight == 0.0 && size > 0.0;
+    is_shown.then(|| json!({ "place": place, "width": truth }))
+}
+
+/// Axes along which samples of squares are drawn: neither is an axis of the space.
+const RIGHT: [f64; 3] = [0.6, 0.0, 0.8];
+const UP: [f64; 3] = [0.0, 1.0, 0.0];
+
+fn samples(bake: &Bake) -> Result<Vec<Value>, Box<dyn Error>> {
+    let animation = bake.animation()?;
+    let manifest = animation.manifest();
+    let (pieces, particles) = (
+        PlayedPieces::new(&animation),
+        PlayedParticles::new(&animation),
+    );
+    let number_of = |uv: [f32; 2]| {
+        let at = [0, 1].map(|k| (uv[k] * manifest.layout.size[k] as f32).floor());
+        let is_it = |v: &u32| manifest.layout.texel(*v, 0).map(|t| t as f32) == at;
+        (0..manifest.layout.vertices).find(is_it)
+    };
+    let mut out = Vec::new();
+    for (clip, named) in manifest.clips.iter().enumerate() {
+        for secs in [-0.28125, 0.0, 0.203125, 0.59375, 0.96875, 1.0, 12.53125] {
+            let at = named.frames.at(secs);
+            for v in (0..bake.carrier.positions.len()).step_by(5) {
+                // As importers turn the mesh.
+                let carrier = manifest.space.place(bake.carrier.positions[v]);
+                let uv = bake.carrier.uvs[manifest.uv_set as usize][v];
+                let number = number_of(uv).ok_or("texture coordinates of nothing")?;
+                let (position, normal, truth) = match (&pieces, &particles) {
+                    (Some(pieces), _) => {
+                        let pose = pieces.pose(number, at);
+                        let normal = pose.turn([0.0, 1.0, 0.0]);
+                        (pose.place(carrier), normal, true_corner(v, at))
+                    }
+                    (_, Some(particles)) => {
+                        let (middle, size) = particles.sprite(number, at);
+                        let [u, v] = CORNER_UVS[v % 4].map(f64::from);
+                        let place = |k: usize| {
+                            middle[k] + (RIGHT[k] * (u - 0.5) + UP[k] * (0.5 - v)) * size
+                        };
+                        let truth = true_spark(size, manifest.space, at);
+                        ([0, 1, 2].map(place), UP, truth)
+                    }
+                    _ => return Err("neither pieces nor particles".into()),
+                };
+                out.push(json!({
+                    "clip": clip, "secs": secs, "vertex": v, "carrier": carrier, "uv": uv,
+                    "corner": bake.carrier.uvs[0][v], "number": number,
+                    "frame": at.frame, "position": position, "normal": normal,
+                    "attributes": attributes_of(&animation, number, at),
+                    "truth": truth,
+                }));
+            }
+        }
+    }
+    Ok(out)
+}

@@ -1,3 +1,0 @@
-//! Vertex animation textures of whole sequences.
-
-mod sequences;
