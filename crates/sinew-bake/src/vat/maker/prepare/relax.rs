@@ -1,11 +1,12 @@
 //! Smooths positions.
 //!
 //! Each vertex moves towards the mean of its neighbours, `p += strength * (mean - p)`. Done alone this shrinks the
-//! mesh; by default each such step is followed by one with a negative strength `mu`, `1 / strength + 1 / mu = pass_band`
+//! mesh; each such step is followed by one with a negative strength `mu`, `1 / strength + 1 / mu = 0.1`, the pass band
 //! (Taubin, *A Signal Processing Approach to Fair Surface Design*, 1995): waves longer than the pass band keep their
 //! height, shorter ones vanish. As weights are equal, vertices slide along the surface, too, which evens out triangles.
 //!
-//! Vertices at one place move as one, whatever their attributes. Normals and tangents turn with the surface.
+//! Vertices on open borders stay where they are. Vertices at one place move as one, whatever their attributes. Normals
+//! and tangents turn with the surface.
 
 use super::faces::corners;
 use super::vector::{Point, narrow, unit, wide};
@@ -13,49 +14,20 @@ use super::{PrepareError, expect};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sinew_geom::vec3::{add, area_vector, cross, dot, length, scale, sub};
-use sinew_geom::{Mesh, WeldMap, index32};
+use sinew_geom::{Mesh, WeldMap};
 
-/// What stops a mesh from shrinking when it is smoothed.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Shrinking {
-    /// Nothing: plain Laplacian smoothing.
-    Allowed,
-    /// Each step is followed by one in the other direction.
-    Compensated {
-        /// Frequency that is left alone, above 0 and at most 1; small is smooth. 0.1 is usual.
-        pass_band: f32,
-    },
-}
-
-/// What becomes of the vertices on open borders.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Border {
-    /// They stay where they are.
-    #[default]
-    Pinned,
-    /// They move along the border: only their neighbours on it count.
-    Sliding,
-}
+/// Frequency that smoothing leaves alone, from 0 to 1: small is smooth.
+const PASS_BAND: f32 = 0.1;
 
 /// How to smooth.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RelaxSettings {
-    /// How often; with compensation each is a step forth and a step back. Default 10.
+    /// How often, each a step forth and a step back. Default 10.
     pub iterations: u32,
-    /// How far towards the mean of the neighbours, above 0 and at most 1; with compensation at most 0.65, beyond which the
-    /// shortest waves would grow. Default 0.5.
+    /// How far towards the mean of the neighbours, above 0 and at most 0.65, beyond which the shortest waves would grow.
+    /// Default 0.5.
     pub strength: f32,
-    /// What stops the mesh from shrinking. Default: compensation with a pass band of 0.1.
-    pub shrinking: Shrinking,
-    /// What becomes of open borders. Default: pinned.
-    pub border: Border,
-    /// Edges whose faces' normals differ by more than this (radians, 0 to pi) keep their vertices where they are. Default: none.
-    pub hard_edge_angle: Option<f32>,
-    /// Vertices this close (metres) move as one and end in one place; 0 joins equal positions. Default 0.
-    pub weld_distance: f32,
 }
 
 impl Default for RelaxSettings {
@@ -63,59 +35,26 @@ impl Default for RelaxSettings {
         Self {
             iterations: 10,
             strength: 0.5,
-            shrinking: Shrinking::Compensated { pass_band: 0.1 },
-            border: Border::Pinned,
-            hard_edge_angle: None,
-            weld_distance: 0.0,
         }
     }
 }
 
 impl RelaxSettings {
     pub(super) fn check(&self) -> Result<(), PrepareError> {
-        let (most, allowed) = match self.shrinking {
-            Shrinking::Allowed => (1.0, "above 0, at most 1"),
-            Shrinking::Compensated { .. } => (0.65, "above 0, at most 0.65 with compensation"),
-        };
-        let fine = self.strength > 0.0 && self.strength <= most;
-        expect(fine, "relax.strength", self.strength, allowed)?;
-        if let Shrinking::Compensated { pass_band } = self.shrinking {
-            let fine = pass_band > 0.0 && pass_band <= 1.0;
-            expect(
-                fine,
-                "relax.shrinking.pass_band",
-                pass_band,
-                "above 0, at most 1",
-            )?;
-        }
-        let weld = self.weld_distance;
-        let fine = weld >= 0.0 && weld.is_finite();
+        let fine = self.strength > 0.0 && self.strength <= 0.65;
         expect(
             fine,
-            "relax.weld_distance",
-            weld,
-            "a finite number, at least 0",
-        )?;
-        check_angle("relax.hard_edge_angle", self.hard_edge_angle)
+            "relax.strength",
+            self.strength,
+            "above 0, at most 0.65",
+        )
     }
 
     /// Strengths of the steps of one iteration.
-    fn steps(&self) -> Vec<f64> {
+    fn steps(&self) -> [f64; 2] {
         let strength = f64::from(self.strength);
-        match self.shrinking {
-            Shrinking::Allowed => vec![strength],
-            Shrinking::Compensated { pass_band } => {
-                vec![strength, 1.0 / (f64::from(pass_band) - 1.0 / strength)]
-            }
-        }
+        [strength, 1.0 / (f64::from(PASS_BAND) - 1.0 / strength)]
     }
-}
-
-/// Angles between normals: 0 to pi.
-pub(super) fn check_angle(setting: &'static str, angle: Option<f32>) -> Result<(), PrepareError> {
-    let angle = angle.unwrap_or(0.0);
-    let fine = (0.0..=std::f32::consts::PI + 1e-5).contains(&angle);
-    expect(fine, setting, angle, "an angle from 0 to pi, in radians")
 }
 
 /// What smoothing did.
@@ -123,7 +62,7 @@ pub(super) fn check_angle(setting: &'static str, angle: Option<f32>) -> Result<(
 pub(crate) struct RelaxReport {
     /// Places (vertices at one place counted once) that were free to move.
     pub places_free: usize,
-    /// Places that were held by a border or a hard edge.
+    /// Places on open borders, which stay.
     pub places_pinned: usize,
     /// Longest way that a vertex went, metres.
     pub largest_move: f64,
@@ -138,13 +77,13 @@ pub(crate) struct RelaxReport {
 /// # Cost
 /// `O(faces log faces + iterations * faces)`, spread over threads.
 pub(super) fn relax(mesh: &mut Mesh, settings: &RelaxSettings) -> RelaxReport {
-    let weld = WeldMap::by_position(&mesh.positions, settings.weld_distance);
+    let weld = WeldMap::by_position(&mesh.positions, 0.0);
     let before: Vec<Point> = weld
         .first_vertex
         .iter()
         .map(|&v| wide(mesh.positions[v as usize]))
         .collect();
-    let neighbours = Neighbours::of(mesh, &weld, settings);
+    let neighbours = Neighbours::of(mesh, &weld);
     let mut places = before.clone();
     for _ in 0..settings.iterations {
         for strength in settings.steps() {
@@ -183,10 +122,10 @@ fn volume(mesh: &Mesh) -> f64 {
     faces.map(part).sum()
 }
 
-/// An edge between two places, as one of its faces has it: low, high, face.
-type EdgeUse = (u32, u32, u32);
+/// An edge between two places, lower first, as one of its faces has it.
+type EdgeUse = (u32, u32);
 
-/// Which neighbours each place follows, in compressed rows; those of pinned places are empty.
+/// Which neighbours each place follows, in compressed rows; those of places on borders are empty.
 struct Neighbours {
     offsets: Vec<u32>,
     list: Vec<u32>,
@@ -194,23 +133,20 @@ struct Neighbours {
 }
 
 impl Neighbours {
-    fn of(mesh: &Mesh, weld: &WeldMap, settings: &RelaxSettings) -> Self {
-        let count = weld.class_count();
+    fn of(mesh: &Mesh, weld: &WeldMap) -> Self {
         let uses = edge_uses(mesh, weld);
-        let mut rule = Rule {
-            pinned: vec![false; count],
-            on_border: vec![false; count],
-        };
-        let runs = || uses.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
-        for edge in runs() {
-            let hard = settings
-                .hard_edge_angle
-                .is_some_and(|angle| is_hard(mesh, edge, angle));
-            rule.note(edge, hard, settings.border);
+        let edges = || uses.chunk_by(|a, b| a == b);
+        let mut is_pinned = vec![false; weld.class_count()];
+        for edge in edges().filter(|edge| edge.len() == 1) {
+            let (a, b) = edge[0];
+            is_pinned[a as usize] = true;
+            is_pinned[b as usize] = true;
         }
-        let links = runs().flat_map(|edge| rule.links(edge)).collect();
-        let pinned = rule.pinned.iter().filter(|p| **p).count();
-        Self::from_links(count, links, pinned)
+        // Both ends follow each other, but for pinned ones.
+        let links = edges().flat_map(|edge| [edge[0], (edge[0].1, edge[0].0)]);
+        let links = links.filter(|link| !is_pinned[link.0 as usize]).collect();
+        let pinned = is_pinned.iter().filter(|p| **p).count();
+        Self::from_links(is_pinned.len(), links, pinned)
     }
 
     fn from_links(count: usize, mut links: Vec<(u32, u32)>, pinned: usize) -> Self {
@@ -269,60 +205,20 @@ impl Neighbours {
     }
 }
 
-/// Who follows whom.
-struct Rule {
-    pinned: Vec<bool>,
-    on_border: Vec<bool>,
-}
-
-impl Rule {
-    fn note(&mut self, edge: &[EdgeUse], hard: bool, border: Border) {
-        let open = edge.len() == 1;
-        for place in [edge[0].0 as usize, edge[0].1 as usize] {
-            self.on_border[place] |= open;
-            self.pinned[place] |= hard || (open && border == Border::Pinned);
-        }
-    }
-
-    /// Both ends follow each other, but for pinned ones, and those on a border follow borders only.
-    fn links(&self, edge: &[EdgeUse]) -> impl Iterator<Item = (u32, u32)> {
-        let (a, b) = (edge[0].0, edge[0].1);
-        let open = edge.len() == 1;
-        let follows = move |place: u32| {
-            let place = place as usize;
-            !self.pinned[place] && (open || !self.on_border[place])
-        };
-        [(a, b), (b, a)].into_iter().filter(move |l| follows(l.0))
-    }
-}
-
 /// The edges of all faces, sorted; faces count once an edge, edges without length not at all.
 fn edge_uses(mesh: &Mesh, weld: &WeldMap) -> Vec<EdgeUse> {
     let mut uses = Vec::with_capacity(3 * mesh.topology.triangles().len());
-    for (face, t) in mesh.topology.triangles().iter().enumerate() {
+    for t in mesh.topology.triangles() {
         let [a, b, c] = t.map(|v| weld.class_of_vertex[v as usize]);
         if a == b || b == c || c == a {
             // A face folded to an edge would make its border look inner.
             continue;
         }
         let ends = [(a, b), (b, c), (c, a)];
-        uses.extend(ends.map(|(a, b)| (a.min(b), a.max(b), index32(face))));
+        uses.extend(ends.map(|(a, b)| (a.min(b), a.max(b))));
     }
     uses.sort_unstable();
     uses
-}
-
-/// Whether any two neighbouring faces at an edge differ by more than `angle`; faces without area do not count.
-fn is_hard(mesh: &Mesh, edge: &[EdgeUse], angle: f32) -> bool {
-    let normal = |e: &EdgeUse| {
-        unit(area_vector(corners(
-            mesh,
-            &mesh.topology.triangles()[e.2 as usize],
-        )))
-    };
-    let least = f64::from(angle).cos();
-    let normals: Vec<Point> = edge.iter().filter_map(normal).collect();
-    normals.windows(2).any(|n| dot(n[0], n[1]) < least)
 }
 
 /// Writes the new places, and turns normals and tangents as the surface turned.

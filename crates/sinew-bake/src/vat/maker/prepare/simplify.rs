@@ -26,31 +26,20 @@ mod wedges;
 pub(crate) use shared::{SharedCollapse, shared_frames};
 
 use super::faces::{self, corners};
-use super::relax::check_angle;
 use super::shape::Shape;
 use super::{PrepareError, expect};
-use flips::Flips;
+use flips::{Flips, MOST_MOVED};
 use search::Search;
 use serde::{Deserialize, Serialize};
 use sinew_geom::Mesh;
 use wedges::Wedges;
 
-/// What becomes of open borders.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Border {
-    /// They are simplified along themselves.
-    #[default]
-    Kept,
-    /// Their vertices stay, all of them.
-    Locked,
-}
-
-/// How far to go where edge collapses alone do not reach the target. Each includes those before it.
+/// How far it went to reach the target. Each includes those before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Method {
+pub(crate) enum Method {
     /// Nothing: the mesh had few enough faces.
+    #[default]
     Unchanged,
     /// Edge collapses that respect topology and seams.
     Collapses,
@@ -59,51 +48,7 @@ pub enum Method {
     /// Clusters of vertices on a grid, without regard for topology, borders or edges.
     Sloppy,
     /// The smallest faces are dropped.
-    #[default]
     Cut,
-}
-
-/// How much accuracy the simplifier gives for even triangles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Regularity {
-    /// None: the shape decides alone.
-    Free,
-    /// A little.
-    #[default]
-    Light,
-    /// Much: sizes become even, too.
-    Full,
-}
-
-/// What becomes of pieces of which collapses leave nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SmallPieces {
-    /// Each keeps a tetrahedron of its vertices, or a triangle where it is open: the largest first, with half of all faces at most.
-    #[default]
-    Kept,
-    /// They go.
-    Dropped,
-}
-
-/// Which edges may be flipped.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct FlipSettings {
-    /// How far a flip may move the surface, as a share of the diagonal of the mesh's box; default 0.0005.
-    pub distance: f32,
-    /// Largest angle between the normals of the faces, radians, 0 to pi; default 0.35 (20 degrees).
-    pub angle: f32,
-}
-
-impl Default for FlipSettings {
-    fn default() -> Self {
-        Self {
-            distance: 5e-4,
-            angle: 0.35,
-        }
-    }
 }
 
 /// How to simplify.
@@ -112,36 +57,15 @@ impl Default for FlipSettings {
 pub struct SimplifySettings {
     /// Most faces to leave, at least 1; default 1000.
     pub target_faces: usize,
-    /// How far below the target is near enough, as a share of it, 0 to 1; default 0.01.
-    pub tolerance: f32,
-    /// How far to go to reach the target; default all the way. With less the result may stay above the target.
-    pub at_most: Method,
     /// Edges whose faces' normals differ by more than this (radians, 0 to pi) are kept as edges. Default: none.
     pub hard_edge_angle: Option<f32>,
-    /// What becomes of open borders; default kept.
-    pub border: Border,
-    /// How much accuracy to give for even triangles; default a little.
-    pub regularity: Regularity,
-    /// Flips against thin triangles; `None` for no flips.
-    pub flips: Option<FlipSettings>,
-    /// Vertices this close (metres) count as one; 0 joins equal positions. Default 0.
-    pub weld_distance: f32,
-    /// What becomes of pieces of which collapses leave nothing; default kept.
-    pub small_pieces: SmallPieces,
 }
 
 impl Default for SimplifySettings {
     fn default() -> Self {
         Self {
             target_faces: 1000,
-            tolerance: 0.01,
-            at_most: Method::default(),
             hard_edge_angle: None,
-            border: Border::Kept,
-            regularity: Regularity::default(),
-            flips: Some(FlipSettings::default()),
-            weld_distance: 0.0,
-            small_pieces: SmallPieces::Kept,
         }
     }
 }
@@ -154,32 +78,13 @@ impl SimplifySettings {
             0_u32,
             "at least 1",
         )?;
-        let share = |share: f32| (0.0..=1.0).contains(&share);
-        let tolerance = self.tolerance;
+        let angle = self.hard_edge_angle.unwrap_or(0.0);
         expect(
-            share(tolerance),
-            "simplify.tolerance",
-            tolerance,
-            "a share from 0 to 1",
-        )?;
-        let weld = self.weld_distance;
-        let fine = weld >= 0.0 && weld.is_finite();
-        expect(
-            fine,
-            "simplify.weld_distance",
-            weld,
-            "a finite number, at least 0",
-        )?;
-        check_angle("simplify.hard_edge_angle", self.hard_edge_angle)?;
-        let flips = self.flips.unwrap_or_default();
-        let distance = flips.distance;
-        expect(
-            share(distance),
-            "simplify.flips.distance",
-            distance,
-            "a share from 0 to 1",
-        )?;
-        check_angle("simplify.flips.angle", Some(flips.angle))
+            (0.0..=std::f32::consts::PI + 1e-5).contains(&angle),
+            "simplify.hard_edge_angle",
+            angle,
+            "an angle from 0 to pi, in radians",
+        )
     }
 }
 
@@ -251,15 +156,20 @@ fn kept_triangles(
     settings: &SimplifySettings,
     report: &mut SimplifyReport,
 ) -> Vec<[u32; 3]> {
-    let wedges = Wedges::of(mesh, poses, settings);
-    let mut triangles = Search::new(&wedges, settings).find(report);
+    let wedges = Wedges::of(mesh, poses, settings.hard_edge_angle);
+    let mut triangles = Search::new(&wedges, settings.target_faces).find(report);
     report.shape_simplified = Shape::of(triangles.iter().map(|t| wedges.corners(t)));
-    if let Some(flip) = settings.flips {
-        let distance = f64::from(flip.distance) * f64::from(mesh.diagonal());
-        let flips = Flips::new(&wedges, &mut triangles, distance, f64::from(flip.angle));
-        (report.flips, report.largest_flip) = flips.run();
-    }
+    let distance = f64::from(MOST_MOVED) * f64::from(mesh.diagonal());
+    (report.flips, report.largest_flip) = Flips::new(&wedges, &mut triangles, distance).run();
     wedges.vertices_of(mesh, &triangles)
+}
+
+/// What the search leaves where nothing stands for pieces that vanish, without flips.
+#[cfg(test)]
+pub(super) fn without_stand_ins(mesh: &Mesh, target_faces: usize) -> Mesh {
+    let wedges = Wedges::of(mesh, &[], None);
+    let triangles = Search::new(&wedges, target_faces).find_without_stand_ins();
+    faces::with_triangles(mesh, &wedges.vertices_of(mesh, &triangles))
 }
 
 fn shape(mesh: &Mesh) -> Shape {

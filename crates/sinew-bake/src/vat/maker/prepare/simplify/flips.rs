@@ -7,6 +7,10 @@ use sinew_geom::index32;
 use sinew_geom::vec3::{add, area_vector, cross, dot, length, sub};
 use std::collections::HashSet;
 
+/// How far a flip may move the surface, as a share of the diagonal of the mesh's box.
+pub(super) const MOST_MOVED: f32 = 5e-4;
+/// Largest angle between the normals of two faces whose edge may be flipped, radians: 20 degrees.
+const WIDEST_ANGLE: f32 = 0.35;
 /// Passes over the faces; few meshes need half of them.
 const MAX_PASSES: usize = 16;
 /// How much the cosine of the smallest angle must fall for a flip to be worth it.
@@ -48,12 +52,7 @@ impl Pair {
 
 impl<'a> Flips<'a> {
     /// Only edges of exactly two faces that run through it in opposite directions and share both wedges can be flipped.
-    pub(super) fn new(
-        wedges: &'a Wedges,
-        triangles: &'a mut [[u32; 3]],
-        distance: f64,
-        angle: f64,
-    ) -> Self {
+    pub(super) fn new(wedges: &'a Wedges, triangles: &'a mut [[u32; 3]], distance: f64) -> Self {
         let mut halves: Vec<([u32; 2], u32)> = Vec::with_capacity(3 * triangles.len());
         for (half, ends) in all_halves(triangles) {
             halves.push((key(wedges, ends), half));
@@ -77,7 +76,7 @@ impl<'a> Flips<'a> {
             twins,
             edges,
             distance,
-            least_cosine: angle.cos(),
+            least_cosine: f64::from(WIDEST_ANGLE).cos(),
         }
     }
 
@@ -232,4 +231,134 @@ fn diagonals_apart(abc: &[Point; 3], bad: &[Point; 3]) -> Option<f64> {
     let across = cross(sub(b, a), sub(d, c));
     let size = length(across);
     (size > 0.0).then(|| (dot(across, sub(c, a)) / size).abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vat::maker::prepare::faces::with_triangles;
+    use crate::vat::maker::prepare::shape::Shape;
+    use crate::vat::maker::prepare::testing::{
+        bumpy, corners, edge_counts, farthest, mesh, moved, noise,
+    };
+    use meshopt::{SimplifyOptions, simplify_decoder};
+
+    /// Triangles of wedges as the simplifier leaves them.
+    fn simplified(wedges: &Wedges, faces: usize, options: SimplifyOptions) -> Vec<[u32; 3]> {
+        let (all, positions) = (wedges.triangles.as_flattened(), &wedges.positions);
+        let found = simplify_decoder(all, positions, 3 * faces, f32::MAX, options, None);
+        found.as_chunks::<3>().0.to_vec()
+    }
+
+    #[test]
+    fn flips_make_thin_triangles_better_and_move_little() {
+        // A long wavy surface that is simplified without regard for even triangles has thin ones.
+        let mesh = moved(bumpy(5), |p| [3.0 * p[0], p[1], 0.3 * p[2]]);
+        let wedges = Wedges::of(&mesh, &[], None);
+        let thin = simplified(&wedges, 1500, SimplifyOptions::None);
+        let mut better = thin.clone();
+        let allowed = f64::from(MOST_MOVED) * f64::from(mesh.diagonal());
+        let (flips, largest) = Flips::new(&wedges, &mut better, allowed).run();
+        let shape = |triangles: &[[u32; 3]]| Shape::of(triangles.iter().map(|t| wedges.corners(t)));
+        let (before, after) = (shape(&thin), shape(&better));
+        println!("{flips} flips: {before:?} {after:?}");
+        assert!(flips > 50, "{flips} flips");
+        assert!(
+            after.sliver_share < 0.9 * before.sliver_share,
+            "{before:?} {after:?}"
+        );
+        assert!(
+            after.mean_min_angle > before.mean_min_angle,
+            "{before:?} {after:?}"
+        );
+        assert!(after.min_angle >= before.min_angle, "{before:?} {after:?}");
+        assert!(largest <= allowed, "{largest} of {allowed}");
+        let of =
+            |triangles: &[[u32; 3]]| with_triangles(&mesh, &wedges.vertices_of(&mesh, triangles));
+        let (plain, out) = (of(&thin), of(&better));
+        assert_eq!(edge_counts(&out), edge_counts(&plain));
+        let apart = farthest(&out, &plain, 750).max(farthest(&plain, &out, 750));
+        println!("flips moved {apart:.5}, one by {allowed:.5}");
+        assert!(apart <= 2.0 * allowed, "{apart} of {allowed} for one flip");
+        let turned = corners(&out).filter(|t| unit(area_vector(*t)).is_none());
+        assert_eq!(turned.count(), 0, "no face without area");
+    }
+
+    #[test]
+    fn flips_leave_every_flat_grid_flat_and_covered() {
+        // A flat sheet of random points in rows: area and border must survive any number of flips.
+        let n = 40_u32;
+        let inner = |i: u32| i > 0 && i < n;
+        let at = |i: u32, j: u32| {
+            let push = |k: u32, other: u32| {
+                if inner(k) && inner(other) {
+                    0.25 * noise(i * 97 + j * 31 + k)
+                } else {
+                    0.0
+                }
+            };
+            [i as f32 + push(i, j), j as f32 + push(j, i), 0.0]
+        };
+        let positions = (0..=n)
+            .flat_map(|i| (0..=n).map(move |j| (i, j)))
+            .map(|(i, j)| at(i, j))
+            .collect();
+        let cells = (0..n).flat_map(|i| (0..n).map(move |j| i * (n + 1) + j));
+        let triangles = cells
+            .flat_map(|a| [[a, a + n + 1, a + n + 2], [a, a + n + 2, a + 1]])
+            .collect();
+        let sheet = mesh(positions, triangles);
+        let wedges = Wedges::of(&sheet, &[], None);
+        let options = SimplifyOptions::LockBorder | SimplifyOptions::RegularizeLight;
+        let mut triangles = simplified(&wedges, 1200, options);
+        let (flips, largest) = Flips::new(&wedges, &mut triangles, 0.01).run();
+        assert!(flips > 0 && largest == 0.0, "{flips} flips, {largest}");
+        let out = with_triangles(&sheet, &wedges.vertices_of(&sheet, &triangles));
+        let area: f64 = corners(&out).map(|t| area_vector(t)[2] / 2.0).sum();
+        assert!((area - 1600.0).abs() < 1e-3, "area {area}");
+        assert!(
+            corners(&out).all(|t| area_vector(t)[2] > 0.0),
+            "no face turned over"
+        );
+        assert_eq!(edge_counts(&out)[1], 160, "the border keeps its vertices");
+        assert_eq!(edge_counts(&out)[3], 0, "no edge of three faces");
+    }
+
+    #[test]
+    fn flips_do_not_cross_what_they_must_not() {
+        // A thin kite whose flip would gain much: allowed when flat, not when folded or already crossed.
+        let kite = |fold: f32| {
+            vec![
+                [-1.0, 0.0, 0.0],
+                [1.0, 0.0, 0.0],
+                [0.0, 0.1, fold],
+                [0.0, -0.1, fold],
+            ]
+        };
+        let faces = vec![[0, 1, 2], [1, 0, 3]];
+        let flips = |positions: Vec<[f32; 3]>, triangles: Vec<[u32; 3]>| {
+            let wedges = Wedges::of(&mesh(positions, triangles), &[], None);
+            let mut triangles = wedges.triangles.clone();
+            // Far enough for the fold: it is the angle that forbids it.
+            Flips::new(&wedges, &mut triangles, 0.11).run().0
+        };
+        assert_eq!(flips(kite(0.0), faces.clone()), 1);
+        assert_eq!(
+            flips(kite(0.1), faces.clone()),
+            0,
+            "45 degrees on either side"
+        );
+        let crossed = [faces.clone(), vec![[2, 3, 4]]].concat();
+        let more = [kite(0.0), vec![[0.0, 0.0, 5.0]]].concat();
+        assert_eq!(flips(more, crossed), 0, "the new edge exists");
+        let third = [faces.clone(), vec![[0, 1, 4]]].concat();
+        let more = [kite(0.0), vec![[0.0, 0.0, 5.0]]].concat();
+        assert_eq!(flips(more, third), 0, "an edge of three faces");
+        let turned = vec![[0, 1, 2], [0, 1, 3]];
+        assert_eq!(
+            flips(kite(0.0), turned),
+            0,
+            "the faces do not agree on a side"
+        );
+    }
 }

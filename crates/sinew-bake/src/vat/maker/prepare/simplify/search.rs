@@ -2,13 +2,19 @@
 
 use super::keep::Pieces;
 use super::wedges::Wedges;
-use super::{Border, Method, Regularity, SimplifyReport, SimplifySettings, SmallPieces};
+use super::{Method, SimplifyReport};
 use meshopt::{
     SimplifyOptions, SimplifyVertex, simplify_decoder, simplify_sloppy_decoder,
     simplify_with_attributes_and_locks_decoder, simplify_with_locks_decoder,
 };
 use sinew_geom::vec3::{area_vector, length};
 use std::collections::BTreeSet;
+
+/// How far below the target is near enough, as a share of it.
+const TOLERANCE: f32 = 0.01;
+
+/// Even triangles, at a small cost to accuracy.
+const OPTIONS: SimplifyOptions = SimplifyOptions::RegularizeLight;
 
 /// Runs on grids to try, each about a tenth of the cost of a run of collapses.
 const SLOPPY_RUNS: u32 = 8;
@@ -32,34 +38,15 @@ impl Stage {
 pub(super) struct Search<'a> {
     wedges: &'a Wedges,
     target: usize,
-    /// How far below it is near enough, as a share of it.
-    tolerance: f64,
-    at_most: Method,
-    small_pieces: SmallPieces,
-    options: SimplifyOptions,
     runs: u32,
     sloppy_runs: u32,
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(wedges: &'a Wedges, settings: &SimplifySettings) -> Self {
-        let mut options = SimplifyOptions::None;
-        options |= match settings.regularity {
-            Regularity::Free => SimplifyOptions::None,
-            Regularity::Light => SimplifyOptions::RegularizeLight,
-            Regularity::Full => SimplifyOptions::Regularize,
-        };
-        options.set(
-            SimplifyOptions::LockBorder,
-            settings.border == Border::Locked,
-        );
+    pub(super) fn new(wedges: &'a Wedges, target: usize) -> Self {
         Self {
             wedges,
-            target: settings.target_faces,
-            tolerance: f64::from(settings.tolerance),
-            at_most: settings.at_most,
-            small_pieces: settings.small_pieces,
-            options,
+            target,
             runs: 0,
             sloppy_runs: 0,
         }
@@ -67,19 +54,15 @@ impl<'a> Search<'a> {
 
     /// Fewest faces that are near enough.
     fn enough(&self) -> usize {
-        ((1.0 - self.tolerance) * self.target as f64).ceil() as usize
+        ((1.0 - f64::from(TOLERANCE)) * self.target as f64).ceil() as usize
     }
 
     /// The triangles to keep, of wedges; says in the report how they came about.
     pub(super) fn find(mut self, report: &mut SimplifyReport) -> Vec<[u32; 3]> {
-        let start = Stage {
-            triangles: self.wedges.triangles.clone(),
-            error: 0.0,
-        };
-        let (mut stage, mut method) = self.go_as_far_as_needed(start);
+        let (mut stage, mut method) = self.go_as_far_as_needed(self.start());
         // Pieces that are a point in this frame are in no run.
         let are_all = self.wedges.seen.len() == self.wedges.triangles.len();
-        if (method > Method::Unchanged || !are_all) && self.small_pieces == SmallPieces::Kept {
+        if method > Method::Unchanged || !are_all {
             let found;
             (stage, method, found) = self.keep_pieces(stage, method);
             (report.stand_ins, report.stand_in_share) = found;
@@ -89,6 +72,19 @@ impl<'a> Search<'a> {
         report.sloppy_runs = self.sloppy_runs;
         report.error = stage.error * self.wedges.extent;
         stage.triangles
+    }
+
+    fn start(&self) -> Stage {
+        Stage {
+            triangles: self.wedges.triangles.clone(),
+            error: 0.0,
+        }
+    }
+
+    /// What is left where nothing stands for pieces that vanish.
+    #[cfg(test)]
+    pub(super) fn find_without_stand_ins(mut self) -> Vec<[u32; 3]> {
+        self.go_as_far_as_needed(self.start()).0.triangles
     }
 
     /// Gives pieces of which nothing is left a few faces, which the others have to do without: half of all at most, the largest pieces first. Tells how many, and their
@@ -133,37 +129,36 @@ impl<'a> Search<'a> {
     }
 
     fn go_as_far_as_needed(&mut self, start: Stage) -> (Stage, Method) {
-        if start.faces() <= self.target || self.at_most < Method::Collapses {
+        if start.faces() <= self.target {
             return (start, Method::Unchanged);
         }
         let mut stage = self.collapse(&start);
-        if stage.faces() <= self.target || self.at_most < Method::Permissive {
+        if stage.faces() <= self.target {
             return (stage, Method::Collapses);
         }
         stage = self.permissive(stage);
-        if stage.faces() <= self.target || self.at_most < Method::Sloppy {
+        if stage.faces() <= self.target {
             return (stage, Method::Permissive);
         }
         let clustered = self.sloppy(&stage);
         // Few clusters fold a mesh to next to nothing; dropping faces is the lesser evil then.
-        let useful = |c: &Stage| self.at_most < Method::Cut || 2 * c.faces() >= self.target;
+        let useful = |c: &Stage| 2 * c.faces() >= self.target;
         match clustered.filter(useful) {
             Some(clustered) => (clustered, Method::Sloppy),
-            None if self.at_most < Method::Cut => (stage, Method::Permissive),
             None => (self.cut(stage), Method::Cut),
         }
     }
 
     /// Collapses down to the target; aims higher where that ends too low.
     fn collapse(&mut self, start: &Stage) -> Stage {
-        let first = self.run(start, self.target, self.options);
+        let first = self.run(start, self.target, OPTIONS);
         if first.faces() >= self.enough() {
             return first;
         }
         let aim = (2 * self.target - first.faces()).min(start.faces());
-        let mut second = self.run(start, aim, self.options);
+        let mut second = self.run(start, aim, OPTIONS);
         if second.faces() > self.target {
-            second = self.run(&second, self.target, self.options);
+            second = self.run(&second, self.target, OPTIONS);
         }
         let better = second.faces() <= self.target && second.faces() > first.faces();
         if better { second } else { first }
@@ -171,7 +166,7 @@ impl<'a> Search<'a> {
 
     /// Seams give way, then loose parts.
     fn permissive(&mut self, stuck: Stage) -> Stage {
-        let options = self.options | SimplifyOptions::Permissive;
+        let options = OPTIONS | SimplifyOptions::Permissive;
         let stage = self.run(&stuck, self.target, options);
         if stage.faces() <= self.target {
             return stage;

@@ -2,7 +2,6 @@
 
 use super::super::faces::corners;
 use super::super::vector::{Point, unit, wide};
-use super::SimplifySettings;
 use crate::vat::maker::groups::Groups;
 use meshopt::SimplifyVertex;
 use sinew_geom::vec3::{area_vector, dot, sub};
@@ -42,9 +41,9 @@ pub(super) struct Wedges {
 
 impl Wedges {
     /// `poses`: positions of the same vertices in other frames. Only vertices that are at one place in all of them are joined.
-    pub(super) fn of(mesh: &Mesh, poses: &[&[[f32; 3]]], settings: &SimplifySettings) -> Self {
-        let weld = WeldMap::by_position(&mesh.positions, settings.weld_distance);
-        let joined = join(mesh, poses, &weld, settings.weld_distance);
+    pub(super) fn of(mesh: &Mesh, poses: &[&[[f32; 3]]], hard_edge_angle: Option<f32>) -> Self {
+        let weld = WeldMap::by_position(&mesh.positions, 0.0);
+        let joined = join(mesh, poses, &weld);
         let place = |v: u32| weld.class_of_vertex[v as usize];
         let proper = |t: &&[u32; 3]| {
             let [a, b, c] = t.map(place);
@@ -66,14 +65,14 @@ impl Wedges {
             joined_of_wedge: (0..joined.iter().max().map_or(0, |m| m + 1)).collect(),
             is_hard: Vec::new(),
         };
-        if let Some(angle) = settings.hard_edge_angle {
+        if let Some(angle) = hard_edge_angle {
             let count = parts.joined_of_wedge.len();
             parts = split(mesh, &weld, &faces, parts, f64::from(angle).cos());
             parts.add_missing(count);
         }
         let mut out = Self::assemble(mesh, &weld, &joined, parts);
         out.move_along(poses);
-        out.see_all_frames(mesh, poses, (&weld, &joined), settings.weld_distance);
+        out.see_all_frames(mesh, poses, &weld, &joined);
         out
     }
 
@@ -82,8 +81,8 @@ impl Wedges {
         &mut self,
         mesh: &Mesh,
         poses: &[&[[f32; 3]]],
-        (weld, joined): (&WeldMap, &[u32]),
-        weld_distance: f32,
+        weld: &WeldMap,
+        joined: &[u32],
     ) {
         self.seen.clone_from(&self.triangles);
         self.spot.clone_from(&self.place);
@@ -99,7 +98,7 @@ impl Wedges {
         }
         let mut spots = weld.class_of_vertex.clone();
         for pose in poses {
-            let there = WeldMap::by_position(pose, weld_distance).class_of_vertex;
+            let there = WeldMap::by_position(pose, 0.0).class_of_vertex;
             refine(&mut spots, |v| there[v]);
         }
         let differs = |t: &[u32; 3], of: &[u32]| {
@@ -244,13 +243,13 @@ impl Parts {
 }
 
 /// Classes of vertices that share places, texture coordinates, colours and user attributes, numbered by first vertex.
-fn join(mesh: &Mesh, poses: &[&[[f32; 3]]], weld: &WeldMap, weld_distance: f32) -> Vec<u32> {
+fn join(mesh: &Mesh, poses: &[&[[f32; 3]]], weld: &WeldMap) -> Vec<u32> {
     let mut class = weld.class_of_vertex.clone();
     if weld.is_identity() {
         return class;
     }
     for pose in poses {
-        let there = WeldMap::by_position(pose, weld_distance).class_of_vertex;
+        let there = WeldMap::by_position(pose, 0.0).class_of_vertex;
         refine(&mut class, |v| there[v]);
     }
     mesh.uvs

@@ -1,6 +1,4 @@
-use super::super::simplify::{
-    Border, FlipSettings, Method, Regularity, SimplifyReport, SimplifySettings,
-};
+use super::super::simplify::{Method, SimplifyReport, SimplifySettings};
 use super::super::testing::{
     bowl, bumpy, corner_normals, corners, cube, edge_counts, exploded, farthest, merged, mesh,
     moved, noise, placed, sphere, volume,
@@ -75,111 +73,6 @@ fn loose_triangles_are_joined_first() {
     );
     assert_eq!(edge_counts(&out)[1], 0, "no border has opened");
     assert!(farthest(&joined, &out, 300) < 0.05, "near");
-}
-
-#[test]
-fn vertices_less_than_the_weld_distance_apart_are_one() {
-    let mut loose = exploded(&bumpy(4));
-    for (i, p) in loose.positions.iter_mut().enumerate() {
-        p[0] += 1e-5 * noise(i as u32);
-    }
-    let weld_distance = 1e-4;
-    let (out, report) = reduce(
-        &loose,
-        SimplifySettings {
-            weld_distance,
-            ..to(300)
-        },
-    );
-    assert_eq!(report.method, Method::Collapses);
-    assert_eq!(edge_counts(&out)[1], 0, "closed");
-    let (torn, _) = reduce(&loose, to(300));
-    assert!(edge_counts(&torn)[1] > 0, "the control falls apart");
-}
-
-#[test]
-fn flips_make_thin_triangles_better_and_move_little() {
-    // A long wavy strip of thin triangles makes the simplifier leave thin ones.
-    let mesh = moved(bumpy(5), |p| [3.0 * p[0], p[1], 0.3 * p[2]]);
-    let settings = SimplifySettings {
-        regularity: Regularity::Free,
-        ..to(1500)
-    };
-    let (plain, _) = reduce(
-        &mesh,
-        SimplifySettings {
-            flips: None,
-            ..settings.clone()
-        },
-    );
-    let (out, report) = reduce(&mesh, settings.clone());
-    println!("{report:?}");
-    let (before, after) = (report.shape_simplified, report.shape_after);
-    assert!(report.flips > 50, "{} flips", report.flips);
-    assert!(
-        after.sliver_share < 0.9 * before.sliver_share,
-        "{before:?} {after:?}"
-    );
-    assert!(
-        after.mean_min_angle > before.mean_min_angle,
-        "{before:?} {after:?}"
-    );
-    assert!(after.min_angle >= before.min_angle, "{before:?} {after:?}");
-    let allowed = f64::from(settings.flips.expect("default").distance * mesh.diagonal());
-    assert!(
-        report.largest_flip <= allowed,
-        "{} of {allowed}",
-        report.largest_flip
-    );
-    assert_eq!(edge_counts(&out), edge_counts(&plain));
-    let apart = farthest(&out, &plain, 750).max(farthest(&plain, &out, 750));
-    println!("flips moved {apart:.5}, one by {allowed:.5}");
-    assert!(apart <= 2.0 * allowed, "{apart} of {allowed} for one flip");
-    let turned = corners(&out)
-        .filter(|t| unit(area_vector(*t)).is_none())
-        .count();
-    assert_eq!(turned, 0, "no face without area");
-}
-
-#[test]
-fn flips_leave_every_flat_grid_flat_and_covered() {
-    // A flat sheet of random points in rows: area and border must survive any number of flips.
-    let n = 40_u32;
-    let inner = |i: u32| i > 0 && i < n;
-    let at = |i: u32, j: u32| {
-        let push = |k: u32, other: u32| {
-            if inner(k) && inner(other) {
-                0.25 * noise(i * 97 + j * 31 + k)
-            } else {
-                0.0
-            }
-        };
-        [i as f32 + push(i, j), j as f32 + push(j, i), 0.0]
-    };
-    let positions = (0..=n)
-        .flat_map(|i| (0..=n).map(move |j| (i, j)))
-        .map(|(i, j)| at(i, j))
-        .collect();
-    let cells = (0..n).flat_map(|i| (0..n).map(move |j| i * (n + 1) + j));
-    let triangles = cells
-        .flat_map(|a| [[a, a + n + 1, a + n + 2], [a, a + n + 2, a + 1]])
-        .collect();
-    let sheet = mesh(positions, triangles);
-    let settings = SimplifySettings {
-        border: Border::Locked,
-        ..to(1200)
-    };
-    let (out, report) = reduce(&sheet, settings);
-    println!("{report:?}");
-    assert!(report.flips > 0 && report.largest_flip == 0.0, "{report:?}");
-    let area: f64 = corners(&out).map(|t| area_vector(t)[2] / 2.0).sum();
-    assert!((area - 1600.0).abs() < 1e-3, "area {area}");
-    assert!(
-        corners(&out).all(|t| area_vector(t)[2] > 0.0),
-        "no face turned over"
-    );
-    assert_eq!(edge_counts(&out)[1], 160, "the border keeps its vertices");
-    assert_eq!(edge_counts(&out)[3], 0, "no edge of three faces");
 }
 
 #[test]
@@ -259,23 +152,14 @@ fn flat_sides_with_hard_edges_keep_their_volume_exactly() {
 }
 
 #[test]
-fn borders_stay_when_locked_and_near_when_kept() {
+fn borders_are_simplified_along_themselves() {
     let mesh = bowl(5);
     let rim = |m: &Mesh| m.positions.iter().filter(|p| p[1].abs() < 1e-6).count();
-    let (locked, report) = reduce(
-        &mesh,
-        SimplifySettings {
-            border: Border::Locked,
-            ..to(400)
-        },
-    );
-    assert_eq!(rim(&locked), rim(&mesh));
-    assert!(report.faces_after >= 396, "{report:?}");
-    let (kept, _) = reduce(&mesh, to(400));
-    assert!(rim(&kept) < rim(&mesh), "simplified");
+    let (out, _) = reduce(&mesh, to(400));
+    assert!(rim(&out) < rim(&mesh), "simplified");
     assert_eq!(
-        edge_counts(&kept)[1],
-        rim(&kept),
+        edge_counts(&out)[1],
+        rim(&out),
         "one loop, all of it on the rim"
     );
 }
@@ -400,25 +284,16 @@ fn drops_beyond_counting_still_end_below_the_target() {
 }
 
 #[test]
-fn a_locked_border_gives_way_only_as_far_as_allowed() {
-    let locked = |at_most| SimplifySettings {
-        at_most,
-        border: Border::Locked,
+fn where_every_edge_is_hard_topology_gives_way() {
+    let hard = SimplifySettings {
+        hard_edge_angle: Some(0.0),
         ..to(20)
     };
-    for at_most in [Method::Collapses, Method::Permissive] {
-        let (out, report) = reduce(&bowl(4), locked(at_most));
-        assert!(out.topology.triangles().len() > 20, "{report:?}");
-        assert_eq!(report.method, at_most);
-        assert_eq!(edge_counts(&out)[1], 64, "the border is whole");
-    }
-    for at_most in [Method::Sloppy, Method::Cut] {
-        let (out, report) = reduce(&bowl(4), locked(at_most));
-        let faces = out.topology.triangles().len();
-        println!("{report:?}");
-        assert!((1..=20).contains(&faces), "{report:?}");
-        assert!(report.method > Method::Permissive, "{report:?}");
-    }
+    let (out, report) = reduce(&bumpy(3), hard);
+    let faces = out.topology.triangles().len();
+    println!("{report:?}");
+    assert!((1..=20).contains(&faces), "{report:?}");
+    assert!(report.method > Method::Permissive, "{report:?}");
 }
 
 #[test]
@@ -433,55 +308,6 @@ fn far_from_the_origin_and_at_any_size_it_is_the_same() {
             "{size}"
         );
     }
-}
-
-#[test]
-fn flips_do_not_cross_what_they_must_not() {
-    // A thin kite whose flip would gain much: allowed when flat, not when folded, seamed or already crossed.
-    let kite = |fold: f32| {
-        vec![
-            [-1.0, 0.0, 0.0],
-            [1.0, 0.0, 0.0],
-            [0.0, 0.1, fold],
-            [0.0, -0.1, fold],
-        ]
-    };
-    let faces = vec![[0, 1, 2], [1, 0, 3]];
-    // One distant face more, to go over the target without touching the kite.
-    let with = |positions: Vec<[f32; 3]>, mut triangles: Vec<[u32; 3]>| {
-        let base = positions.len() as u32;
-        let speck = [[9.0, 0.0, 0.0], [9.1, 0.0, 0.0], [9.0, 0.1, 0.0]];
-        triangles.push([base, base + 1, base + 2]);
-        let all = mesh([positions, speck.to_vec()].concat(), triangles);
-        let target = all.topology.triangles().len() - 1;
-        let settings = SimplifySettings {
-            at_most: Method::Unchanged,
-            flips: Some(FlipSettings {
-                distance: 0.01,
-                angle: 0.35,
-            }),
-            ..to(target)
-        };
-        reduce(&all, settings).1.flips
-    };
-    assert_eq!(with(kite(0.0), faces.clone()), 1);
-    assert_eq!(
-        with(kite(0.1), faces.clone()),
-        0,
-        "45 degrees on either side"
-    );
-    let crossed = [faces.clone(), vec![[2, 3, 4]]].concat();
-    let more = [kite(0.0), vec![[0.0, 0.0, 5.0]]].concat();
-    assert_eq!(with(more, crossed), 0, "the new edge exists");
-    let third = [faces.clone(), vec![[0, 1, 4]]].concat();
-    let more = [kite(0.0), vec![[0.0, 0.0, 5.0]]].concat();
-    assert_eq!(with(more, third), 0, "an edge of three faces");
-    let turned = vec![[0, 1, 2], [0, 1, 3]];
-    assert_eq!(
-        with(kite(0.0), turned),
-        0,
-        "the faces do not agree on a side"
-    );
 }
 
 #[test]

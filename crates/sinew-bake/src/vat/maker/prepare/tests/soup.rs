@@ -1,5 +1,5 @@
 use super::super::hidden::HiddenSettings;
-use super::super::relax::{Border, RelaxSettings};
+use super::super::relax::RelaxSettings;
 use super::super::simplify::SimplifySettings;
 use super::super::testing::mesh;
 use super::super::touching::{Plane, TouchingSettings};
@@ -10,8 +10,6 @@ use sinew_geom::{Mesh, Strands, Topology};
 fn everything(target_faces: usize, hard_edge_angle: Option<f32>) -> PrepareSettings {
     let relax = RelaxSettings {
         iterations: 2,
-        border: Border::Sliding,
-        hard_edge_angle,
         ..Default::default()
     };
     PrepareSettings {
@@ -30,7 +28,6 @@ fn everything(target_faces: usize, hard_edge_angle: Option<f32>) -> PrepareSetti
         simplify: Some(SimplifySettings {
             target_faces,
             hard_edge_angle,
-            ..Default::default()
         }),
         relax_after: Some(relax),
     }
