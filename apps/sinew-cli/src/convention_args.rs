@@ -2,7 +2,7 @@
 
 use crate::exit::{Failure, Outcome};
 use clap::ValueEnum;
-use sinew::bake::vat::{Convention, Space, VatSettings};
+use sinew::bake::vat::{Convention, OpenVat, SideFx, Space, VatSettings};
 use sinew::vat::texel::TexelFormat;
 
 #[derive(Debug, clap::Args)]
@@ -80,11 +80,11 @@ impl ConventionArgs {
             Some(ConventionArg::Sinew) => settings.convention = Convention::Sinew,
             Some(ConventionArg::Openvat) => {
                 let packed_normals = false;
-                settings.convention = Convention::OpenVat { packed_normals };
+                settings.convention = Convention::OpenVat(OpenVat { packed_normals });
             }
             Some(ConventionArg::Sidefx) => {
                 let compressed_normals = false;
-                settings.convention = Convention::SideFx { compressed_normals };
+                settings.convention = Convention::SideFx(SideFx { compressed_normals });
             }
         }
         self.apply_normals(settings)
@@ -93,12 +93,14 @@ impl ConventionArgs {
     fn apply_normals(&self, settings: &mut VatSettings) -> Outcome {
         let fault = |flag, name| Err(Failure::usage(format!("{flag} needs --convention {name}")));
         match &mut settings.convention {
-            Convention::OpenVat { packed_normals } => *packed_normals |= self.packed_normals,
+            Convention::OpenVat(OpenVat { packed_normals }) => {
+                *packed_normals |= self.packed_normals
+            }
             _ if self.packed_normals => return fault("--packed-normals", "openvat"),
             _ => {}
         }
         match &mut settings.convention {
-            Convention::SideFx { compressed_normals } => {
+            Convention::SideFx(SideFx { compressed_normals }) => {
                 *compressed_normals |= self.compressed_normals;
             }
             _ if self.compressed_normals => return fault("--compressed-normals", "sidefx"),

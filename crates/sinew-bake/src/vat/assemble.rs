@@ -1,26 +1,21 @@
 //! The last step: textures, carrier, manifest and players, which appear together.
 
 use super::blend_error::Blends;
-use super::convention::Convention;
 use super::earlier::{earlier, report_file};
-use super::idle::idle_settings;
 use super::job::VatJob;
-use super::particles::DEFAULT_WIDTH;
+use super::mode::{DEFAULT_WIDTH, idle_settings};
 use super::plan::{PiecePlan, VatPlan, all_scans};
 use super::preparation::Preparation;
 use super::read::read_manifest;
-use super::records::{FrameErrors, ScanRecord, keep_materials};
+use super::records::{FrameErrors, ScanRecord};
 use super::recut::RecutPlan;
 use super::report::{Reported, report};
-use super::rigid::RigidCarrier;
-use super::scan::{mesh_of, missing};
+use super::scan::missing;
 use super::settings::Mode;
 use super::target::write_obj_carrier;
-use super::tearing::{TearPlan, not_soft, soft_carrier};
+use super::tearing::TearPlan;
 use super::texels::done;
 use super::textures::{file_names, lookup_file, write_lookup, write_texture};
-use crate::vat::maker::carrier::carrier_mesh;
-use crate::vat::maker::sprites::sprite_mesh;
 use crate::{BakeError, CarrierMaterial, FrameRange, Watch};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -223,25 +218,10 @@ fn large_stand_ins(job: &VatJob, scans: &[ScanRecord]) -> Option<(String, String
 fn more_triangles(job: &VatJob, plan: &VatPlan) -> Option<(String, String)> {
     let asked = job.settings().prepare.simplify.as_ref()?.target_faces;
     let found = plan.triangles as usize;
-    if plan.mode == Mode::Particles || found <= asked {
+    if found <= asked {
         return None;
     }
-    let has_middles = plan.recut.as_ref().is_some_and(|r| !r.middles.is_empty());
-    let (code, why) = match (plan.mode, job.settings().is_matched()) {
-        (Mode::Remesh, true) if plan.has_ends => (
-            "more_slots",
-            "a triangle that comes has its slot a frame before, where it grows out of the surface; --order file needs no more than frames have",
-        ),
-        (Mode::Remesh, true) => (
-            "more_slots",
-            "a slot is free for a frame between triangles that go and come; --order file needs no more than frames have",
-        ),
-        _ if has_middles => (
-            "more_triangles",
-            "quads that frames cut along either diagonal have four in place of two; --recut-tolerance keeps two where that is near enough",
-        ),
-        _ => ("more_triangles", "frames could not be brought to fewer"),
-    };
+    let (code, why) = plan.steps().why_more_triangles(job, plan)?;
     let were = if asked == 1 { "was" } else { "were" };
     let message = format!("the carrier has {found} triangles, {asked} {were} asked for: {why}");
     Some((code.into(), message))
@@ -301,7 +281,7 @@ pub fn assemble_with(
     let replaced = earlier(out, job.name(), job.sequence(), job.settings())?;
     let plan = VatPlan::read(job)?;
     let errors = check_texels(job, &plan, watch)?;
-    let carrier = carrier_of(job, &plan)?;
+    let carrier = plan.steps().carrier(job, &plan)?;
     let scans = all_scans(job)?;
     let convention = &job.settings().convention;
     let page = |files: &[String]| {
@@ -411,7 +391,7 @@ fn manifest_like(job: &VatJob, plan: &VatPlan, carrier: &Mesh, files: &[String])
 /// The carrier with its vertices in the order of the texels.
 fn in_order_of_texels(job: &VatJob, carrier: &Mesh) -> Mesh {
     let mut out = carrier.clone();
-    if !matches!(job.settings().convention, Convention::OpenVat { .. }) {
+    if !job.settings().convention.files().counts_from_the_last() {
         return out;
     }
     let count = index32(out.positions.len());
@@ -484,7 +464,6 @@ fn check_texels(
 }
 
 fn manifest_of(job: &VatJob, plan: &VatPlan, carrier: &Mesh) -> Manifest {
-    let settings = job.settings();
     let name = job.name().to_owned();
     let texture = |spec: &sinew_vat::texture::TextureSpec| TextureFile {
         spec: spec.clone(),
@@ -492,11 +471,11 @@ fn manifest_of(job: &VatJob, plan: &VatPlan, carrier: &Mesh) -> Manifest {
     };
     Manifest {
         format: manifest::FORMAT.into(),
-        version: match plan.points {
+        version: match plan.points() {
             Some(_) => manifest::VERSION_WITH_LOOKUP,
             None => manifest::VERSION,
         },
-        mode: plan.mode,
+        mode: plan.mode(),
         clips: job.clips().iter().map(|c| named_clip(job, c)).collect(),
         layout: plan.layout,
         bounds: plan.space.bounds(&plan.bounds),
@@ -505,22 +484,18 @@ fn manifest_of(job: &VatJob, plan: &VatPlan, carrier: &Mesh) -> Manifest {
         // The last one.
         uv_set: u32::try_from(carrier.uvs.len().saturating_sub(1)).unwrap_or(0),
         textures: plan.textures.iter().map(texture).collect(),
-        can_blend: match plan.mode {
-            Mode::Soft | Mode::Particles => true,
-            Mode::Rigid => settings.pieces.blend,
-            Mode::Remesh => settings.is_matched(),
-        },
-        has_ends: plan.has_ends,
-        split_vertices: plan.tears.map(|t| t.split_vertices),
-        splits_are_edges: plan.tears.is_some_and(|t| t.are_edges),
+        can_blend: plan.steps().can_blend(job.settings()),
+        has_ends: plan.has_ends(),
+        split_vertices: plan.tears().map(|t| t.split_vertices),
+        splits_are_edges: plan.tears().is_some_and(|t| t.are_edges),
         origin: job.origin(),
         middles: plan
-            .recut
+            .recut()
             .iter()
             .flat_map(|r| r.middles.iter().flat_map(|q| q.triangles))
             .collect(),
-        surface_off: plan.recut.as_ref().map(|r| r.off).filter(|off| *off > 0.0),
-        lookup: plan.points.map(|points| Lookup {
+        surface_off: plan.recut().map(|r| r.off).filter(|off| *off > 0.0),
+        lookup: plan.points().map(|points| Lookup {
             file: lookup_file(&name),
             points: points.layout,
         }),
@@ -538,39 +513,6 @@ fn named_clip(job: &VatJob, clip: &FrameRange) -> NamedClip {
             at_end: job.settings().at_end,
         },
     }
-}
-
-fn carrier_of(job: &VatJob, plan: &VatPlan) -> Result<Mesh, BakeError> {
-    let name = job.name();
-    if plan.mode == Mode::Remesh {
-        return Ok(carrier_mesh(
-            name,
-            plan.triangles,
-            &plan.bounds,
-            &plan.layout,
-        ));
-    }
-    if plan.mode == Mode::Particles {
-        let slots = plan.layout.vertices;
-        return Ok(sprite_mesh(name, slots, &plan.bounds, &plan.layout));
-    }
-    let mut first = mesh_of(job, 0)?;
-    if plan.mode == Mode::Rigid {
-        let number = job.number(0);
-        let carrier = RigidCarrier::new(&first, job.settings());
-        let carrier = carrier.map_err(|source| BakeError::Pieces { number, source })?;
-        let mut mesh = carrier.mesh(name, &first, &plan.layout);
-        keep_materials(&mut mesh, &first);
-        let convention = job.settings().convention;
-        return Ok(convention.piece_carrier(mesh, &carrier.pivots()));
-    }
-    let carrier = soft_carrier(job, plan, &first)?;
-    let as_read = first.clone();
-    let adopted = carrier.adopt(&mut first);
-    adopted.map_err(|source| not_soft(job, 0, source))?;
-    let mut mesh = carrier.mesh(name, &first, &plan.layout);
-    keep_materials(&mut mesh, &as_read);
-    Ok(mesh)
 }
 
 /// The carrier in the space of glTF, whatever that of the textures is: importers turn it into that of their engine.
@@ -599,15 +541,7 @@ fn lost_materials(job: &VatJob, plan: &VatPlan) -> Option<(String, String)> {
     if count < 2 {
         return None;
     }
-    let why = match plan.mode {
-        Mode::Particles => return None,
-        Mode::Remesh => "its triangles are loose, and each shows one triangle after another",
-        _ if plan.recut.as_ref().is_some_and(|r| !r.middles.is_empty()) => {
-            "quads that frames cut along either diagonal have other triangles"
-        }
-        _ if job.settings().prepare.removes_faces() => "its triangles are others than the source's",
-        _ => return None,
-    };
+    let why = plan.steps().why_no_materials(job, plan)?;
     let message = format!(
         "the source has {count} materials, the carrier one primitive without any: {why}; tell them apart by vertex colours (a texture of color0)"
     );
@@ -639,25 +573,25 @@ fn summary(
     manifest: PathBuf,
 ) -> Summary {
     let texel: usize = plan.textures.iter().map(|t| t.vertex_bytes()).sum();
-    let points = plan.points.map(|p| PointSummary {
+    let points = plan.points().map(|p| PointSummary {
         most: p.layout.vertices,
         all: p.all,
         size: p.layout.size,
         unused_texels: 1.0 - p.all as f64 / p.layout.texels() as f64,
-        lookup_bytes: plan.layout.texels() * job.settings().convention.lookup_bytes(),
+        lookup_bytes: plan.layout.texels() * job.settings().convention.files().lookup_bytes(),
         corner_bytes: plan.layout.texels() * texel as u64,
     });
-    let loosened = plan.loosened.as_ref();
+    let loosened = plan.loosened();
     let mut errors = FrameErrors::default();
     frames.iter().for_each(|f| errors.join(f));
     let mut warnings: Vec<(String, String, usize)> = Vec::new();
-    if let Some(recut) = plan.recut.as_ref().filter(|r| r.is_beyond()) {
-        let message = recut.warning(plan.mode, job.number(recut.worst));
+    if let Some(recut) = plan.recut().filter(|r| r.is_beyond()) {
+        let message = recut.warning(plan.steps().exact_way(), job.number(recut.worst));
         warnings.push(("recut_faces".into(), message, recut.frames));
     }
     for (code, message) in scans.iter().flat_map(|s| &s.warnings) {
         // Frames of points in a sequence of triangles have no widths.
-        if code == DEFAULT_WIDTH && plan.mode != Mode::Particles {
+        if code == DEFAULT_WIDTH && !plan.steps().is_points() {
             continue;
         }
         match warnings.iter_mut().find(|w| w.0 == *code) {
@@ -667,7 +601,7 @@ fn summary(
     }
     Summary {
         manifest,
-        mode: plan.mode,
+        mode: plan.mode(),
         frames: job.frame_count(),
         triangles: plan.triangles,
         size: plan.layout.size,
@@ -675,9 +609,9 @@ fn summary(
             + points.map_or(0, |p| p.lookup_bytes),
         unused_texels: plan.layout.waste(),
         empty_slots: plan.empty_slots,
-        pieces: plan.pieces,
-        tears: plan.tears,
-        recut: plan.recut.clone(),
+        pieces: plan.pieces().copied(),
+        tears: plan.tears(),
+        recut: plan.recut().cloned(),
         loosened: loosened.map(|r| r.loosened_words(job.number(r.worst))),
         points,
         simplified: SimplifiedSummary::new(
@@ -686,7 +620,7 @@ fn summary(
             scans,
         ),
         blends: None,
-        idle: idle_settings(job.settings(), plan.mode),
+        idle: idle_settings(job.settings(), plan.mode()),
         replaced: None,
         not_kept: more_triangles(job, plan)
             .into_iter()

@@ -2,6 +2,7 @@
 
 use super::convention::Convention;
 use super::job::VatJob;
+use super::mode;
 use super::pictures::{camera_of, flat};
 use super::plan::VatPlan;
 use super::preparation::Preparation;
@@ -119,7 +120,7 @@ impl<'a> HeldBack<'a> {
         };
         bake(&half, &plain, &work.join("work"), &out, watch)?;
         let (animation, carrier) = (read_animation(&out)?, carrier_of(&out)?);
-        if animation.manifest().mode == Mode::Particles {
+        if mode::of(animation.manifest().mode).is_points() {
             return Err(BakeError::NoSurface);
         }
         Ok(Self {
@@ -279,8 +280,8 @@ const SIDE: usize = 300;
 /// [`BakeError`] of a step before that is not done and of files, and where nobody wants to go on. What the frames themselves refuse, too few
 /// for one, is [`Blends::NotMeasured`].
 pub fn measure_blends(job: &VatJob, watch: &Watch<'_>) -> Result<Blends, BakeError> {
-    let mode = VatPlan::read(job)?.mode;
-    if mode == Mode::Remesh && job.settings().convention != Convention::Sinew {
+    let mode = VatPlan::read(job)?.mode();
+    if mode == Mode::Remesh && !job.settings().convention.is_own() {
         let why = "players of these files step where triangles change";
         return Ok(Blends::NotMeasured(why.into()));
     }

@@ -1,11 +1,10 @@
 //! What a sequence is.
 
 use super::job::VatJob;
+use super::mode::{self, check_quantities};
 use super::records::ScanRecord;
 use super::recut::{RecutPlan, measured_recut};
-use super::rigid::is_rigid;
 use super::settings::Mode;
-use super::shapes::check_quantities;
 use super::tearing::is_torn;
 use crate::{BakeError, Watch};
 
@@ -22,9 +21,9 @@ pub(crate) fn chosen_mode(
     }
     let mut mode = settings.convention.preferred(mode_of(job, scans));
     let is_fit = |mode: Mode| {
-        let convention = settings.convention;
+        let convention = &settings.convention;
         let fits = convention.check_sequence(settings, mode, job.frame_count());
-        fits.is_ok() && check_quantities(mode, &settings.textures_of(mode)).is_ok()
+        fits.is_ok() && check_quantities(mode::of(mode), &settings.textures_of(mode)).is_ok()
     };
     let far = |mode: Mode| {
         let is_torn = mode == Mode::Soft && is_torn(scans, false);
@@ -44,20 +43,10 @@ pub(crate) fn chosen_mode(
     }
 }
 
-/// By what was seen of all frames: points, triangles that change, pieces that keep their shape, or triangles that
-/// stay the same, even though vertices are split along tears.
+/// By what was seen of all frames: points, pieces that keep their shape, triangles that stay the same, even though vertices are split along tears, or
+/// triangles that change.
 fn mode_of(job: &VatJob, scans: &[ScanRecord]) -> Mode {
-    let Some(first) = scans.first() else {
-        return Mode::Remesh;
-    };
-    if scans.iter().all(|s| s.triangles == 0) && scans.iter().any(|s| s.vertices > 0) {
-        return Mode::Particles;
-    }
-    let stays = scans.iter().all(|s| s.is_first_surface);
-    match stays && first.triangles > 0 {
-        true if is_rigid(job, scans) => Mode::Rigid,
-        true => Mode::Soft,
-        false if is_torn(scans, false) => Mode::Soft,
-        false => Mode::Remesh,
-    }
+    let mut modes = mode::ALL.into_iter();
+    let found = modes.find(|m| mode::of(*m).takes(job, scans));
+    found.unwrap_or(Mode::Remesh)
 }

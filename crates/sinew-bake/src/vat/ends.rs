@@ -1,7 +1,8 @@
 //! Ends of frames, for blends that stay closed.
 
 use super::job::VatJob;
-use super::plan::{VatPlan, slots_of};
+use super::mode::slots_of;
+use super::plan::VatPlan;
 use super::records::MATCHES;
 use super::scan::{match_frames, mesh_of, missing, motion_of, triangles_of};
 use super::settings::VatSettings;

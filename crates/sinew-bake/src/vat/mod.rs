@@ -6,10 +6,9 @@ mod convention;
 mod detect;
 mod earlier;
 mod ends;
-mod idle;
 mod job;
 pub(crate) mod maker;
-mod particles;
+mod mode;
 mod pictures;
 mod plan;
 #[cfg(test)]
@@ -21,7 +20,6 @@ mod read;
 mod records;
 mod recut;
 mod report;
-mod rigid;
 mod scan;
 mod settings;
 mod shapes;
@@ -37,14 +35,14 @@ pub use assemble::{PointSummary, SimplifiedSummary, Summary, assemble, assemble_
 pub use blend_error::{
     BlendError, Blends, HeldBack, HeldBackPictures, blend_error, measure_blends,
 };
-pub use convention::Convention;
+pub use convention::{Convention, OpenVat, SideFx};
 pub use job::{VatJob, name_of, remove_work};
 pub use maker::matching::SurfaceDistance;
 pub use maker::prepare::PrepareSettings;
 pub use maker::prepare::hidden::HiddenSettings;
 pub use maker::prepare::relax::RelaxSettings;
 pub use maker::prepare::simplify::SimplifySettings;
-pub use plan::{PiecePlan, PointPlan, VatPlan, plan};
+pub use plan::{ModePlan, PiecePlan, PointPlan, VatPlan, plan};
 pub use preparation::verify;
 pub use quantities::QuantityErrors;
 pub use read::{read_animation, read_manifest};

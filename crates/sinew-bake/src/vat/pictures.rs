@@ -1,13 +1,11 @@
 //! What a bake shows beside what it was made from, drawn on the processor: the same picture on every machine.
 
 use super::job::VatJob;
-use super::particles::{SeenPoint, shown_points, source_points};
+use super::mode::SeenPoint;
 use super::plan::VatPlan;
 use super::records::TEXELS;
-use super::rigid::{RigidTexels, ShownPieces};
 use super::scan::mesh_of;
-use super::settings::Mode;
-use super::textures::{bytes_of, texels_of};
+use super::textures::bytes_of;
 use crate::BakeError;
 use crate::vat::maker::normals::corner_normals;
 use crate::vat::maker::sprites::CORNER_UVS;
@@ -29,107 +27,60 @@ pub(crate) struct Pair {
 }
 
 /// What a bake shows, decoded from its texels.
-pub(crate) struct Shown<'a> {
-    job: &'a VatJob,
-    plan: &'a VatPlan,
-    /// Its vertices are in the order of the texels.
-    carrier: &'a Mesh,
-    pieces: Option<RigidTexels>,
-}
-
-impl<'a> Shown<'a> {
-    pub(crate) fn new(
-        job: &'a VatJob,
-        plan: &'a VatPlan,
-        carrier: &'a Mesh,
-    ) -> Result<Self, BakeError> {
-        let is_rigid = plan.mode == Mode::Rigid;
-        let pieces = is_rigid.then(|| RigidTexels::new(job, plan));
-        Ok(Self {
-            job,
-            plan,
-            carrier,
-            pieces: pieces.transpose()?,
-        })
-    }
-
-    /// Draws some frames.
-    pub(crate) fn pairs(&self, frames: &[usize]) -> Result<Vec<Pair>, BakeError> {
-        let draw = |&frame: &usize| {
-            let [source, baked] = self.both(frame)?;
-            Ok(Pair {
-                frame,
-                source: picture(&source, &self.plan.bounds)?,
-                baked: picture(&baked, &self.plan.bounds)?,
-            })
-        };
-        frames.par_iter().map(draw).collect()
-    }
-
+pub(crate) trait ShownFrames: Sync {
     /// A frame as it was and as it is decoded.
-    fn both(&self, frame: usize) -> Result<[Corners; 2], BakeError> {
-        let (job, plan) = (self.job, self.plan);
-        let mesh = mesh_of(job, frame)?;
-        if plan.mode == Mode::Particles {
-            let camera = camera_of(&plan.bounds);
-            let shown = shown_points(plan, &texels_of(job, plan, frame)?);
-            let source = source_points(job, plan, &mesh);
-            return Ok([source, shown].map(|points| squares(&points, &camera)));
-        }
-        let (baked, has_colors) = match &self.pieces {
-            Some(pieces) => {
-                let shown = pieces.shown(job, plan, &texels_of(job, plan, frame)?);
-                let colors = self.carrier.colors.first();
-                let corners = piece_corners(pieces.triangles(), &shown, colors);
-                (corners, colors.is_some())
-            }
-            None => {
-                let texels = Texels::read(job, plan, self.carrier, frame)?;
-                (texels.corners(), texels.colors().is_some())
-            }
-        };
-        let source = source_corners(&mesh, job.settings().crease(), has_colors);
-        Ok([source, baked])
-    }
+    fn both(&self, frame: usize) -> Result<[Corners; 2], BakeError>;
 
-    /// Where a vertex of the bake (of particles: a slot) is in a frame as players see it, metres; `None` where no texture says so.
-    pub(crate) fn place_of(
-        &self,
-        frame: usize,
-        vertex: usize,
-    ) -> Result<Option<[f32; 3]>, BakeError> {
-        let (job, plan) = (self.job, self.plan);
-        if let Some(pieces) = &self.pieces {
-            let shown = pieces.shown(job, plan, &texels_of(job, plan, frame)?);
-            return Ok(shown.places.get(vertex).map(|p| p.map(|c| c as f32)));
-        }
-        let texels = Texels::read(job, plan, self.carrier, frame)?;
-        Ok(texels.places().map(|texture| texels.place(texture, vertex)))
-    }
+    /// Where a vertex of the layout is in a frame as players see it, metres; `None` where no texture says so.
+    fn place_of(&self, frame: usize, vertex: usize) -> Result<Option<[f32; 3]>, BakeError>;
 
     /// The piece of a vertex of the bake, where it is one of pieces.
-    pub(crate) fn piece_of(&self, vertex: usize) -> Option<usize> {
-        self.pieces.as_ref()?.piece_of(vertex)
+    fn piece_of(&self, _vertex: usize) -> Option<usize> {
+        None
     }
 }
 
-/// Corners of pieces, with the colours that the carrier has in all frames.
-fn piece_corners(
-    triangles: &[[u32; 3]],
-    shown: &ShownPieces,
-    colors: Option<&Vec<[f32; 4]>>,
-) -> Corners {
-    let mut out = Corners::default();
-    for vertex in triangles.iter().flatten().map(|v| *v as usize) {
-        out.places.push(shown.places[vertex].map(|c| c as f32));
-        out.normals.push(shown.normals[vertex]);
-        out.colors.extend(colors.map(|c| c[vertex]));
+/// Draws some frames.
+pub(crate) fn pairs(
+    shown: &dyn ShownFrames,
+    frames: &[usize],
+    bounds: &Bounds,
+) -> Result<Vec<Pair>, BakeError> {
+    let draw = |&frame: &usize| {
+        let [source, baked] = shown.both(frame)?;
+        Ok(Pair {
+            frame,
+            source: picture(&source, bounds)?,
+            baked: picture(&baked, bounds)?,
+        })
+    };
+    frames.par_iter().map(draw).collect()
+}
+
+/// Of bakes with one texel a vertex.
+pub(crate) struct ShownVertices<'a> {
+    pub(crate) job: &'a VatJob,
+    pub(crate) plan: &'a VatPlan,
+    /// Its vertices are in the order of the texels.
+    pub(crate) carrier: &'a Mesh,
+}
+
+impl ShownFrames for ShownVertices<'_> {
+    fn both(&self, frame: usize) -> Result<[Corners; 2], BakeError> {
+        let texels = Texels::read(self.job, self.plan, self.carrier, frame)?;
+        let (crease, has_colors) = (self.job.settings().crease(), texels.colors().is_some());
+        let source = source_corners(&mesh_of(self.job, frame)?, crease, has_colors);
+        Ok([source, texels.corners()])
     }
-    out
+
+    fn place_of(&self, frame: usize, vertex: usize) -> Result<Option<[f32; 3]>, BakeError> {
+        let texels = Texels::read(self.job, self.plan, self.carrier, frame)?;
+        Ok(texels.places().map(|texture| texels.place(texture, vertex)))
+    }
 }
 
 /// A square for each point, towards the camera. Normals lean outwards at the corners, so that squares that overlap can be told apart.
-fn squares(points: &[SeenPoint], camera: &Camera) -> Corners {
+pub(crate) fn squares(points: &[SeenPoint], camera: &Camera) -> Corners {
     let (right, up, towards) = (camera.right(), camera.up(), camera.backward());
     let mut out = Corners::default();
     for point in points {
@@ -149,13 +100,13 @@ fn squares(points: &[SeenPoint], camera: &Camera) -> Corners {
 
 /// Corners of triangles, three each, with what is seen of them.
 #[derive(Default)]
-struct Corners {
-    places: Vec<[f32; 3]>,
-    normals: Vec<[f32; 3]>,
-    colors: Vec<[f32; 4]>,
+pub(crate) struct Corners {
+    pub(crate) places: Vec<[f32; 3]>,
+    pub(crate) normals: Vec<[f32; 3]>,
+    pub(crate) colors: Vec<[f32; 4]>,
 }
 
-fn source_corners(mesh: &Mesh, crease: f32, has_colors: bool) -> Corners {
+pub(crate) fn source_corners(mesh: &Mesh, crease: f32, has_colors: bool) -> Corners {
     let mut out = Corners::default();
     let normals = corner_normals(&mesh.topology, &mesh.positions, crease);
     let colors = mesh.colors.first().filter(|_| has_colors);
@@ -219,7 +170,7 @@ impl<'a> Texels<'a> {
 
     /// What has the texel of a vertex: itself, or the point that the lookup behind the textures says.
     fn point(&self, vertex: usize) -> usize {
-        if self.plan.points.is_none() {
+        if self.plan.points().is_none() {
             return vertex;
         }
         let begin = bytes_of(self.plan, self.plan.textures.len());

@@ -2,22 +2,16 @@
 
 use super::detect::chosen_mode;
 use super::job::VatJob;
-use super::particles::plan_particles;
-use super::points::{Rest, plan_points};
-use super::records::{FRAMES, MATCHES, SLOTS, ScanRecord};
-use super::recut::{RecutPlan, measured_recut};
-use super::rigid::plan_rigid;
-use super::scan::{matches_frames, mesh_of, missing};
-use super::settings::{Mode, Points, Space, TextureChoice};
-use super::shapes::check_quantities;
-use super::tearing::{TearPlan, is_torn, not_soft, plan_tears};
-use crate::vat::maker::carrier::carrier_box;
+use super::mode::{self, BakeMode};
+use super::records::{FRAMES, ScanRecord};
+use super::recut::RecutPlan;
+use super::scan::missing;
+use super::settings::{Mode, Space, TextureChoice};
+use super::tearing::TearPlan;
 use crate::vat::maker::error::ErrorSum;
-use crate::vat::maker::matching::{FrameMatch, SlotChain};
-use crate::vat::maker::plan::{PlanError, RemeshPlan, RemeshSettings};
+use crate::vat::maker::plan::PlanError;
 use crate::vat::maker::points::PointsError;
-use crate::vat::maker::remesh::{FrameScan, SlotContent, join_extents, slots_by_matching};
-use crate::vat::maker::soft::SoftCarrier;
+use crate::vat::maker::remesh::FrameScan;
 use crate::work::hash_of;
 use crate::{BakeError, Watch};
 use serde::{Deserialize, Serialize};
@@ -41,8 +35,6 @@ pub struct VatPlan {
     pub(crate) hash: String,
     /// The job that it belongs to.
     pub(crate) job: String,
-    /// How the sequence is taken.
-    pub mode: Mode,
     /// Triangles of the carrier.
     pub triangles: u32,
     /// Where texels are.
@@ -55,23 +47,39 @@ pub struct VatPlan {
     pub textures: Vec<TextureSpec>,
     /// Share of the carrier's triangles that show nothing, over all frames.
     pub empty_slots: f64,
-    /// Whether each frame of the sequence is two of the layout: itself and its end.
-    pub has_ends: bool,
-    /// Of pieces, where the bake is one of pieces.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pieces: Option<PiecePlan>,
-    /// Of tears, where the bake is one of cloth that tears.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tears: Option<TearPlan>,
-    /// Of faces that frames cut into other triangles than the first one, where triangles stay the same.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub recut: Option<RecutPlan>,
-    /// The same where triangles are loose because that would be too far off.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub loosened: Option<RecutPlan>,
-    /// Of unique points, where these have the texels. [`Self::layout`] is that of the lookup then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub points: Option<PointPlan>,
+    /// What only its mode has.
+    pub of_mode: ModePlan,
+}
+
+/// What the plan of one mode has and others have not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum ModePlan {
+    /// Triangles stay the same.
+    Soft {
+        /// Of cloth that tears.
+        tears: Option<TearPlan>,
+        /// Of faces that frames cut into other triangles than the first one.
+        recut: Option<RecutPlan>,
+    },
+    /// Triangles change.
+    Remesh {
+        /// Whether each frame of the sequence is two of the layout: itself and its end.
+        has_ends: bool,
+        /// Of unique points, where these have the texels. [`VatPlan::layout`] is that of the lookup then.
+        points: Option<PointPlan>,
+        /// Of faces that frames cut otherwise, where triangles are loose because that would be too far off.
+        loosened: Option<RecutPlan>,
+    },
+    /// Pieces move without bending.
+    Rigid {
+        /// What was found of them.
+        pieces: PiecePlan,
+        /// As of [`Self::Soft`].
+        recut: Option<RecutPlan>,
+    },
+    /// Points.
+    Particles,
 }
 
 /// Where unique points are.
@@ -121,14 +129,79 @@ impl VatPlan {
         hash_of(self.text().as_bytes())
     }
 
+    /// How the sequence is taken.
+    pub fn mode(&self) -> Mode {
+        match self.of_mode {
+            ModePlan::Soft { .. } => Mode::Soft,
+            ModePlan::Remesh { .. } => Mode::Remesh,
+            ModePlan::Rigid { .. } => Mode::Rigid,
+            ModePlan::Particles => Mode::Particles,
+        }
+    }
+
+    /// What is done in its mode.
+    pub(crate) fn steps(&self) -> &'static dyn BakeMode {
+        mode::of(self.mode())
+    }
+
+    /// Of pieces, where the bake is one of pieces.
+    pub fn pieces(&self) -> Option<&PiecePlan> {
+        match &self.of_mode {
+            ModePlan::Rigid { pieces, .. } => Some(pieces),
+            _ => None,
+        }
+    }
+
+    /// Of tears, where the bake is one of cloth that tears.
+    pub fn tears(&self) -> Option<TearPlan> {
+        match self.of_mode {
+            ModePlan::Soft { tears, .. } => tears,
+            _ => None,
+        }
+    }
+
+    /// Of faces that frames cut into other triangles than the first one, where triangles stay the same.
+    pub fn recut(&self) -> Option<&RecutPlan> {
+        match &self.of_mode {
+            ModePlan::Soft { recut, .. } | ModePlan::Rigid { recut, .. } => recut.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Whether quads have a vertex in their middle, so that the carrier has other triangles than the first frame.
+    pub(crate) fn has_middles(&self) -> bool {
+        self.recut().is_some_and(|r| !r.middles.is_empty())
+    }
+
+    /// The same where triangles are loose because that would be too far off.
+    pub fn loosened(&self) -> Option<&RecutPlan> {
+        match &self.of_mode {
+            ModePlan::Remesh { loosened, .. } => loosened.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Of unique points, where these have the texels.
+    pub fn points(&self) -> Option<&PointPlan> {
+        match &self.of_mode {
+            ModePlan::Remesh { points, .. } => points.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Whether each frame of the sequence is two of the layout: itself and its end.
+    pub fn has_ends(&self) -> bool {
+        matches!(self.of_mode, ModePlan::Remesh { has_ends: true, .. })
+    }
+
     /// Frames of the layout for each frame of the sequence.
     pub(crate) fn frame_step(&self) -> u32 {
-        if self.has_ends { 2 } else { 1 }
+        if self.has_ends() { 2 } else { 1 }
     }
 
     /// Where the texels of textures are; those of a lookup are where [`Self::layout`] says.
     pub(crate) fn texture_layout(&self) -> &Layout {
-        self.points.as_ref().map_or(&self.layout, |p| &p.layout)
+        self.points().map_or(&self.layout, |p| &p.layout)
     }
 
     fn text(&self) -> String {
@@ -182,20 +255,21 @@ pub fn plan(job: &VatJob, watch: &Watch<'_>) -> Result<VatPlan, BakeError> {
     }
     let scans = all_scans(job)?;
     let (mode, loosened) = chosen_mode(job, &scans, watch)?;
-    let convention = job.settings().convention;
+    let convention = &job.settings().convention;
     convention.check_sequence(job.settings(), mode, job.frame_count())?;
-    let made = match mode {
-        Mode::Remesh => plan_remesh(job, &scans, watch),
-        Mode::Soft => plan_soft(job, &scans, watch),
-        Mode::Rigid => plan_rigid(job, &scans, watch),
-        Mode::Particles => plan_particles(job, &scans, watch),
-    };
+    let mode = mode::of(mode);
+    let made = mode.plan(job, &scans, watch);
     let mut made = made.map_err(|e| {
         let error = nothing_left(&scans, with_number(job, e));
         with_proposal(job, mode, error)
     })?;
     check_halves(job, &scans, &made.textures)?;
-    made.loosened = loosened;
+    if let ModePlan::Remesh {
+        loosened: known, ..
+    } = &mut made.of_mode
+    {
+        *known = loosened;
+    }
     job.work.write_text(FILE, &made.text())?;
     Ok(made)
 }
@@ -246,7 +320,7 @@ fn with_number(job: &VatJob, error: BakeError) -> BakeError {
 }
 
 /// Where textures are too small, says which would do.
-fn with_proposal(job: &VatJob, mode: Mode, error: BakeError) -> BakeError {
+fn with_proposal(job: &VatJob, mode: &dyn BakeMode, error: BakeError) -> BakeError {
     let error = match error {
         BakeError::Layout(error)
         | BakeError::Plan(
@@ -262,18 +336,18 @@ fn with_proposal(job: &VatJob, mode: Mode, error: BakeError) -> BakeError {
     else {
         return error.into();
     };
-    let (settings, convention) = (job.settings(), job.settings().convention);
-    let does = |side: u32| match convention.layout(vertices, frames, side) {
-        Ok(None) => {
+    let settings = job.settings();
+    let files = settings.convention.files();
+    let does = |side: u32| match files.layout(vertices, frames, side) {
+        None => {
             let limits = Limits {
-                // The corners of a triangle stay in one row.
-                unit: if mode == Mode::Remesh { 3 } else { 1 },
+                unit: mode.unit(),
                 side,
                 powers_of_two: settings.powers_of_two,
             };
             limits.fitting(vertices, frames).is_ok()
         }
-        other => other.is_ok(),
+        Some(layout) => layout.is_ok(),
     };
     let proposal = larger_device(limit, does);
     BakeError::TooLarge { error, proposal }
@@ -294,80 +368,8 @@ pub(crate) fn all_scans(job: &VatJob) -> Result<Vec<ScanRecord>, BakeError> {
     }
 }
 
-fn plan_remesh(
-    job: &VatJob,
-    scans: &[ScanRecord],
-    watch: &Watch<'_>,
-) -> Result<VatPlan, BakeError> {
-    let choices = job.settings().textures_of(Mode::Remesh);
-    check_quantities(Mode::Remesh, &choices)?;
-    let fullest = scans.iter().map(|s| s.triangles).max().unwrap_or(0);
-    let (slots, rests) = match matches_frames(job.settings()) {
-        true => compose(job, scans, watch)?,
-        false => {
-            let rests = scans.iter().map(|s| Rest::behind(s.triangles));
-            (fullest, rests.collect())
-        }
-    };
-    let settings = RemeshSettings {
-        textures: choices
-            .iter()
-            .map(|c| (c.quantity.clone(), c.format))
-            .collect(),
-        largest_side: job.settings().convention.largest_side(job.settings()),
-        powers_of_two: job.settings().powers_of_two,
-        has_ends: matches_frames(job.settings()) && job.settings().has_ends(),
-    };
-    let space = job.settings().space();
-    let seen = scans.iter().map(|s| frame_scan(s, &choices, space));
-    let seen: Vec<FrameScan> = seen.collect();
-    let made = RemeshPlan::with_slots(&seen, slots, &settings)?;
-    let (layout, textures) = conventional(job, &seen, &choices, &made)?;
-    let points = match job.settings().has_unique_points() {
-        true => Some(plan_points(scans, &rests, made.slots, &settings)?),
-        false => None,
-    };
-    Ok(VatPlan {
-        hash: String::new(),
-        job: job.key.clone(),
-        mode: Mode::Remesh,
-        triangles: made.slots,
-        layout,
-        bounds: carrier_box(&bounds_of(scans)),
-        space,
-        textures,
-        empty_slots: made.empty_slots,
-        has_ends: settings.has_ends,
-        pieces: None,
-        tears: None,
-        recut: None,
-        loosened: None,
-        points,
-    })
-}
-
-/// Where texels are and what they hold, as the convention has it.
-fn conventional(
-    job: &VatJob,
-    seen: &[FrameScan],
-    choices: &[TextureChoice],
-    made: &RemeshPlan,
-) -> Result<(Layout, Vec<TextureSpec>), BakeError> {
-    let convention = job.settings().convention;
-    let (corners, limit) = (made.slots.saturating_mul(3), job.settings().largest_side);
-    let frames = index32(seen.len());
-    let Some(layout) = convention.layout(corners, frames, limit)? else {
-        return Ok((made.layout, made.textures.clone()));
-    };
-    let quantities: Vec<Quantity> = choices.iter().map(|c| c.quantity.clone()).collect();
-    let nothing = PlanError::Nothing { frames: seen.len() };
-    let extents = join_extents(seen, &quantities).map_err(PlanError::Frame)?;
-    let extents = extents.ok_or(nothing)?;
-    Ok((layout, convention.textures(choices, &extents)))
-}
-
 /// What was seen of a frame, in the order of the textures and in the space of their values.
-fn frame_scan(scan: &ScanRecord, choices: &[TextureChoice], space: Space) -> FrameScan {
+pub(crate) fn frame_scan(scan: &ScanRecord, choices: &[TextureChoice], space: Space) -> FrameScan {
     let extents = choices.iter().map(|c| {
         let extent = extent_of(scan, &c.quantity)?;
         Some(space.extent(&c.quantity, extent))
@@ -398,130 +400,18 @@ fn extent_of<'a>(scan: &'a ScanRecord, quantity: &Quantity) -> Option<&'a Extent
     scan.extents.iter().find(|e| e.0 == *quantity).map(|e| &e.1)
 }
 
-/// Follows triangles through the sequence; one row and one match are in memory. Gives the number of slots, and of each frame what those without a
-/// triangle need.
-fn compose(
-    job: &VatJob,
-    scans: &[ScanRecord],
-    watch: &Watch<'_>,
-) -> Result<(u32, Vec<Rest>), BakeError> {
-    let stage = watch.stage("slots", scans.len());
-    let elsewhere = middle_of(&bounds_of(scans));
-    // Where points have texels, all slots that are not used share one; otherwise each stays where it was.
-    let keeps_places = job.settings().points == Points::Corners;
-    let mut rests = Vec::with_capacity(scans.len());
-    let mut slots = 0;
-    for clip in job.clips() {
-        // Every clip begins anew: all slots are free for its first frame.
-        let first = scans.get(clip.first).map_or(0, |s| s.triangles);
-        let mut chain = SlotChain::new(first as usize);
-        if job.settings().has_ends() {
-            chain = chain.freed_at_once();
-        }
-        let mut before: Option<Vec<SlotContent>> = None;
-        let mut keep = |frame: usize, row: &[_]| {
-            let contents = slots_by_matching(row, before.as_deref(), elsewhere);
-            rests.push(Rest::of(&contents, elsewhere));
-            job.work.write(SLOTS, frame, &job.key, &contents)?;
-            before = keeps_places.then_some(contents);
-            stage.step();
-            Ok::<_, BakeError>(())
-        };
-        let last = clip.first + clip.count - 1;
-        for frame in clip.first..last {
-            stage.go_on()?;
-            let step: Option<FrameMatch> = job.work.read(MATCHES, frame, &job.key)?;
-            let step = step.ok_or_else(|| missing(job, &[frame], "matches", "scan"))?;
-            keep(frame, &chain.advance(&step)?)?;
-        }
-        let row = chain.finish();
-        keep(last, &row)?;
-        slots = slots.max(row.len());
-    }
-    Ok((index32(slots), rests))
-}
-
 /// The middle of a box.
 pub(crate) fn middle_of((low, high): &Bounds) -> [f32; 3] {
     std::array::from_fn(|k| f32::midpoint(low[k], high[k]))
-}
-
-/// What the slots show in a frame, as many as the plan has.
-pub(crate) fn slots_of(
-    job: &VatJob,
-    plan: &VatPlan,
-    frame: usize,
-) -> Result<Vec<SlotContent>, BakeError> {
-    let row: Option<Vec<SlotContent>> = job.work.read(SLOTS, frame, &job.key)?;
-    let mut row = row.ok_or_else(|| missing(job, &[frame], "slots", "plan"))?;
-    let point = middle_of(&plan.bounds);
-    // Slots that come into use later, and those that the carrier has beyond what the sequence needs.
-    row.resize(plan.triangles as usize, SlotContent::Absent { point });
-    Ok(row)
-}
-
-type Kept = (SoftCarrier, Option<TearPlan>, Option<RecutPlan>);
-
-/// The carrier of triangles that stay the same, its tears if it has some, and what frames cut otherwise.
-fn carrier_for(job: &VatJob, scans: &[ScanRecord], watch: &Watch<'_>) -> Result<Kept, BakeError> {
-    let first = mesh_of(job, 0)?;
-    let settings = job.settings();
-    if is_torn(scans, settings.mode.is_some()) {
-        let (carrier, tears) = plan_tears(job, &first, scans, watch)?;
-        let recut = measured_recut(job, (Mode::Soft, true), scans, watch)?;
-        return Ok((carrier, Some(tears), recut));
-    }
-    let recut = measured_recut(job, (Mode::Soft, false), scans, watch)?;
-    let middles = recut.as_ref().map_or(&[][..], |r| &r.middles[..]);
-    let carrier = SoftCarrier::with_middles(&first, settings.crease(), middles);
-    for (frame, scan) in scans.iter().enumerate() {
-        if !scan.is_first_surface {
-            let checked = carrier.check(&mesh_of(job, frame)?);
-            checked.map_err(|source| not_soft(job, frame, source))?;
-        }
-    }
-    Ok((carrier, None, recut))
-}
-
-fn plan_soft(job: &VatJob, scans: &[ScanRecord], watch: &Watch<'_>) -> Result<VatPlan, BakeError> {
-    let (carrier, tears, recut) = carrier_for(job, scans, watch)?;
-    let choices = job.settings().textures_of(Mode::Soft);
-    check_quantities(Mode::Soft, &choices)?;
-    let quantities: Vec<Quantity> = choices.iter().map(|c| c.quantity.clone()).collect();
-    let (convention, space) = (&job.settings().convention, job.settings().space());
-    let seen = scans.iter().map(|s| frame_scan(s, &choices, space));
-    let seen: Vec<FrameScan> = seen.collect();
-    let nothing = PlanError::Nothing {
-        frames: scans.len(),
-    };
-    let extents = join_extents(&seen, &quantities).map_err(PlanError::Frame)?;
-    let extents = extents.ok_or(nothing)?;
-    let vertices = index32(carrier.vertex_count());
-    Ok(VatPlan {
-        hash: String::new(),
-        job: job.key.clone(),
-        mode: Mode::Soft,
-        triangles: index32(carrier.triangles().len()),
-        layout: layout_for(job, vertices)?,
-        bounds: bounds_of(scans),
-        space,
-        textures: convention.textures(&choices, &extents),
-        empty_slots: 0.0,
-        has_ends: false,
-        pieces: None,
-        tears,
-        recut,
-        loosened: None,
-        points: None,
-    })
 }
 
 /// The layout of what has one texel each: vertices, pieces, particles.
 pub(crate) fn layout_for(job: &VatJob, vertices: u32) -> Result<Layout, BakeError> {
     let frames = index32(job.frame_count());
     let limit = job.settings().largest_side;
-    if let Some(layout) = job.settings().convention.layout(vertices, frames, limit)? {
-        return Ok(layout);
+    let files = job.settings().convention.files();
+    if let Some(layout) = files.layout(vertices, frames, limit) {
+        return Ok(layout?);
     }
     let layout = Layout::fitting(vertices, frames, 1, limit)?;
     Ok(match job.settings().powers_of_two {

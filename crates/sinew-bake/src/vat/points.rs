@@ -1,6 +1,5 @@
 //! Bakes with one texel a unique point: whether settings fit, how many points frames have, and their texels.
 
-use super::convention::Convention;
 use super::job::VatJob;
 use super::plan::{PointPlan, VatPlan};
 use super::records::ScanRecord;
@@ -33,10 +32,7 @@ pub(crate) fn check(settings: &VatSettings) -> Result<(), BakeError> {
         let expected = "remesh, or points corners: other modes have one texel a vertex, piece or particle anyhow";
         return wrong("mode", found, expected);
     }
-    if !matches!(
-        settings.convention,
-        Convention::Sinew | Convention::SideFx { .. }
-    ) {
+    if !settings.convention.files().has_lookup() {
         let expected = "corners: other conventions have no lookup of this kind";
         return wrong("points", "unique".into(), expected);
     }
@@ -124,6 +120,7 @@ pub(crate) fn texels(
     let shading = job
         .settings()
         .convention
+        .files()
         .shading_of_corners(normals, plan.space);
     let own = |quantity: &Quantity, corner: Option<(usize, usize)>, channel: usize| {
         let index = corner.map(|(t, k)| 3 * t + k);

@@ -1,8 +1,9 @@
 //! What is done to frames before anything is looked at: each by itself, or where triangles stay the same, simplified by one collapse for all.
 
+use super::mode;
 use super::records::{COLLAPSES, LostPieces};
 use super::scan::{is_points, triangles_of};
-use super::settings::{Mode, VatSettings};
+use super::settings::VatSettings;
 use super::{VatJob, Verified, read_manifest};
 use crate::vat::maker::matching::{SurfaceDistance, numbers_mean_the_same, surface_deviation};
 use crate::vat::maker::prepare::simplify::{SharedCollapse, SimplifyReport, shared_frames};
@@ -200,7 +201,7 @@ fn after(settings: &PrepareSettings) -> PrepareSettings {
 
 /// Whether frames may be simplified by one collapse: where triangles may stay the same.
 fn may_share(settings: &VatSettings) -> bool {
-    let may_stay = !matches!(settings.mode, Some(Mode::Remesh | Mode::Particles));
+    let may_stay = settings.mode.is_none_or(|m| mode::of(m).has_first_frame());
     may_stay && settings.prepare.simplify.is_some()
 }
 
@@ -273,10 +274,8 @@ pub fn verify(
         return super::verify::verify(bake, source, settings, watch);
     }
     // Without a word of the mode it may have been forced; where triangles stay the same they had one collapse by themselves.
-    let made = match read_manifest(bake)?.1.mode {
-        mode @ (Mode::Remesh | Mode::Particles) => Some(mode),
-        Mode::Soft | Mode::Rigid => None,
-    };
+    let made = read_manifest(bake)?.1.mode;
+    let made = (!mode::of(made).has_first_frame()).then_some(made);
     let like_made = VatSettings {
         mode: settings.mode.or(made),
         ..settings.clone()

@@ -91,14 +91,8 @@ impl RecutPlan {
         )
     }
 
-    /// What is wrong where [`Self::is_beyond`], and what can be done about it; `number` is what the worst frame is called.
-    pub(crate) fn warning(&self, mode: Mode, number: i64) -> String {
-        let exact = match mode {
-            Mode::Rigid => {
-                "--mode soft, which shows quads as each frame has them, or --mode remesh"
-            }
-            _ => "--mode remesh",
-        };
+    /// What is wrong where [`Self::is_beyond`], and what can be done about it; `exact` says which way of baking is exact, `number` what the worst frame is called.
+    pub(crate) fn warning(&self, exact: &str, number: i64) -> String {
         format!(
             "faces are cut into other triangles than in the first frame, which are shown: the surface is off by {:.3} mm at most between corners, most in frame {number} (allowed {:.3} mm); exact: {exact}",
             self.off * 1e3,

@@ -3,10 +3,10 @@
 use super::assemble::{Summary, shown_loss};
 use super::blend_error::{BlendError, Blends, HeldBackPictures};
 use super::job::VatJob;
-use super::pictures::Shown;
+use super::pictures::{ShownFrames, pairs};
 use super::plan::VatPlan;
 use super::records::{FrameErrors, ScanRecord};
-use super::settings::Mode;
+use super::recut::RecutPlan;
 use crate::BakeError;
 use crate::report::{Page, Plot, Series, data_uri, escaped, grouped};
 use crate::vat::maker::error::ErrorSum;
@@ -18,6 +18,9 @@ use sinew_vat::manifest::Manifest;
 
 /// Letters of the settings that are shown; surfaces in them may have millions.
 const MOST_SETTINGS: usize = 20_000;
+
+/// What a line of a table is about, and what it says.
+pub(crate) type Row = (&'static str, String);
 
 /// All that is told.
 pub(crate) struct Reported<'a> {
@@ -37,15 +40,15 @@ pub(crate) struct Reported<'a> {
 /// The page of a bake.
 pub(crate) fn report(of: &Reported<'_>) -> Result<String, BakeError> {
     let mut page = Page::new(&format!("Bake {}", of.job.name()), of.job.sequence());
-    let shown = Shown::new(of.job, of.plan, of.carrier)?;
+    let shown = of.plan.steps().shown(of.job, of.plan, of.carrier)?;
     of.bake(&mut page);
     of.textures(&mut page);
-    of.errors(&mut page, &shown)?;
+    of.errors(&mut page, &*shown)?;
     of.blends(&mut page)?;
     of.counts(&mut page);
     of.preparation(&mut page);
     of.warnings(&mut page);
-    of.pictures(&mut page, &shown)?;
+    of.pictures(&mut page, &*shown)?;
     of.settings(&mut page);
     Ok(page.finish())
 }
@@ -73,15 +76,11 @@ impl Reported<'_> {
                 ),
             ),
         ];
-        rows.extend(self.plan.pieces.map(|p| ("Pieces", p.words())));
-        match self.plan.mode {
-            Mode::Particles => rows.push(("Slots", self.slot_words())),
-            _ => rows.push(("Faces cut in two ways", self.recut_words())),
-        }
+        let mode = self.plan.steps();
+        rows.extend(mode.rows(self));
         rows.push(("Box", format!("{low} to {high} m")));
-        if self.plan.mode != Mode::Particles {
-            rows.push(("Order of triangles", self.order_words().into()));
-        }
+        let order = mode.order(self.job.settings());
+        rows.extend(order.map(|words| ("Order of triangles", words.into())));
         rows.push(("Blending of frames", self.blend_words().into()));
         if !self.files.is_empty() {
             rows.push(("Files", self.files.join(", ")));
@@ -105,58 +104,25 @@ impl Reported<'_> {
     }
 
     fn tear_words(&self) -> String {
-        let words = self.plan.tears.map(|t| format!("; {}", t.words()));
+        let words = self.plan.tears().map(|t| format!("; {}", t.words()));
         words.unwrap_or_default()
     }
 
-    fn slot_words(&self) -> String {
-        format!(
-            "{}, a square of the carrier each; every one shows one point after another",
-            grouped(self.plan.layout.vertices.into())
-        )
-    }
-
-    fn recut_words(&self) -> String {
-        let words = self.plan.recut.as_ref().map(|r| r.words());
+    /// Of faces that frames cut into other triangles than the first one.
+    pub(crate) fn recut_words(&self) -> String {
+        let words = self.plan.recut().map(RecutPlan::words);
         words.unwrap_or_else(|| "none".into())
     }
 
     fn mode_word(&self) -> String {
-        name_of(&self.plan.mode)
+        self.plan.steps().name().into()
     }
 
     fn why_mode(&self) -> String {
         if self.job.settings().mode.is_some() {
             return "asked for".into();
         }
-        if let Some(why) = &self.summary.loosened {
-            return why.clone();
-        }
-        if let Some(tears) = self.plan.tears {
-            let words = tears.words();
-            return match tears.are_edges {
-                true => format!("triangles stay the same; {words}"),
-                false => format!("triangles stay the same and vertices do not, as in {words}"),
-            };
-        }
-        if self.plan.mode == Mode::Particles {
-            return "no frame has a triangle".into();
-        }
-        let changed = self.scans.iter().position(|s| !s.is_first_surface);
-        match changed {
-            Some(frame) => format!(
-                "frame {} has other triangles ({}) than the first one ({})",
-                self.job.number(frame),
-                grouped(self.scans[frame].triangles.into()),
-                grouped(self.scans[0].triangles.into())
-            ),
-            None if self.plan.mode == Mode::Soft => {
-                "all frames have the triangles of the first one".into()
-            }
-            None => {
-                "all frames have the triangles of the first one, and no piece of it bends".into()
-            }
-        }
+        self.plan.steps().why(self)
     }
 
     fn clips(&self) -> String {
@@ -172,22 +138,13 @@ impl Reported<'_> {
         words.collect::<Vec<_>>().join("; ")
     }
 
-    fn order_words(&self) -> &'static str {
-        match (self.plan.mode, self.job.settings().is_matched()) {
-            (Mode::Remesh, true) => "each in the slot of what it was in the frame before",
-            (Mode::Remesh, false) => "as in the file",
-            _ => "that of the first frame",
-        }
-    }
-
     fn blend_words(&self) -> &'static str {
         match self.manifest.can_blend {
             true if self.manifest.has_ends => {
                 "yes, closed: each frame is two of the textures, itself and its end"
             }
             true => "yes",
-            false if self.plan.mode == Mode::Rigid => "no: players step, as was asked for",
-            false => "no: frames are unrelated, players step",
+            false => self.plan.steps().why_no_blend(),
         }
     }
 
@@ -209,11 +166,8 @@ impl Reported<'_> {
             ),
         ];
         let empty = percent(summary.empty_slots);
-        match self.plan.mode {
-            Mode::Remesh => rows.push(("Empty triangles over all frames", empty)),
-            Mode::Particles => rows.push(("Slots without a point over all frames", empty)),
-            Mode::Soft | Mode::Rigid => {}
-        }
+        let name = self.plan.steps().empty_slots();
+        rows.extend(name.map(|name| (name, empty)));
         let memory = format!("{} bytes in all textures", grouped(summary.texture_bytes));
         rows.push(("Memory", memory));
         page.pairs(&rows);
@@ -240,7 +194,12 @@ impl Reported<'_> {
         Some(vec![
             "lookup".into(),
             "unorm8".into(),
-            self.job.settings().convention.lookup_bytes().to_string(),
+            self.job
+                .settings()
+                .convention
+                .files()
+                .lookup_bytes()
+                .to_string(),
             grouped(points.lookup_bytes),
             lookup.file.clone(),
         ])
@@ -275,7 +234,7 @@ impl Reported<'_> {
         ]);
     }
 
-    fn errors(&self, page: &mut Page, shown: &Shown<'_>) -> Result<(), BakeError> {
+    fn errors(&self, page: &mut Page, shown: &dyn ShownFrames) -> Result<(), BakeError> {
         page.section("What the formats lose");
         let (position, normal) = (&self.summary.errors.position, &self.summary.errors.normal);
         let mut rows = Vec::new();
@@ -310,10 +269,7 @@ impl Reported<'_> {
         if directions.samples() > 0 {
             rows.push(self.error_row("normals where blends end", directions, degrees, shown)?);
         }
-        let texel = match self.plan.mode {
-            Mode::Particles => "slot",
-            _ => "vertex",
-        };
+        let texel = self.plan.steps().texel_word();
         let heads = ["", "largest", "RMS", "frame", texel, "at, metres"];
         page.table(&heads, &rows);
         let line = |name, of: &dyn Fn(&FrameErrors) -> f64| Series {
@@ -368,7 +324,7 @@ impl Reported<'_> {
         what: &str,
         sum: &ErrorSum,
         unit: impl Fn(f64) -> String,
-        shown: &Shown<'_>,
+        shown: &dyn ShownFrames,
     ) -> Result<Vec<String>, BakeError> {
         let (frame, vertex) = (sum.frame as usize, sum.vertex as usize);
         let place = shown.place_of(frame, vertex)?;
@@ -379,25 +335,14 @@ impl Reported<'_> {
             unit(sum.largest),
             unit(sum.rms()),
             self.job.number(frame).to_string(),
-            words.unwrap_or_else(|| self.vertex_words(vertex)),
+            words.unwrap_or_else(|| self.plan.steps().vertex_words(vertex)),
             place.map_or_else(String::new, place_words),
         ])
     }
 
-    fn vertex_words(&self, vertex: usize) -> String {
-        match self.plan.mode {
-            Mode::Remesh => format!(
-                "{vertex} (corner {} of triangle {})",
-                vertex % 3,
-                vertex / 3
-            ),
-            _ => vertex.to_string(),
-        }
-    }
-
     /// How many triangles frames have, of particles how many points.
     fn counts(&self, page: &mut Page) {
-        let is_points = self.plan.mode == Mode::Particles;
+        let is_points = self.plan.steps().is_points();
         let (heading, title) = match is_points {
             true => ("Points", "Points per frame"),
             false => ("Triangles", "Triangles per frame"),
@@ -464,7 +409,7 @@ impl Reported<'_> {
 
     fn preparation(&self, page: &mut Page) {
         page.section("Before the bake");
-        if self.plan.mode == Mode::Particles {
+        if self.plan.steps().is_points() {
             return page.paragraph("Points are baked as they are; no step changes them.");
         }
         type Removed = fn(&PrepareReport) -> Option<usize>;
@@ -567,15 +512,15 @@ impl Reported<'_> {
         page.table(&["code", "in frames", "what"], &rows);
     }
 
-    fn pictures(&self, page: &mut Page, shown: &Shown<'_>) -> Result<(), BakeError> {
+    fn pictures(&self, page: &mut Page, shown: &dyn ShownFrames) -> Result<(), BakeError> {
         page.section("Pictures");
         let frames = self.chosen_frames();
-        let pairs = shown.pairs(&frames)?;
-        page.paragraph(match self.plan.mode {
-            Mode::Particles => {
+        let pairs = pairs(shown, &frames, &self.plan.bounds)?;
+        page.paragraph(match self.plan.steps().is_points() {
+            true => {
                 "The points of the frame, and those decoded from its texels, as squares that face the camera."
             }
-            _ => "The frame as it came out of preparation, and as it is decoded from its texels.",
+            false => "The frame as it came out of preparation, and as it is decoded from its texels.",
         });
         for pair in pairs {
             let number = self.job.number(pair.frame);

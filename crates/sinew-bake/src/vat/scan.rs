@@ -1,12 +1,11 @@
 //! The first step: every frame is made, prepared, looked at and matched with the next one.
 
 use super::job::VatJob;
-use super::particles::{scan_points, width_warning};
+use super::mode::{self, RigidCarrier, scan_points, width_warning};
 use super::points;
 use super::preparation::{Preparation, Prepared};
 use super::records::{FRAMES, MATCHES, MeshRecord, PieceScan, ScanRecord};
 use super::recut::recut_of;
-use super::rigid::RigidCarrier;
 use super::settings::{Mode, VatSettings};
 use super::shapes::ParticleSettings;
 use super::tearing::{may_tear, tears_of};
@@ -91,8 +90,7 @@ pub fn scan(
 
 /// Whether it may turn out that matches are needed.
 pub(crate) fn matches_frames(settings: &VatSettings) -> bool {
-    let may_change = matches!(settings.mode, None | Some(Mode::Remesh));
-    may_change && settings.is_matched()
+    settings.may_be(Mode::Remesh) && settings.is_matched()
 }
 
 struct Scanner<'a> {
@@ -214,8 +212,7 @@ impl Scanner<'_> {
 /// The pieces of the first frame, where the bake may be one of pieces.
 fn pieces_of(job: &VatJob, first: &Mesh) -> Result<Option<RigidCarrier>, BakeError> {
     let settings = job.settings();
-    let may_be = matches!(settings.mode, None | Some(Mode::Rigid));
-    if !may_be || first.topology.triangles().is_empty() {
+    if !settings.may_be(Mode::Rigid) || first.topology.triangles().is_empty() {
         return Ok(None);
     }
     let number = job.number(0);
@@ -225,8 +222,10 @@ fn pieces_of(job: &VatJob, first: &Mesh) -> Result<Option<RigidCarrier>, BakeErr
 }
 
 pub(crate) fn is_points(mesh: &Mesh, settings: &VatSettings) -> bool {
-    let is_asked = settings.mode == Some(Mode::Particles);
-    is_asked || (settings.mode.is_none() && mesh.topology.triangles().is_empty())
+    match settings.mode {
+        Some(mode) => mode::of(mode).is_points(),
+        None => mesh.topology.triangles().is_empty(),
+    }
 }
 
 fn points_of(

@@ -2,6 +2,7 @@
 
 use super::convention::Convention;
 use super::job::is_plain;
+use super::mode;
 use super::points;
 use super::shapes::{self, ParticleSettings, PieceSettings};
 use crate::BakeError;
@@ -125,7 +126,7 @@ pub enum TriangleOrder {
 impl VatSettings {
     /// Whether triangles that change are matched. Players of other tools step where they do: nothing is matched for them.
     pub(crate) fn is_matched(&self) -> bool {
-        self.order == TriangleOrder::Match && self.convention == Convention::Sinew
+        self.order == TriangleOrder::Match && self.convention.is_own()
     }
 
     /// Whether frames have their ends behind them, where triangles change: blends go to where points are on the next frame's surface, which stays closed.
@@ -134,20 +135,24 @@ impl VatSettings {
         self.is_matched() && self.points == Points::Corners
     }
 
+    /// Whether it may turn out that the sequence is taken so.
+    pub(crate) fn may_be(&self, mode: Mode) -> bool {
+        self.mode.is_none_or(|asked| asked == mode)
+    }
+
     /// Whether it may turn out that unique points have texels.
     pub(crate) fn may_have_unique_points(&self) -> bool {
-        let may_change = matches!(self.mode, None | Some(Mode::Remesh));
-        may_change && self.has_unique_points()
+        self.may_be(Mode::Remesh) && self.has_unique_points()
     }
 
     /// Whether unique points have texels where triangles change.
     pub(crate) fn has_unique_points(&self) -> bool {
-        self.points == Points::Unique || matches!(self.convention, Convention::SideFx { .. })
+        self.points == Points::Unique || self.convention.files().needs_unique_points()
     }
 
     /// Axes and unit of the values, which a convention may prescribe.
     pub fn space(&self) -> Space {
-        self.convention.space().unwrap_or(self.space)
+        self.convention.files().space().unwrap_or(self.space)
     }
 
     /// The crease in radians.
@@ -157,25 +162,7 @@ impl VatSettings {
 
     /// The textures of a mode: those asked for, or what it has by default.
     pub fn textures_of(&self, mode: Mode) -> Vec<TextureChoice> {
-        if matches!(mode, Mode::Rigid | Mode::Particles) {
-            return shapes::textures_of(self, mode);
-        }
-        if !self.textures.is_empty() {
-            return self.textures.clone();
-        }
-        if let Some(chosen) = self.convention.default_textures(mode) {
-            return chosen;
-        }
-        let place = match mode {
-            Mode::Soft => Quantity::Offset,
-            _ => Quantity::Position,
-        };
-        let chosen = [
-            (place, self.place_format),
-            (Quantity::Normal, TexelFormat::Unorm8),
-        ];
-        let choice = |(quantity, format)| TextureChoice { quantity, format };
-        chosen.into_iter().map(choice).collect()
+        mode::of(mode).textures(self)
     }
 
     /// Whether the settings make sense, without a frame.
@@ -213,7 +200,7 @@ impl VatSettings {
             .filter(|t| t.quantity.is_place())
             .count();
         // Pieces and particles have positions whether they are asked for or not; what a sequence is may not be known yet.
-        let has_always = !matches!(self.mode, Some(Mode::Remesh | Mode::Soft));
+        let has_always = self.mode.is_none_or(|m| mode::of(m).always_has_positions());
         let is_enough = places == 1 || (places == 0 && has_always);
         if !self.textures.is_empty() && !is_enough {
             let found = format!("a list with {places} of positions or offsets");

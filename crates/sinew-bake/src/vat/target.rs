@@ -1,7 +1,8 @@
 //! Frames in the space of the textures: prepared, matched and given normals in that of glTF, turned just before they are encoded.
 
+use super::mode;
 use super::plan::VatPlan;
-use super::settings::{Mode, Space};
+use super::settings::Space;
 use crate::BakeError;
 use crate::vat::maker::ends::ShownFrame;
 use crate::vat::maker::matching::FrameEnd;
@@ -111,7 +112,7 @@ pub(crate) fn write_obj_carrier(
     carrier: &Mesh,
 ) -> Result<(), BakeError> {
     let is_for_unity = manifest.space == Space::YUpLeftHanded;
-    if !(is_asked || is_for_unity) || manifest.mode == Mode::Particles {
+    if !(is_asked || is_for_unity) || mode::of(manifest.mode).is_points() {
         return Ok(());
     }
     let surface = Surface {

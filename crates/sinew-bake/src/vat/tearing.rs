@@ -34,7 +34,7 @@ impl TearPlan {
 
 /// Whether it may turn out that a sequence is cloth that tears.
 pub(crate) fn may_tear(settings: &VatSettings) -> bool {
-    matches!(settings.mode, None | Some(Mode::Soft))
+    settings.may_be(Mode::Soft)
 }
 
 /// What was seen of a frame whose triangles have other vertices than those of the first one.
@@ -182,8 +182,8 @@ pub(crate) fn soft_carrier(
     plan: &VatPlan,
     first: &Mesh,
 ) -> Result<SoftCarrier, BakeError> {
-    if plan.tears.is_none() {
-        let middles = plan.recut.as_ref().map_or(&[][..], |r| &r.middles[..]);
+    if plan.tears().is_none() {
+        let middles = plan.recut().map_or(&[][..], |r| &r.middles[..]);
         let crease = job.settings().crease();
         return Ok(SoftCarrier::with_middles(first, crease, middles));
     }

@@ -449,9 +449,9 @@ fn too_large_bakes_propose_a_side() {
     };
     let openvat = |largest_side| VatSettings {
         mode: Some(Mode::Soft),
-        convention: Convention::OpenVat {
+        convention: Convention::OpenVat(OpenVat {
             packed_normals: false,
-        },
+        }),
         ..settings(largest_side)
     };
     let pieces = VatSettings {

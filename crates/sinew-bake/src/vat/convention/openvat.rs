@@ -6,12 +6,13 @@
 //!   or below the offsets, half the height further down.
 //! - Sides are powers of two from 64 to 8192, one at most twice the other.
 
-use super::{format_of, tenths_around, write_files, write_mesh};
+use super::{Contradiction, FileConvention, format_of, tenths_around, write_files, write_mesh};
 use crate::BakeError;
 use crate::vat::job::VatJob;
 use crate::vat::plan::VatPlan;
-use crate::vat::settings::{Space, TextureChoice};
+use crate::vat::settings::{Mode, Space, TextureChoice, VatSettings};
 use crate::vat::textures::{files_called, write_stacked};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sinew_geom::Mesh;
 use sinew_io::{AtomicDir, write_text};
@@ -20,62 +21,129 @@ use sinew_vat::quantity::Quantity;
 use sinew_vat::texel::{Range, TexelFormat};
 use sinew_vat::texture::{Extent, TextureSpec};
 
-pub(super) fn contradiction(
-    textures: &[TextureChoice],
-    packed_normals: bool,
-    space: Space,
-) -> Option<(&'static str, String, &'static str)> {
-    if !matches!(space, Space::YUpRightHanded | Space::ZUpRightHanded) {
-        let expected = "none, or blender: openvat has one space, which its engine shaders convert";
-        return Some(("space", format!("{space:?}"), expected));
-    }
-    let fits = |t: &&TextureChoice| {
-        let is_known = matches!(t.quantity, Quantity::Offset | Quantity::Normal);
-        is_known && t.format != TexelFormat::TwoUnorm8
-    };
-    if let Some(wrong) = textures.iter().find(|t| !fits(t)) {
-        let found = format!("{:?} in {:?}", wrong.quantity, wrong.format);
-        return Some(("textures", found, "offset and normal, each in one file"));
-    }
-    let normal = format_of(textures, &Quantity::Normal);
-    if packed_normals && normal != format_of(textures, &Quantity::Offset) {
-        let found = normal.map_or("without normals".into(), |f| format!("normals in {f:?}"));
-        let expected = "normals in the format of the offsets, to be packed with them";
-        return Some(("textures", found, expected));
-    }
-    None
+/// Offsets in the axes of Blender, columns of frames; triangles stay the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OpenVat {
+    /// Normals in the lower half of the one texture, in place of a file of their own.
+    pub packed_normals: bool,
 }
 
-pub(super) fn layout(
-    vertices: u32,
-    frames: u32,
-    packed_normals: bool,
-    limit: u32,
-) -> Result<Layout, LayoutError> {
-    let layout = Layout::columns(vertices, frames, if packed_normals { 2 } else { 1 })?;
-    match layout.size.iter().all(|side| *side <= limit) {
-        true => Ok(layout),
-        false => Err(LayoutError::TooLarge {
-            vertices,
-            frames,
-            limit,
-        }),
+impl FileConvention for OpenVat {
+    fn name(&self) -> &'static str {
+        "openvat"
     }
-}
 
-pub(super) fn texture(choice: &TextureChoice, extent: &Extent) -> TextureSpec {
-    let range = |(least, most): (&f32, &f32)| match choice.quantity {
-        Quantity::Normal => Range::DIRECTION,
-        _ => {
-            let [low, high] = tenths_around(*least, *most);
-            range_of(low, high)
+    fn refuses(&self, mode: Mode, _space: Space) -> Option<&'static str> {
+        (mode != Mode::Soft).then_some("triangles that stay the same in all frames (mode soft)")
+    }
+
+    fn contradiction(&self, settings: &VatSettings, mode: Mode) -> Option<Contradiction> {
+        if !matches!(
+            settings.space,
+            Space::YUpRightHanded | Space::ZUpRightHanded
+        ) {
+            let expected =
+                "none, or blender: openvat has one space, which its engine shaders convert";
+            return Some(("space", format!("{:?}", settings.space), expected));
         }
-    };
-    let channels = extent.least.iter().zip(&extent.most);
-    TextureSpec {
-        quantity: choice.quantity.clone(),
-        format: choice.format,
-        ranges: channels.map(range).collect(),
+        let textures = settings.textures_of(mode);
+        let fits = |t: &&TextureChoice| {
+            let is_known = matches!(t.quantity, Quantity::Offset | Quantity::Normal);
+            is_known && t.format != TexelFormat::TwoUnorm8
+        };
+        if let Some(wrong) = textures.iter().find(|t| !fits(t)) {
+            let found = format!("{:?} in {:?}", wrong.quantity, wrong.format);
+            return Some(("textures", found, "offset and normal, each in one file"));
+        }
+        let normal = format_of(&textures, &Quantity::Normal);
+        if self.packed_normals && normal != format_of(&textures, &Quantity::Offset) {
+            let found = normal.map_or("without normals".into(), |f| format!("normals in {f:?}"));
+            let expected = "normals in the format of the offsets, to be packed with them";
+            return Some(("textures", found, expected));
+        }
+        None
+    }
+
+    fn default_format(&self) -> Option<TexelFormat> {
+        Some(TexelFormat::Unorm16)
+    }
+
+    fn space(&self) -> Option<Space> {
+        Some(Space::ZUpRightHanded)
+    }
+
+    fn layout(
+        &self,
+        vertices: u32,
+        frames: u32,
+        limit: u32,
+    ) -> Option<Result<Layout, LayoutError>> {
+        let stacked = if self.packed_normals { 2 } else { 1 };
+        let layout = Layout::columns(vertices, frames, stacked);
+        let fits = |layout: &Layout| layout.size.iter().all(|side| *side <= limit);
+        Some(layout.and_then(|layout| match fits(&layout) {
+            true => Ok(layout),
+            false => Err(LayoutError::TooLarge {
+                vertices,
+                frames,
+                limit,
+            }),
+        }))
+    }
+
+    fn texture(&self, choice: &TextureChoice, extent: &Extent) -> Option<TextureSpec> {
+        let range = |(least, most): (&f32, &f32)| match choice.quantity {
+            Quantity::Normal => Range::DIRECTION,
+            _ => {
+                let [low, high] = tenths_around(*least, *most);
+                range_of(low, high)
+            }
+        };
+        let channels = extent.least.iter().zip(&extent.most);
+        Some(TextureSpec {
+            quantity: choice.quantity.clone(),
+            format: choice.format,
+            ranges: channels.map(range).collect(),
+        })
+    }
+
+    fn counts_from_the_last(&self) -> bool {
+        true
+    }
+
+    fn write(
+        &self,
+        job: &VatJob,
+        plan: &VatPlan,
+        mut mesh: Mesh,
+        folder: &mut AtomicDir,
+    ) -> Result<String, BakeError> {
+        let name = job.name();
+        let index = |quantity| plan.textures.iter().position(|t| t.quantity == quantity);
+        let (offsets, normals) = (index(Quantity::Offset), index(Quantity::Normal));
+        for (texture, suffix) in [(offsets, "vat"), (normals, "vnrm")] {
+            let Some(texture) = texture else { continue };
+            let names = files_called(&format!("{name}_{suffix}"), plan.textures[texture].format);
+            match normals {
+                Some(_) if self.packed_normals && suffix == "vnrm" => {}
+                Some(normals) if self.packed_normals => {
+                    let path = folder.stage(&names[0])?;
+                    write_stacked(job, plan, [texture, normals], &path)?;
+                }
+                _ => write_files(job, plan, texture, &names, folder)?,
+            }
+        }
+        // The number that a texel is found by counts from the last vertex.
+        if let Some(numbers) = mesh.uvs.last_mut() {
+            numbers.reverse();
+        }
+        write_mesh(&format!("{name}.glb"), &mesh, folder)?;
+        let info = format!("{name}-remap_info.json");
+        let ranges = offsets.map_or(&[][..], |o| &plan.textures[o].ranges);
+        let text = remap_info(ranges, plan.layout.frames);
+        write_text(&folder.stage(&info)?, &text)?;
+        Ok(info)
     }
 }
 
@@ -84,41 +152,6 @@ fn range_of(low: f64, high: f64) -> Range {
         scale: (high - low) as f32,
         offset: low as f32,
     }
-}
-
-/// Writes the files; gives the name of the JSON.
-pub(super) fn write(
-    job: &VatJob,
-    plan: &VatPlan,
-    mut mesh: Mesh,
-    packed_normals: bool,
-    folder: &mut AtomicDir,
-) -> Result<String, BakeError> {
-    let name = job.name();
-    let index = |quantity| plan.textures.iter().position(|t| t.quantity == quantity);
-    let (offsets, normals) = (index(Quantity::Offset), index(Quantity::Normal));
-    for (texture, suffix) in [(offsets, "vat"), (normals, "vnrm")] {
-        let Some(texture) = texture else { continue };
-        let names = files_called(&format!("{name}_{suffix}"), plan.textures[texture].format);
-        match normals {
-            Some(_) if packed_normals && suffix == "vnrm" => {}
-            Some(normals) if packed_normals => {
-                let path = folder.stage(&names[0])?;
-                write_stacked(job, plan, [texture, normals], &path)?;
-            }
-            _ => write_files(job, plan, texture, &names, folder)?,
-        }
-    }
-    // The number that a texel is found by counts from the last vertex.
-    if let Some(numbers) = mesh.uvs.last_mut() {
-        numbers.reverse();
-    }
-    write_mesh(&format!("{name}.glb"), &mesh, folder)?;
-    let info = format!("{name}-remap_info.json");
-    let ranges = offsets.map_or(&[][..], |o| &plan.textures[o].ranges);
-    let text = remap_info(ranges, plan.layout.frames);
-    write_text(&folder.stage(&info)?, &text)?;
-    Ok(info)
 }
 
 fn remap_info(ranges: &[Range], frames: u32) -> String {

@@ -11,12 +11,19 @@
 //! - Bounds have whole tenths; what is below them says something else. Shaders find there that nothing is padded
 //!   and whether textures hold floats.
 
-use super::{format_of, lookup, pieces, tenths_around, write_files, write_mesh};
+use super::shading::{self, Shading};
+use super::{
+    Contradiction, FileConvention, format_of, lookup, pieces, tenths_around, write_files,
+    write_mesh,
+};
 use crate::BakeError;
 use crate::vat::job::VatJob;
+use crate::vat::maker::rigid::PiecePose;
+use crate::vat::maker::soft::SoftCarrier;
 use crate::vat::plan::VatPlan;
-use crate::vat::settings::{Mode, Space, TextureChoice};
+use crate::vat::settings::{Mode, Space, TextureChoice, VatSettings};
 use crate::vat::textures::{files_called, lookup_file};
+use serde::{Deserialize, Serialize};
 use sinew_geom::Mesh;
 use sinew_io::{AtomicDir, write_text};
 use sinew_vat::layout::{Layout, LayoutError};
@@ -27,32 +34,217 @@ use sinew_vat::texture::{Extent, TextureSpec};
 /// Most rows of a frame.
 const MOST_ROWS: u32 = 1980;
 
-/// The first setting that cannot be followed: its name, what it is, what would do.
-pub(super) fn contradiction(
-    mode: Mode,
-    textures: &[TextureChoice],
-    compressed_normals: bool,
-    powers_of_two: bool,
-) -> Option<(&'static str, String, &'static str)> {
-    if powers_of_two {
-        let expected = "false: padding is not written for sidefx";
-        return Some(("powers_of_two", "true".into(), expected));
+/// Modes "soft", "dynamic remeshing" ("fluid"), "rigid" for Unity, and "sprites".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SideFx {
+    /// Normals in ten bits of the positions' alpha, in place of a texture of rotations.
+    pub compressed_normals: bool,
+}
+
+impl FileConvention for SideFx {
+    fn name(&self) -> &'static str {
+        "sidefx"
     }
-    if compressed_normals && matches!(mode, Mode::Rigid | Mode::Particles) {
-        let expected = "false: normals are in textures in modes soft and remesh only";
-        return Some(("compressed_normals", "true".into(), expected));
+
+    fn refuses(&self, mode: Mode, space: Space) -> Option<&'static str> {
+        pieces::refused(mode, space)
     }
-    if mode == Mode::Rigid {
-        return pieces::mismatch(textures).map(|(found, expected)| ("textures", found, expected));
+
+    fn contradiction(&self, settings: &VatSettings, mode: Mode) -> Option<Contradiction> {
+        if settings.powers_of_two {
+            let expected = "false: padding is not written for sidefx";
+            return Some(("powers_of_two", "true".into(), expected));
+        }
+        if self.compressed_normals && matches!(mode, Mode::Rigid | Mode::Particles) {
+            let expected = "false: normals are in textures in modes soft and remesh only";
+            return Some(("compressed_normals", "true".into(), expected));
+        }
+        let textures = settings.textures_of(mode);
+        let (found, expected) = match mode {
+            Mode::Rigid => pieces::mismatch(&textures),
+            Mode::Particles => sprites_mismatch(&textures),
+            _ => textures
+                .iter()
+                .find_map(|t| not_written(mode, t))
+                .or_else(|| mismatch(&textures, self.compressed_normals)),
+        }?;
+        Some(("textures", found, expected))
     }
-    if mode == Mode::Particles {
-        return sprites_mismatch(textures).map(|(found, expected)| ("textures", found, expected));
+
+    fn fewest_frames(&self) -> (usize, &'static str) {
+        let why = "two at least: its shaders hide vertices of a texture with one";
+        (2, why)
     }
-    let (found, expected) = textures
-        .iter()
-        .find_map(|t| not_written(mode, t))
-        .or_else(|| mismatch(textures, compressed_normals))?;
-    Some(("textures", found, expected))
+
+    fn place_format(&self) -> Option<TexelFormat> {
+        Some(TexelFormat::Float)
+    }
+
+    fn default_format(&self) -> Option<TexelFormat> {
+        Some(TexelFormat::Half)
+    }
+
+    fn needs_unique_points(&self) -> bool {
+        true
+    }
+
+    fn has_lookup(&self) -> bool {
+        true
+    }
+
+    fn lookup_bytes(&self) -> u64 {
+        4
+    }
+
+    fn largest_side(&self, settings: &VatSettings) -> u32 {
+        settings.largest_side.min(lookup::LARGEST_SIDE)
+    }
+
+    /// Bands of as few rows as the width allows.
+    fn layout(
+        &self,
+        vertices: u32,
+        frames: u32,
+        limit: u32,
+    ) -> Option<Result<Layout, LayoutError>> {
+        let rows = vertices.div_ceil(limit.max(1)).max(1);
+        if rows > MOST_ROWS {
+            return Some(Err(LayoutError::TooLarge {
+                vertices,
+                frames,
+                limit,
+            }));
+        }
+        let band = [vertices.div_ceil(rows), rows];
+        Some(Layout::blocks(vertices, frames, band, 1, limit))
+    }
+
+    /// Normals may go into the alpha of positions.
+    fn texture(&self, choice: &TextureChoice, extent: &Extent) -> Option<TextureSpec> {
+        let format = choice.format;
+        let spec = |quantity, ranges| TextureSpec {
+            quantity,
+            format,
+            ranges,
+        };
+        match &choice.quantity {
+            place if place.is_place() && format.is_float() => {
+                let channels = if self.compressed_normals { 4 } else { 3 };
+                Some(spec(place.clone(), vec![Range::RAW; channels]))
+            }
+            place if place.is_place() => {
+                let (low, high) = bounds(&extent.least, &extent.most, false);
+                let ranges = (0..3).map(|k| Range {
+                    scale: high[k] - low[k],
+                    offset: low[k],
+                });
+                Some(spec(place.clone(), ranges.collect()))
+            }
+            Quantity::Normal if self.compressed_normals => None,
+            Quantity::Normal => {
+                let range = if format.is_float() {
+                    Range::RAW
+                } else {
+                    Range::DIRECTION
+                };
+                Some(spec(Quantity::Rotation, vec![range; 4]))
+            }
+            other => Some(spec(other.clone(), vec![Range::RAW; 4])),
+        }
+    }
+
+    fn piece_texture(&self, choice: &TextureChoice, _extent: &Extent) -> TextureSpec {
+        pieces::texture(choice)
+    }
+
+    /// Widths are the fourth channel of positions.
+    fn particle_texture(&self, choice: &TextureChoice, _extent: &Extent) -> Option<TextureSpec> {
+        (choice.quantity != Quantity::Size).then(|| TextureSpec {
+            quantity: choice.quantity.clone(),
+            format: choice.format,
+            ranges: vec![Range::RAW; 4],
+        })
+    }
+
+    fn encode_pieces(
+        &self,
+        poses: &[PiecePose],
+        next: Option<&[PiecePose]>,
+        textures: &[TextureSpec],
+        space: Space,
+    ) -> Vec<Vec<u8>> {
+        pieces::encode(poses, next, textures, space)
+    }
+
+    fn seen_pose(&self, position: [f32; 4], rotation: [f32; 4], space: Space) -> PiecePose {
+        pieces::decode(position, rotation, space)
+    }
+
+    fn carries_pivots(&self) -> bool {
+        true
+    }
+
+    fn piece_carrier(&self, mesh: Mesh, pivots: &[[f32; 3]]) -> Mesh {
+        pieces::with_pivots(mesh, pivots)
+    }
+
+    fn shading(
+        &self,
+        carrier: &SoftCarrier,
+        mesh: &Mesh,
+        normals: &[[f32; 3]],
+        space: Space,
+    ) -> Option<Shading> {
+        Some(Shading::of_carrier(carrier, mesh, normals, space))
+    }
+
+    fn shading_of_corners(&self, normals: &[[[f32; 3]; 3]], space: Space) -> Option<Shading> {
+        Some(Shading::of_corners(normals, space))
+    }
+
+    fn seen_normal(
+        &self,
+        space: Space,
+        spec: &TextureSpec,
+        bytes: &[u8],
+        texel: usize,
+    ) -> Option<[f32; 3]> {
+        shading::seen(space, spec, bytes, texel)
+    }
+
+    fn write(
+        &self,
+        job: &VatJob,
+        plan: &VatPlan,
+        mut mesh: Mesh,
+        folder: &mut AtomicDir,
+    ) -> Result<String, BakeError> {
+        let name = job.name();
+        for (texture, spec) in plan.textures.iter().enumerate() {
+            let suffix = match spec.quantity {
+                Quantity::Offset | Quantity::Position => "pos",
+                Quantity::Rotation => "rot",
+                _ => "col",
+            };
+            let names = files_called(&format!("{name}_{suffix}"), spec.format);
+            write_files(job, plan, texture, &names, folder)?;
+        }
+        match plan.points() {
+            Some(points) => {
+                let path = folder.stage(&lookup_file(name))?;
+                lookup::write(job, plan, &points.layout, &path)?;
+            }
+            // Sets of pieces are in their order.
+            None if plan.mode() == Mode::Rigid => {}
+            None => second_coordinates(&mut mesh),
+        }
+        write_mesh(&format!("{name}_mesh.glb"), &mesh, folder)?;
+        let data = format!("{name}_data.json");
+        let text = data_json(name, job.settings().frames_per_second, plan);
+        write_text(&folder.stage(&data)?, &text)?;
+        Ok(data)
+    }
 }
 
 /// What is wrong with a texture for itself.
@@ -113,66 +305,6 @@ fn sprites_mismatch(textures: &[TextureChoice]) -> Option<(String, &'static str)
     textures.iter().find_map(wrong)
 }
 
-/// A texture of particles: widths are the fourth channel of positions; `None` for widths themselves.
-pub(super) fn sprite_texture(choice: &TextureChoice) -> Option<TextureSpec> {
-    (choice.quantity != Quantity::Size).then(|| TextureSpec {
-        quantity: choice.quantity.clone(),
-        format: choice.format,
-        ranges: vec![Range::RAW; 4],
-    })
-}
-
-/// Bands of as few rows as the width allows.
-pub(super) fn layout(vertices: u32, frames: u32, limit: u32) -> Result<Layout, LayoutError> {
-    let rows = vertices.div_ceil(limit.max(1)).max(1);
-    if rows > MOST_ROWS {
-        return Err(LayoutError::TooLarge {
-            vertices,
-            frames,
-            limit,
-        });
-    }
-    Layout::blocks(vertices, frames, [vertices.div_ceil(rows), rows], 1, limit)
-}
-
-/// One texture; `None` where normals go into the alpha of another one.
-pub(super) fn texture(
-    choice: &TextureChoice,
-    extent: &Extent,
-    compressed_normals: bool,
-) -> Option<TextureSpec> {
-    let format = choice.format;
-    let spec = |quantity, ranges| TextureSpec {
-        quantity,
-        format,
-        ranges,
-    };
-    match &choice.quantity {
-        place if place.is_place() && format.is_float() => {
-            let channels = if compressed_normals { 4 } else { 3 };
-            Some(spec(place.clone(), vec![Range::RAW; channels]))
-        }
-        place if place.is_place() => {
-            let (low, high) = bounds(&extent.least, &extent.most, false);
-            let ranges = (0..3).map(|k| Range {
-                scale: high[k] - low[k],
-                offset: low[k],
-            });
-            Some(spec(place.clone(), ranges.collect()))
-        }
-        Quantity::Normal if compressed_normals => None,
-        Quantity::Normal => {
-            let range = if format.is_float() {
-                Range::RAW
-            } else {
-                Range::DIRECTION
-            };
-            Some(spec(Quantity::Rotation, vec![range; 4]))
-        }
-        other => Some(spec(other.clone(), vec![Range::RAW; 4])),
-    }
-}
-
 /// Bounds around a box whose last digits say: no padding, floats or none.
 fn bounds(least: &[f32], most: &[f32], is_float: bool) -> ([f32; 3], [f32; 3]) {
     let at = |values: &[f32], k: usize| values.get(k).copied().unwrap_or(0.0);
@@ -190,39 +322,6 @@ fn whole_tenth(value: f64, step: f64) -> f32 {
     let mut candidates = (0..64).map(|i| ((start + step * f64::from(i)) / 10.0) as f32);
     let found = candidates.find(|v| (v * 10.0).fract() == 0.0);
     found.unwrap_or(value as f32)
-}
-
-/// Writes the files; gives the name of the JSON.
-pub(super) fn write(
-    job: &VatJob,
-    plan: &VatPlan,
-    mut mesh: Mesh,
-    folder: &mut AtomicDir,
-) -> Result<String, BakeError> {
-    let name = job.name();
-    for (texture, spec) in plan.textures.iter().enumerate() {
-        let suffix = match spec.quantity {
-            Quantity::Offset | Quantity::Position => "pos",
-            Quantity::Rotation => "rot",
-            _ => "col",
-        };
-        let names = files_called(&format!("{name}_{suffix}"), spec.format);
-        write_files(job, plan, texture, &names, folder)?;
-    }
-    match &plan.points {
-        Some(points) => {
-            let path = folder.stage(&lookup_file(name))?;
-            lookup::write(job, plan, &points.layout, &path)?;
-        }
-        // Sets of pieces are in their order.
-        None if plan.mode == Mode::Rigid => {}
-        None => second_coordinates(&mut mesh),
-    }
-    write_mesh(&format!("{name}_mesh.glb"), &mesh, folder)?;
-    let data = format!("{name}_data.json");
-    let text = data_json(name, job.settings().frames_per_second, plan);
-    write_text(&folder.stage(&data)?, &text)?;
-    Ok(data)
 }
 
 /// The texels' places become the second set of texture coordinates, whatever sets there are.

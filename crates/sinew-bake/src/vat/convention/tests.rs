@@ -205,29 +205,29 @@ fn all_of_a_sequence_that_changes_is_turned() {
 #[test]
 fn chunks_give_the_same_bytes() {
     let conventions = [
-        Convention::OpenVat {
+        Convention::OpenVat(OpenVat {
             packed_normals: false,
-        },
-        Convention::OpenVat {
+        }),
+        Convention::OpenVat(OpenVat {
             packed_normals: true,
-        },
-        Convention::SideFx {
+        }),
+        Convention::SideFx(SideFx {
             compressed_normals: false,
-        },
-        Convention::SideFx {
+        }),
+        Convention::SideFx(SideFx {
             compressed_normals: true,
-        },
+        }),
         Convention::Sinew,
     ];
-    let sidefx = Convention::SideFx {
+    let sidefx = Convention::SideFx(SideFx {
         compressed_normals: false,
-    };
+    });
     let as_found = conventions.into_iter().map(|c| (c, None));
     for (convention, mode) in as_found.chain([(sidefx, Some(Mode::Remesh))]) {
         let settings = VatSettings {
             mode,
             space: match convention {
-                Convention::OpenVat { .. } => Space::default(),
+                Convention::OpenVat(_) => Space::default(),
                 _ => Space::ZUpLeftHandedCentimeters,
             },
             ..settings(convention)
@@ -260,14 +260,16 @@ fn files_have_the_names_of_the_convention() {
         let (folder, _) = baked(settings);
         beside_report(&folder.path().join("out"), "tube")
     };
-    let openvat = |packed_normals| names(&settings(Convention::OpenVat { packed_normals }));
+    let openvat =
+        |packed_normals| names(&settings(Convention::OpenVat(OpenVat { packed_normals })));
     let json = "tube-remap_info.json";
     assert_eq!(
         openvat(false),
         [json, "tube.glb", "tube_vat.png", "tube_vnrm.png"]
     );
     assert_eq!(openvat(true), [json, "tube.glb", "tube_vat.png"]);
-    let sidefx = |compressed_normals| names(&settings(Convention::SideFx { compressed_normals }));
+    let sidefx =
+        |compressed_normals| names(&settings(Convention::SideFx(SideFx { compressed_normals })));
     let (json, mesh) = ("tube_data.json", "tube_mesh.glb");
     assert_eq!(sidefx(false), [json, mesh, "tube_pos.exr", "tube_rot.exr"]);
     assert_eq!(sidefx(true), [json, mesh, "tube_pos.exr"]);
@@ -278,9 +280,9 @@ fn files_have_the_names_of_the_convention() {
             choice(Quantity::Normal, TexelFormat::Unorm8),
             choice(Quantity::Color(0), TexelFormat::Unorm8),
         ],
-        ..settings(Convention::SideFx {
+        ..settings(Convention::SideFx(SideFx {
             compressed_normals: false,
-        })
+        }))
     };
     let expected = [
         "tube_col.png",
@@ -439,9 +441,9 @@ fn sidefx_players_show_the_sequence() {
     for space in SPACES {
         let mut settings = VatSettings {
             space,
-            ..settings(Convention::SideFx {
+            ..settings(Convention::SideFx(SideFx {
                 compressed_normals: false,
-            })
+            }))
         };
         played_by_sidefx(&settings, false);
         let choice = |quantity, format| TextureChoice { quantity, format };
@@ -453,9 +455,9 @@ fn sidefx_players_show_the_sequence() {
         settings.largest_side = 32;
         played_by_sidefx(&settings, false);
         settings.textures.clear();
-        settings.convention = Convention::SideFx {
+        settings.convention = Convention::SideFx(SideFx {
             compressed_normals: true,
-        };
+        });
         played_by_sidefx(&settings, true);
     }
 }
@@ -469,8 +471,8 @@ fn what_a_convention_cannot_say_is_refused() {
         assert!(error.to_string().contains(part), "{error} has no {part}");
         assert!(!out.exists());
     };
-    let openvat = |packed_normals| settings(Convention::OpenVat { packed_normals });
-    let sidefx = |compressed_normals| settings(Convention::SideFx { compressed_normals });
+    let openvat = |packed_normals| settings(Convention::OpenVat(OpenVat { packed_normals }));
+    let sidefx = |compressed_normals| settings(Convention::SideFx(SideFx { compressed_normals }));
     let with = |settings: VatSettings, offset, normal: Option<TexelFormat>| {
         let choice = |quantity, format| TextureChoice { quantity, format };
         let normal = normal.map(|f| choice(Quantity::Normal, f));
@@ -541,9 +543,9 @@ fn what_a_convention_cannot_say_is_refused() {
 
 #[test]
 fn the_manifest_is_only_there_for_this_project() {
-    let (folder, summary) = baked(&settings(Convention::OpenVat {
+    let (folder, summary) = baked(&settings(Convention::OpenVat(OpenVat {
         packed_normals: false,
-    }));
+    })));
     assert!(summary.manifest.ends_with("out/tube-remap_info.json"));
     let files = content(&folder.path().join("out"));
     assert!(

@@ -128,9 +128,9 @@ fn settings_that_do_not_go_together_are_named() {
     });
     assert!(text.contains("mode is soft with unique points"), "{text}");
     let text = refused(VatSettings {
-        convention: Convention::OpenVat {
+        convention: Convention::OpenVat(OpenVat {
             packed_normals: false,
-        },
+        }),
         ..unique(TriangleOrder::File)
     });
     assert!(text.contains("points is unique"), "{text}");

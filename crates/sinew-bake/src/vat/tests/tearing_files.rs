@@ -272,12 +272,12 @@ fn clips_loops_and_spaces() {
 #[test]
 fn conventions_and_other_quantities() {
     for convention in [
-        Convention::OpenVat {
+        Convention::OpenVat(OpenVat {
             packed_normals: false,
-        },
-        Convention::SideFx {
+        }),
+        Convention::SideFx(SideFx {
             compressed_normals: false,
-        },
+        }),
     ] {
         let settings = VatSettings {
             convention,

@@ -1,19 +1,17 @@
 //! The carrier mesh and the facts of the manifest: what players rely on beside the textures.
 
 use super::judge::Judge;
+use super::mode::FrameJudge;
 use crate::FrameSource;
-use crate::vat::maker::error::angle_between;
 use crate::vat::maker::floating::{FloatingFault, check_floating};
-use crate::vat::maker::sprites::CORNER_UVS;
+use crate::vat::maker::soft::SoftCarrier;
+use crate::vat::mode;
 use serde::Serialize;
-use sinew_geom::{Bounds, Mesh, index32};
-use sinew_vat::manifest::{Manifest, Mode};
+use sinew_geom::{Mesh, index32};
+use sinew_vat::manifest::Manifest;
 
 /// Share of the box's diagonal that places of the carrier and the box itself may be off: what conversions between spaces and units lose.
 const TOLERANCE: f64 = 1e-5;
-
-/// How far normals of the carrier may be turned, radians: what single precision loses, and writers that make them unit again.
-const TURNED: f64 = 5e-5;
 
 /// Texels that texture coordinates may be away from the centre of theirs: single precision loses less in the widest texture.
 const OFF_CENTER: f64 = 0.05;
@@ -166,29 +164,14 @@ pub(super) fn faults_of_files(
     carrier: &Mesh,
     source: &dyn FrameSource,
 ) -> Vec<Fault> {
-    let triangles = match manifest.mode {
-        Mode::Remesh => {
-            let slots = manifest.layout.vertices / 3;
-            let expected = (0..slots).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]);
-            first_other(carrier, &expected.collect::<Vec<_>>())
-        }
-        Mode::Particles => {
-            let squares = (0..manifest.layout.vertices).map(|s| 4 * s);
-            let halves = squares.flat_map(|b| [[b, b + 1, b + 2], [b, b + 2, b + 3]]);
-            first_other(carrier, &halves.collect::<Vec<_>>())
-        }
-        // Their triangles are the sequence's.
-        Mode::Soft | Mode::Rigid => None,
-    };
-    let corners = match manifest.mode {
-        Mode::Particles => other_corner(carrier),
-        _ => None,
-    };
+    let mode = mode::of(manifest.mode);
+    let expected = mode.triangles(manifest);
+    let can_blend = mode.must_blend(manifest).filter(|_| !manifest.can_blend);
     let all = [
-        triangles,
+        expected.and_then(|expected| first_other(carrier, &expected)),
         other_texel(manifest, carrier),
-        corners,
-        no_blend(manifest),
+        mode.carrier_fault(carrier),
+        can_blend.map(|why| Fault::CannotBlend { why }),
         other_clip(manifest, source),
     ];
     all.into_iter().flatten().collect()
@@ -218,12 +201,7 @@ fn other_texel(manifest: &Manifest, carrier: &Mesh) -> Option<Fault> {
     let size = layout.size.map(f64::from);
     uvs.iter().enumerate().find_map(|(vertex, uv)| {
         let found = [0, 1].map(|k| f64::from(uv[k]) * size[k]);
-        let texel = match manifest.mode {
-            Mode::Remesh | Mode::Soft => Some(vertex),
-            Mode::Particles => Some(vertex / 4),
-            Mode::Rigid => None,
-        };
-        let expected = match texel {
+        let expected = match mode::of(manifest.mode).texel_of(vertex) {
             Some(texel) => {
                 let texel = index32(texel);
                 layout.texel(texel, 0).map(|t| f64::from(t) + 0.5)
@@ -235,36 +213,6 @@ fn other_texel(manifest: &Manifest, carrier: &Mesh) -> Option<Fault> {
             vertex,
             found,
             expected,
-        })
-    })
-}
-
-fn other_corner(carrier: &Mesh) -> Option<Fault> {
-    let uvs = carrier.uvs.first()?;
-    uvs.iter().enumerate().find_map(|(vertex, found)| {
-        let expected = CORNER_UVS[vertex % 4];
-        let is_near = (0..2).all(|k| (found[k] - expected[k]).abs() < 1e-3);
-        (!is_near).then_some(Fault::Corner {
-            vertex,
-            found: *found,
-            expected,
-        })
-    })
-}
-
-/// The first vertex whose normal is not the first frame's. Where that has no area there is no direction.
-fn other_normal(carrier: &Mesh, expected: &[[f32; 3]]) -> Option<Fault> {
-    let Some(normals) = &carrier.normals else {
-        return Some(Fault::NoNormals);
-    };
-    let both = normals.iter().zip(expected).enumerate();
-    let mut known = both.filter(|(_, (_, expected))| expected.iter().any(|c| *c != 0.0));
-    known.find_map(|(vertex, (found, expected))| {
-        let is_near = angle_between(*found, *expected) <= TURNED;
-        (!is_near).then_some(Fault::Normal {
-            vertex,
-            found: *found,
-            expected: *expected,
         })
     })
 }
@@ -292,83 +240,26 @@ fn other_clip(manifest: &Manifest, source: &dyn FrameSource) -> Option<Fault> {
     })
 }
 
-fn no_blend(manifest: &Manifest) -> Option<Fault> {
-    let why = match manifest.mode {
-        Mode::Soft => "triangles stay the same",
-        Mode::Particles => "slots show one point after another",
-        Mode::Remesh if manifest.has_ends => "frames have ends to go to (`has_ends`)",
-        // Bakes that step are made, too.
-        Mode::Remesh | Mode::Rigid => return None,
-    };
-    (!manifest.can_blend).then_some(Fault::CannotBlend { why })
-}
-
 impl Judge<'_> {
-    /// What is wrong with the carrier beside what [`faults_of_files`] tells.
-    pub(super) fn carrier_faults(&self) -> Vec<Fault> {
-        let manifest = self.animation.manifest();
-        let corners = match manifest.mode {
-            Mode::Remesh => 3,
-            Mode::Particles => 4,
-            Mode::Soft | Mode::Rigid => return self.kept_faults(),
-        };
-        let floating = check_floating(self.carrier, &self.bounds(), corners);
-        let floating = floating.err().map(Fault::from);
-        let blends = match manifest.mode {
-            Mode::Remesh => self.other_blends(),
-            _ => None,
-        };
-        [floating, blends].into_iter().flatten().collect()
-    }
-
-    /// Whether loose triangles without ends blend is a choice, which settings tell.
-    fn other_blends(&self) -> Option<Fault> {
-        let manifest = self.animation.manifest();
-        let why = match (manifest.can_blend, manifest.has_ends) {
-            (true, false) if !self.settings.is_matched() => {
-                "slots show unrelated triangles in that order, so that players have to step"
-            }
-            (true, false) if self.settings.has_ends() => {
-                "frames have no ends to go to (`has_ends`), which closed in-betweens need"
-            }
-            _ => return None,
-        };
-        Some(Fault::Blends { why })
-    }
-
-    /// Of carriers that are the first frame.
-    fn kept_faults(&self) -> Vec<Fault> {
-        if let Some(first) = &self.torn {
-            return self.torn_fault(first).into_iter().collect();
-        }
-        let shapes = self.shapes.as_ref().and_then(|s| s.carrier());
-        let Some(soft) = self.soft.as_ref().or(shapes) else {
-            return Vec::new();
-        };
+    /// Whether the carrier has other triangles than `soft`, or is elsewhere.
+    pub(super) fn kept_faults(&self, soft: &SoftCarrier) -> Vec<Fault> {
         let triangles = first_other(self.carrier, soft.triangles());
         let expected = |v: usize| soft.rest(soft.source_vertex(v));
         let vertices = 0..soft.vertex_count().min(self.carrier.positions.len());
         let place = self.other_place(vertices.map(|v| (v, expected(v))));
-        let normal = self.shapes.as_ref().and_then(|s| s.normals());
-        let normal = normal.and_then(|expected| other_normal(self.carrier, expected));
-        [triangles, place, normal].into_iter().flatten().collect()
+        triangles.into_iter().chain(place).collect()
     }
 
-    /// Vertices of cloth that tears are told by its corners.
-    fn torn_fault(&self, first: &Mesh) -> Option<Fault> {
-        let (shown, own) = (
-            self.carrier.topology.triangles(),
-            first.topology.triangles(),
-        );
-        if shown.len() != own.len() {
-            let (found, expected) = (shown.len(), own.len());
-            return Some(Fault::Triangles { found, expected });
-        }
-        let corners = shown.iter().flatten().zip(own.iter().flatten());
-        self.other_place(corners.map(|(v, o)| (*v as usize, first.positions[*o as usize])))
+    /// Whether loose shapes of so many corners fill the box and part from each other, as engines need it.
+    pub(super) fn floating_fault(&self, corners: usize) -> Option<Fault> {
+        let found = check_floating(self.carrier, &self.bounds(), corners);
+        found.err().map(Fault::from)
     }
 
-    fn other_place(&self, mut expected: impl Iterator<Item = (usize, [f32; 3])>) -> Option<Fault> {
+    pub(super) fn other_place(
+        &self,
+        mut expected: impl Iterator<Item = (usize, [f32; 3])>,
+    ) -> Option<Fault> {
         let allowed = TOLERANCE * self.size();
         expected.find_map(|(vertex, expected)| {
             let found = self.carrier.positions[vertex];
@@ -382,16 +273,13 @@ impl Judge<'_> {
     }
 
     /// Whether a frame leaves the box; of particles their squares do, however they are turned.
-    pub(super) fn outside(&self, mesh: &Mesh, number: i64) -> Option<Fault> {
-        let is_points = self.animation.manifest().mode == Mode::Particles;
-        let found = match is_points {
-            true => self.box_of_squares(mesh)?,
-            false => {
-                let used = mesh.topology.triangles().iter().flatten();
-                let used: Vec<[f32; 3]> = used.map(|v| mesh.positions[*v as usize]).collect();
-                sinew_geom::bounds(&used)?
-            }
-        };
+    pub(super) fn outside(
+        &self,
+        frames: &dyn FrameJudge,
+        mesh: &Mesh,
+        number: i64,
+    ) -> Option<Fault> {
+        let found = frames.box_of(mesh)?;
         let (low, high) = self.bounds();
         let farthest = low.iter().chain(&high).fold(0.0_f32, |m, c| m.max(c.abs()));
         let allowed = TOLERANCE * self.size() + 1e-6 * f64::from(farthest);
@@ -404,13 +292,5 @@ impl Judge<'_> {
             low,
             high,
         })
-    }
-
-    fn box_of_squares(&self, mesh: &Mesh) -> Option<Bounds> {
-        let corners = mesh.positions.iter().enumerate().flat_map(|(p, place)| {
-            let half = self.settings.particles.width(mesh, p) * std::f32::consts::FRAC_1_SQRT_2;
-            [-half, half].map(|half| place.map(|c| c + half))
-        });
-        sinew_geom::bounds(&corners.collect::<Vec<_>>())
     }
 }

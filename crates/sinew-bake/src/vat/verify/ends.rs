@@ -11,8 +11,8 @@ use super::end_normals::{NextNormals, nearest_of};
 use super::grid::Grid;
 use super::judge::Judge;
 use super::parting::Parting;
+use super::remesh::{corners_of, is_point};
 use super::slots::Successors;
-use super::triangles::{corners_of, is_point};
 use crate::vat::ends::end_of;
 use crate::vat::maker::error::{ErrorSum, angle_between};
 use crate::vat::maker::matching::{FrameEnd, SurfaceTree};
@@ -20,7 +20,6 @@ use crate::vat::maker::normals::corner_normals;
 use crate::vat::scan::match_frames;
 use serde::Serialize;
 use sinew_geom::Mesh;
-use sinew_vat::manifest::Mode;
 
 /// Where blends go.
 #[derive(Clone, Debug, Serialize)]
@@ -141,7 +140,7 @@ impl EndErrors {
 }
 
 /// Judges where blends of loose triangles go.
-pub(super) struct EndJudge {
+pub(crate) struct EndJudge {
     is_closed: bool,
     pub(super) allowed: f64,
     /// The same of normals, radians.
@@ -163,7 +162,7 @@ impl EndJudge {
     /// `None` where blends go to texels that are compared anyhow, or nowhere.
     pub(super) fn new(judge: &Judge<'_>) -> Option<Self> {
         let manifest = judge.animation.manifest();
-        if manifest.mode != Mode::Remesh || !manifest.can_blend {
+        if !manifest.can_blend {
             return None;
         }
         // Where nobody asked for blends from slot to slot, that these are there is a fault of its own.

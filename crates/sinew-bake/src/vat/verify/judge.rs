@@ -1,7 +1,6 @@
 //! What a bake is held against, and what is the same for all modes.
 
-use super::ends::EndJudge;
-use super::shapes::ShapeJudge;
+use super::mode::{FrameJudge, JudgedFrame};
 use super::surface::SurfaceErrors;
 use super::{Verified, distance};
 use crate::vat::maker::derive::add_derived;
@@ -9,18 +8,19 @@ use crate::vat::maker::error::angle_between;
 use crate::vat::maker::middles::Quad;
 use crate::vat::maker::prepare::{PrepareSettings, prepare};
 use crate::vat::maker::soft::SoftCarrier;
+use crate::vat::mode;
 use crate::vat::quantities::{self, Difference};
 use crate::vat::settings::VatSettings;
 use crate::{BakeError, FrameSource};
 use sinew_geom::{Bounds, Mesh};
 use sinew_vat::animation::VertexAnimation;
-use sinew_vat::manifest::{Manifest, Mode};
+use sinew_vat::manifest::Manifest;
 use sinew_vat::quantity::Quantity;
 use sinew_vat::texel::TexelFormat;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub(super) struct Judge<'a> {
+pub(crate) struct Judge<'a> {
     pub(super) animation: &'a VertexAnimation,
     /// What offsets are added to.
     pub(super) carrier: &'a Mesh,
@@ -32,14 +32,6 @@ pub(super) struct Judge<'a> {
     pub(super) promised_normal: Option<f64>,
     /// Textures of what else is compared.
     pub(super) others: Vec<usize>,
-    /// Where triangles stay the same.
-    pub(super) soft: Option<SoftCarrier>,
-    /// The first frame, where vertices are split along tears.
-    pub(super) torn: Option<Mesh>,
-    /// Where texels are pieces or particles.
-    pub(super) shapes: Option<ShapeJudge<'a>>,
-    /// Where triangles change and frames are blended.
-    pub(super) ends: Option<EndJudge>,
     /// Bits of the farthest that reading moved a vertex: those of larger numbers are larger.
     read_loss: AtomicU64,
 }
@@ -50,9 +42,9 @@ impl<'a> Judge<'a> {
         carrier: &'a Mesh,
         source: &'a dyn FrameSource,
         settings: &'a VatSettings,
-    ) -> Result<Self, BakeError> {
+    ) -> Self {
         let manifest = animation.manifest();
-        let mut judge = Self {
+        Self {
             animation,
             carrier,
             source,
@@ -61,43 +53,17 @@ impl<'a> Judge<'a> {
             places: manifest.places().unwrap_or(0),
             normals: manifest.texture(&Quantity::Normal),
             promised_normal: promised_normal(manifest),
-            others: match manifest.mode {
-                Mode::Remesh | Mode::Soft => quantities::textures_of(manifest),
-                // Texels of pieces and particles are no corners of triangles.
-                Mode::Rigid | Mode::Particles => Vec::new(),
+            // Texels of pieces and particles are no corners of triangles.
+            others: match mode::of(manifest.mode).has_texel_per_vertex() {
+                true => quantities::textures_of(manifest),
+                false => Vec::new(),
             },
-            soft: None,
-            torn: None,
-            shapes: None,
-            ends: None,
             read_loss: AtomicU64::new(0),
-        };
-        judge.ends = EndJudge::new(&judge);
-        if manifest.split_vertices.is_some() && manifest.mode == Mode::Soft {
-            judge.torn = Some(judge.load(0)?);
-        } else if manifest.mode == Mode::Soft {
-            let first = judge.load(0)?;
-            let quads = quads_of(manifest, &first).map_err(|message| {
-                let number = source.number(0);
-                BakeError::Frame { number, message }
-            })?;
-            let carrier = SoftCarrier::with_middles(&first, settings.crease(), &quads);
-            judge.check_carrier(&carrier)?;
-            judge.soft = Some(carrier);
         }
-        if !manifest.mode.has_texel_per_vertex() {
-            let (first, number) = (judge.load(0)?, source.number(0));
-            if manifest.mode == Mode::Rigid {
-                judge.check_carrier(&SoftCarrier::new(&first, settings.crease()))?;
-            }
-            let shapes = ShapeJudge::new(animation, carrier, &first, settings);
-            judge.shapes = shapes.map_err(|message| BakeError::Frame { number, message })?;
-        }
-        Ok(judge)
     }
 
     /// The carrier of the bake is that of the first frame, as these settings make it.
-    fn check_carrier(&self, carrier: &SoftCarrier) -> Result<(), BakeError> {
+    pub(super) fn check_carrier(&self, carrier: &SoftCarrier) -> Result<(), BakeError> {
         let (wanted, found) = (carrier.vertex_count(), self.carrier.positions.len());
         match wanted == found {
             true => Ok(()),
@@ -118,7 +84,7 @@ impl<'a> Judge<'a> {
         let loaded = self.source.load(frame)?;
         self.read_loss
             .fetch_max(loaded.read_loss.max(0.0).to_bits(), Ordering::Relaxed);
-        let is_points = self.animation.manifest().mode == Mode::Particles;
+        let is_points = mode::of(self.animation.manifest().mode).is_points();
         let prepared = match is_points {
             true => prepare(&loaded.mesh, &PrepareSettings::default()),
             false => prepare(&loaded.mesh, &self.settings.prepare),
@@ -171,17 +137,15 @@ impl<'a> Judge<'a> {
         [0, 1, 2].map(|k| self.vector_in_row(self.places, 3 * slot + k, row))
     }
 
-    /// What is known before a frame was looked at.
-    pub(super) fn nothing(&self) -> Verified {
-        let beyond = self.shapes.as_ref().map(ShapeJudge::promised_beyond);
+    /// What is known before a frame was looked at; `beyond` is what comes to half a step of each coordinate, metres.
+    pub(super) fn nothing(&self, beyond: f64) -> Verified {
         Verified {
             quantities: quantities::nothing_of(self.animation.manifest(), &self.others),
             promised: self.promised(),
-            promised_beyond: beyond.unwrap_or(0.0),
+            promised_beyond: beyond,
             rounding: self.rounding(),
             promised_normal: self.promised_normal,
-            ends: self.ends.as_ref().map(EndJudge::nothing),
-            surface: SurfaceErrors::nothing(self, beyond.unwrap_or(0.0)),
+            surface: SurfaceErrors::nothing(self, beyond),
             ..Verified::default()
         }
     }
@@ -206,38 +170,20 @@ impl<'a> Judge<'a> {
     /// Judges a frame; `next` is the one that its blends go to, where there is one.
     pub(super) fn frame(
         &self,
+        frames: &dyn FrameJudge,
         frame: usize,
         mesh: &Mesh,
         next: Option<(usize, &Mesh)>,
     ) -> Result<Verified, BakeError> {
-        let (frame, number) = (frame as u32, self.source.number(frame));
-        let mut out = self.compared(frame, mesh, next, number)?;
-        out.faults.extend(self.outside(mesh, number));
-        Ok(out)
-    }
-
-    fn compared(
-        &self,
-        frame: u32,
-        mesh: &Mesh,
-        next: Option<(usize, &Mesh)>,
-        number: i64,
-    ) -> Result<Verified, BakeError> {
-        if let Some(shapes) = &self.shapes {
-            let nothing = self.nothing();
-            return shapes.frame(frame, mesh, number, nothing.surface);
-        }
-        if let Some(first) = &self.torn {
-            return self.torn_frame(first, frame, mesh, number);
-        }
-        if let Some(carrier) = &self.soft {
-            return self.soft_frame(carrier, frame, mesh, number);
-        }
-        let mut out = self.remesh_frame(frame, mesh, number);
-        if let Some(ends) = &self.ends {
-            let next = next.map(|(next, mesh)| (next as u32, mesh));
-            out.ends = Some(ends.frame(self, (frame, mesh), next, number));
-        }
+        let number = self.source.number(frame);
+        let of = JudgedFrame {
+            frame: frame as u32,
+            mesh,
+            number,
+        };
+        let next = next.map(|(next, mesh)| (next as u32, mesh));
+        let mut out = frames.frame(self, of, next)?;
+        out.faults.extend(self.outside(frames, mesh, number));
         Ok(out)
     }
 

@@ -8,14 +8,17 @@ mod end_normals;
 mod ends;
 mod grid;
 mod judge;
+mod mode;
 mod pairing;
+mod particles;
 mod parting;
+mod remesh;
+mod rigid;
+mod rounding;
 mod sequence;
-mod shapes;
 mod slots;
+mod soft;
 mod surface;
-mod triangles;
-mod vertices;
 
 use super::assemble::shown_loss;
 use super::quantities::QuantityErrors;
@@ -26,8 +29,9 @@ use crate::{BakeError, FrameSource, Watch};
 pub use carrier::Fault;
 pub use ends::EndErrors;
 use judge::Judge;
+pub(super) use mode::JudgedMode;
+pub(super) use rigid::pieces_of;
 use serde::Serialize;
-pub(super) use shapes::pieces_of;
 use sinew_geom::{Mesh, vec3};
 use sinew_vat::manifest::NamedClip;
 use std::path::Path;
@@ -163,14 +167,15 @@ pub(super) fn verify(
     if !faults.is_empty() {
         return Ok(faulty(faults));
     }
-    let judge = Judge::new(&animation, &carrier, source, settings)?;
-    let faults = judge.carrier_faults();
+    let judge = Judge::new(&animation, &carrier, source, settings);
+    let frames = super::mode::of(animation.manifest().mode).judge(&judge)?;
+    let faults = frames.carrier_faults(&judge);
     let has_others = |f: &Fault| matches!(f, Fault::Triangles { .. } | Fault::Triangle { .. });
     if faults.iter().any(has_others) {
         return Ok(faulty(faults));
     }
-    let results = sequence::judge_all(&judge, watch)?;
-    let mut all = judge.nothing();
+    let results = sequence::judge_all(&judge, &*frames, watch)?;
+    let mut all = frames.nothing(&judge);
     results.iter().for_each(|one| all.join(one));
     all.faults.splice(0..0, faults);
     all.read_loss = judge.read_loss();

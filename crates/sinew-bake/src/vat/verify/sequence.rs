@@ -2,6 +2,7 @@
 
 use super::Verified;
 use super::judge::Judge;
+use super::mode::FrameJudge;
 use crate::{BakeError, LoadOrder, Watch};
 use rayon::prelude::*;
 use sinew_geom::Mesh;
@@ -10,12 +11,16 @@ use sinew_vat::playback::AtEnd;
 use std::collections::BTreeMap;
 
 /// Judges all frames, as many at once as there are threads.
-pub(super) fn judge_all(judge: &Judge<'_>, watch: &Watch<'_>) -> Result<Vec<Verified>, BakeError> {
+pub(super) fn judge_all(
+    judge: &Judge<'_>,
+    judged: &dyn FrameJudge,
+    watch: &Watch<'_>,
+) -> Result<Vec<Verified>, BakeError> {
     let manifest = judge.animation.manifest();
     let count = manifest.frame_count() as usize;
     let stage = watch.stage("frames", count);
     // Other bakes have no ends of their own: blends go to what the next frame is compared with.
-    let follower = |frame: usize| match &judge.ends {
+    let follower = |frame: usize| match judged.ends() {
         Some(_) => follower(manifest, frame),
         None => None,
     };
@@ -33,7 +38,7 @@ pub(super) fn judge_all(judge: &Judge<'_>, watch: &Watch<'_>) -> Result<Vec<Veri
         let one = |frame: &usize| {
             stage.go_on()?;
             let next = follower(*frame).map(|next| (next, &loaded[&next]));
-            let out = judge.frame(*frame, &loaded[frame], next)?;
+            let out = judge.frame(judged, *frame, &loaded[frame], next)?;
             stage.step();
             Ok(out)
         };

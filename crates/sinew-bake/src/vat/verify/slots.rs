@@ -4,7 +4,7 @@ use super::distance;
 use super::ends::{EndErrors, EndJudge};
 use super::grid::Grid;
 use super::judge::Judge;
-use super::triangles::{corners_of, is_point, middle};
+use super::remesh::{corners_of, is_point, middle};
 use crate::vat::maker::matching::FrameMatch;
 use crate::vat::scan::match_frames;
 use sinew_geom::Mesh;

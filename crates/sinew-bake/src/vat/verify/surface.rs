@@ -1,7 +1,7 @@
 //! Faces that frames cut into other triangles than the carrier: the surface that is shown against the frame's own.
 
 use super::judge::Judge;
-use super::triangles::corners_of;
+use super::remesh::corners_of;
 use crate::vat::maker::recut::{Recut, surface_gap};
 use serde::Serialize;
 use sinew_geom::Mesh;

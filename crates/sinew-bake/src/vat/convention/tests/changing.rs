@@ -156,9 +156,9 @@ fn sidefx_players_show_triangles_that_change() {
     for space in SPACES {
         let halves = VatSettings {
             space,
-            ..settings(Convention::SideFx {
+            ..settings(Convention::SideFx(SideFx {
                 compressed_normals: false,
-            })
+            }))
         };
         // Two metres in halves.
         shown_by_players(&halves, 1.2e-3, 0.1);
@@ -182,9 +182,9 @@ fn sidefx_players_show_triangles_that_change() {
         };
         shown_by_players(&codes, 2e-4, 1.0);
         let compressed = VatSettings {
-            convention: Convention::SideFx {
+            convention: Convention::SideFx(SideFx {
                 compressed_normals: true,
-            },
+            }),
             ..exact
         };
         shown_by_players(&compressed, 1e-6, 11.9);
@@ -197,9 +197,9 @@ fn points_are_fewer_than_corners_and_files_have_their_names() {
     let (work, out) = (folder.path().join("work"), folder.path().join("out"));
     let settings = VatSettings {
         crease_degrees: 180.0,
-        ..settings(Convention::SideFx {
+        ..settings(Convention::SideFx(SideFx {
             compressed_normals: false,
-        })
+        }))
     };
     let summary = bake(&frames(), &settings, &work, &out, &Watch::NOBODY).expect("bakes");
     let points = summary.points.expect("unique points");
@@ -237,9 +237,9 @@ fn points_are_fewer_than_corners_and_files_have_their_names() {
 fn in_betweens_are_not_measured_where_players_step() {
     let folder = tempfile::tempdir().expect("a folder");
     let (work, out) = (folder.path().join("work"), folder.path().join("out"));
-    let settings = settings(Convention::SideFx {
+    let settings = settings(Convention::SideFx(SideFx {
         compressed_normals: false,
-    });
+    }));
     let made = bake_and_measure(&frames(), &settings, &work, &out, &Watch::NOBODY);
     let blends = made.expect("bakes").blends;
     assert!(

@@ -59,9 +59,9 @@ fn unity() -> VatSettings {
     VatSettings {
         mode: Some(Mode::Rigid),
         space: Space::YUpLeftHanded,
-        ..settings(Convention::SideFx {
+        ..settings(Convention::SideFx(SideFx {
             compressed_normals: false,
-        })
+        }))
     }
 }
 
@@ -198,9 +198,9 @@ fn pieces_are_refused_where_shaders_are_not_known() {
     };
     refused(&codes, "half or float");
     let compressed = VatSettings {
-        convention: Convention::SideFx {
+        convention: Convention::SideFx(SideFx {
             compressed_normals: true,
-        },
+        }),
         ..unity()
     };
     refused(&compressed, "compressed_normals is true");

@@ -36,9 +36,9 @@ fn frames() -> MeshFrames {
 fn sidefx(space: Space) -> VatSettings {
     VatSettings {
         space,
-        ..settings(Convention::SideFx {
+        ..settings(Convention::SideFx(SideFx {
             compressed_normals: false,
-        })
+        }))
     }
 }
 

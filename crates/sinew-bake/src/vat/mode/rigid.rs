@@ -1,17 +1,22 @@
 //! Bakes of pieces that move without bending: one texel a piece.
 
-use super::job::VatJob;
-use super::plan::{PiecePlan, VatPlan, bounds_of, layout_for};
-use super::records::{FrameErrors, POSES, PieceScan, ScanRecord};
-use super::recut::measured_recut;
-use super::scan::{mesh_of, missing};
-use super::settings::{Mode, VatSettings};
-use super::shapes::check_quantities;
+use super::{BakeMode, FrameEncoder, check_quantities, with_needed};
+use crate::vat::PieceSettings;
+use crate::vat::job::VatJob;
 use crate::vat::maker::carrier::texel_centers;
 use crate::vat::maker::error::{ErrorSum, angle_between};
-use crate::vat::maker::rigid::{PiecePose, Pieces, PiecesError, encode_poses};
+use crate::vat::maker::rigid::{PiecePose, Pieces, PiecesError};
 use crate::vat::maker::rigid_turns::{TurnFollower, UnclearTurn};
 use crate::vat::maker::soft::SoftCarrier;
+use crate::vat::pictures::{Corners, ShownFrames, source_corners};
+use crate::vat::plan::{ModePlan, PiecePlan, VatPlan, bounds_of, layout_for};
+use crate::vat::records::{FrameErrors, POSES, PieceScan, ScanRecord, keep_materials};
+use crate::vat::recut::measured_recut;
+use crate::vat::report::{Reported, Row};
+use crate::vat::scan::{mesh_of, missing};
+use crate::vat::settings::{Mode, TextureChoice, VatSettings};
+use crate::vat::texels::Encoded;
+use crate::vat::textures::texels_of;
 use crate::{BakeError, Watch};
 use sinew_geom::vec3::distance;
 use sinew_geom::{Attribute, Mesh, Topology, index32};
@@ -19,10 +24,188 @@ use sinew_vat::layout::Layout;
 use sinew_vat::playback::AtEnd;
 use sinew_vat::played::PlayedPose;
 use sinew_vat::quantity::Quantity;
-use sinew_vat::texture::{Extent, TextureSpec};
+use sinew_vat::texture::Extent;
 
 /// Share of the diagonal that vertices may be off where nothing else is asked for: little beside what 16 bits lose.
 const TOLERANCE: f32 = 2e-5;
+
+pub(crate) struct Rigid;
+
+impl BakeMode for Rigid {
+    fn name(&self) -> &'static str {
+        "rigid"
+    }
+
+    /// At least two pieces that keep their shape, where what is asked for can be told of pieces.
+    fn takes(&self, job: &VatJob, scans: &[ScanRecord]) -> bool {
+        let settings = job.settings();
+        let fits = |scan: &ScanRecord| {
+            let pieces = scan.pieces.as_ref();
+            pieces.is_some_and(|p| p.count >= 2 && !p.poses.is_empty())
+        };
+        super::stays(scans)
+            && scans.iter().all(fits)
+            && check_quantities(self, &self.textures(settings)).is_ok()
+            && (!settings.pieces.blend || turns_are_clear(job, scans))
+    }
+
+    fn textures(&self, settings: &VatSettings) -> Vec<TextureChoice> {
+        with_needed(settings, settings.textures.clone(), Quantity::Rotation)
+    }
+
+    fn refuses(&self, quantity: &Quantity) -> Option<&'static str> {
+        (!matches!(quantity, Quantity::Position | Quantity::Rotation)).then_some(
+            "a texel is a piece, with position and rotation; the rest stays in the carrier",
+        )
+    }
+
+    fn asked(&self, settings: &VatSettings) -> Vec<(&'static str, bool)> {
+        let (pieces, default) = (&settings.pieces, PieceSettings::default());
+        vec![
+            ("pieces.attribute", pieces.attribute != default.attribute),
+            ("pieces.tolerance", pieces.tolerance != default.tolerance),
+            ("pieces.blend", pieces.blend != default.blend),
+        ]
+    }
+
+    fn always_has_positions(&self) -> bool {
+        true
+    }
+
+    fn plan(
+        &self,
+        job: &VatJob,
+        scans: &[ScanRecord],
+        watch: &Watch<'_>,
+    ) -> Result<VatPlan, BakeError> {
+        let choices = self.textures(job.settings());
+        check_quantities(self, &choices)?;
+        let first = mesh_of(job, 0)?;
+        let number = job.number(0);
+        let carrier = carrier_of(job, &first)?;
+        if first.topology.triangles().is_empty() {
+            return Err(BakeError::NoPieces { number });
+        }
+        check_rigid(job, &carrier, scans)?;
+        let mut follower = TurnFollower::new(carrier.pieces.with_a_turn());
+        let mut residual = ErrorSum::default();
+        let mut places = Extent {
+            least: vec![f32::MAX; 3],
+            most: vec![f32::MIN; 3],
+        };
+        let unclear = follow(job, scans, &mut follower, |frame, poses| {
+            for pose in &poses {
+                for k in 0..3 {
+                    places.least[k] = places.least[k].min(pose.position[k]);
+                    places.most[k] = places.most[k].max(pose.position[k]);
+                }
+            }
+            job.work.write(POSES, frame, &job.key, &poses)
+        })?;
+        if let Some((frame, turn)) = unclear.filter(|_| job.settings().pieces.blend) {
+            return Err(BakeError::UnclearTurn {
+                number: job.number(frame),
+                piece: turn.piece,
+                degrees: turn.degrees,
+            });
+        }
+        for found in scans.iter().filter_map(|s| s.pieces.as_ref()) {
+            residual.join(&found.residual);
+        }
+        let rotations = Extent {
+            least: vec![-1.0; 4],
+            most: vec![1.0; 4],
+        };
+        let (space, files) = (job.settings().space(), job.settings().convention.files());
+        let texture = |c: &TextureChoice| {
+            let extent = match c.quantity {
+                Quantity::Rotation => &rotations,
+                _ => &places,
+            };
+            files.piece_texture(c, &space.extent(&c.quantity, extent))
+        };
+        let count = index32(carrier.pieces.count());
+        let triangles = carrier.soft.triangles().len();
+        Ok(VatPlan {
+            hash: String::new(),
+            job: job.key.clone(),
+            triangles: index32(triangles),
+            layout: layout_for(job, count)?,
+            space,
+            bounds: bounds_of(scans),
+            textures: choices.iter().map(texture).collect(),
+            empty_slots: 0.0,
+            of_mode: ModePlan::Rigid {
+                pieces: PiecePlan {
+                    count,
+                    residual,
+                    worst: job.number(residual.frame as usize),
+                    largest_turn_degrees: follower.largest_degrees(),
+                },
+                recut: measured_recut(job, (Mode::Rigid, false), scans, watch)?,
+            },
+        })
+    }
+
+    fn encoder<'a>(
+        &self,
+        job: &'a VatJob,
+        plan: &'a VatPlan,
+    ) -> Result<Box<dyn FrameEncoder + 'a>, BakeError> {
+        let texels = RigidTexels::new(job, plan)?;
+        Ok(Box::new(RigidFrames { job, plan, texels }))
+    }
+
+    fn carrier(&self, job: &VatJob, plan: &VatPlan) -> Result<Mesh, BakeError> {
+        let first = mesh_of(job, 0)?;
+        let carrier = carrier_of(job, &first)?;
+        let mut mesh = carrier.mesh(job.name(), &first, &plan.layout);
+        keep_materials(&mut mesh, &first);
+        let files = job.settings().convention.files();
+        Ok(files.piece_carrier(mesh, &carrier.pivots()))
+    }
+
+    fn shown<'a>(
+        &self,
+        job: &'a VatJob,
+        plan: &'a VatPlan,
+        carrier: &'a Mesh,
+    ) -> Result<Box<dyn ShownFrames + 'a>, BakeError> {
+        let texels = RigidTexels::new(job, plan)?;
+        Ok(Box::new(ShownPieces {
+            frames: RigidFrames { job, plan, texels },
+            carrier,
+        }))
+    }
+
+    fn can_blend(&self, settings: &VatSettings) -> bool {
+        settings.pieces.blend
+    }
+
+    fn exact_way(&self) -> &'static str {
+        "--mode soft, which shows quads as each frame has them, or --mode remesh"
+    }
+
+    fn why(&self, _of: &Reported<'_>) -> String {
+        "all frames have the triangles of the first one, and no piece of it bends".into()
+    }
+
+    fn rows(&self, of: &Reported<'_>) -> Vec<Row> {
+        let pieces = of.plan.pieces().map(|p| ("Pieces", p.words()));
+        let recut = ("Faces cut in two ways", of.recut_words());
+        pieces.into_iter().chain([recut]).collect()
+    }
+
+    fn why_no_blend(&self) -> &'static str {
+        "no: players step, as was asked for"
+    }
+}
+
+fn carrier_of(job: &VatJob, first: &Mesh) -> Result<RigidCarrier, BakeError> {
+    let number = job.number(0);
+    let carrier = RigidCarrier::new(first, job.settings());
+    carrier.map_err(|source| BakeError::Pieces { number, source })
+}
 
 /// The first frame, and which piece each of its vertices belongs to.
 pub(crate) struct RigidCarrier {
@@ -112,19 +295,6 @@ pub(crate) fn carried(soft: &SoftCarrier, frame: &Mesh) -> Mesh {
     Mesh::new("", topology, places.flatten().copied().collect())
 }
 
-/// Whether scans are of at least two pieces that keep their shape, and what is asked for can be told of pieces.
-pub(crate) fn is_rigid(job: &VatJob, scans: &[ScanRecord]) -> bool {
-    let settings = job.settings();
-    let fits = |scan: &ScanRecord| {
-        let pieces = scan.pieces.as_ref();
-        pieces.is_some_and(|p| p.count >= 2 && !p.poses.is_empty())
-    };
-    let choices = super::shapes::textures_of(settings, Mode::Rigid);
-    scans.iter().all(fits)
-        && check_quantities(Mode::Rigid, &choices).is_ok()
-        && (!settings.pieces.blend || turns_are_clear(job, scans))
-}
-
 fn turns_are_clear(job: &VatJob, scans: &[ScanRecord]) -> bool {
     let Some(pieces) = scans.first().and_then(|s| s.pieces.as_ref()) else {
         return false;
@@ -165,88 +335,6 @@ fn follow(
     Ok(unclear)
 }
 
-/// The plan of such a bake; writes the poses of all frames.
-pub(crate) fn plan_rigid(
-    job: &VatJob,
-    scans: &[ScanRecord],
-    watch: &Watch<'_>,
-) -> Result<VatPlan, BakeError> {
-    let choices = job.settings().textures_of(Mode::Rigid);
-    check_quantities(Mode::Rigid, &choices)?;
-    let first = mesh_of(job, 0)?;
-    let number = job.number(0);
-    let carrier = RigidCarrier::new(&first, job.settings());
-    let carrier = carrier.map_err(|source| BakeError::Pieces { number, source })?;
-    if first.topology.triangles().is_empty() {
-        return Err(BakeError::NoPieces { number });
-    }
-    check_rigid(job, &carrier, scans)?;
-    let mut follower = TurnFollower::new(carrier.pieces.with_a_turn());
-    let mut residual = ErrorSum::default();
-    let mut places = Extent {
-        least: vec![f32::MAX; 3],
-        most: vec![f32::MIN; 3],
-    };
-    let unclear = follow(job, scans, &mut follower, |frame, poses| {
-        for pose in &poses {
-            for k in 0..3 {
-                places.least[k] = places.least[k].min(pose.position[k]);
-                places.most[k] = places.most[k].max(pose.position[k]);
-            }
-        }
-        job.work.write(POSES, frame, &job.key, &poses)
-    })?;
-    if let Some((frame, turn)) = unclear.filter(|_| job.settings().pieces.blend) {
-        return Err(BakeError::UnclearTurn {
-            number: job.number(frame),
-            piece: turn.piece,
-            degrees: turn.degrees,
-        });
-    }
-    for found in scans.iter().filter_map(|s| s.pieces.as_ref()) {
-        residual.join(&found.residual);
-    }
-    let rotations = Extent {
-        least: vec![-1.0; 4],
-        most: vec![1.0; 4],
-    };
-    let (space, convention) = (job.settings().space(), job.settings().convention);
-    let texture = |c: &super::TextureChoice| {
-        let extent = match c.quantity {
-            Quantity::Rotation => &rotations,
-            _ => &places,
-        };
-        let extent = space.extent(&c.quantity, extent);
-        TextureSpec::new(c.quantity.clone(), c.format, &extent)
-    };
-    let count = index32(carrier.pieces.count());
-    let triangles = carrier.soft.triangles().len();
-    Ok(VatPlan {
-        hash: String::new(),
-        job: job.key.clone(),
-        mode: Mode::Rigid,
-        triangles: index32(triangles),
-        layout: layout_for(job, count)?,
-        space,
-        bounds: bounds_of(scans),
-        textures: convention
-            .piece_textures(&choices)
-            .unwrap_or_else(|| choices.iter().map(texture).collect()),
-        empty_slots: 0.0,
-        has_ends: false,
-        pieces: Some(PiecePlan {
-            count,
-            residual,
-            worst: job.number(residual.frame as usize),
-            largest_turn_degrees: follower.largest_degrees(),
-        }),
-        tears: None,
-        recut: measured_recut(job, (Mode::Rigid, false), scans, watch)?,
-        loosened: None,
-        points: None,
-    })
-}
-
 /// All frames have the triangles of the first one, and their pieces its shape.
 fn check_rigid(
     job: &VatJob,
@@ -276,7 +364,7 @@ fn check_rigid(
 }
 
 /// What makes the texels of a frame.
-pub(crate) struct RigidTexels {
+struct RigidTexels {
     carrier: RigidCarrier,
     /// Pivots as they come back from the texels of the first frame, metres of glTF.
     pivots: Vec<[f32; 3]>,
@@ -286,17 +374,16 @@ pub(crate) struct RigidTexels {
 }
 
 impl RigidTexels {
-    pub(crate) fn new(job: &VatJob, plan: &VatPlan) -> Result<Self, BakeError> {
+    fn new(job: &VatJob, plan: &VatPlan) -> Result<Self, BakeError> {
         let first = mesh_of(job, 0)?;
         let number = job.number(0);
-        let carrier = RigidCarrier::new(&first, job.settings());
-        let carrier = carrier.map_err(|source| BakeError::Pieces { number, source })?;
+        let carrier = carrier_of(job, &first)?;
         let normals = carrier.soft.normals(&first);
         let places = plan
             .textures
             .iter()
             .filter(|t| t.quantity == Quantity::Position);
-        let pivots = match job.settings().convention.carries_pivots() {
+        let pivots = match job.settings().convention.files().carries_pivots() {
             true => (0..carrier.pieces.count())
                 .map(|piece| carrier.pieces.pivot(piece))
                 .collect(),
@@ -310,32 +397,6 @@ impl RigidTexels {
             rest: carried(&carrier.soft, &first).positions,
             carrier,
         })
-    }
-
-    /// Texels, and how far the played frame is from the true one.
-    pub(crate) fn frame(
-        &self,
-        job: &VatJob,
-        plan: &VatPlan,
-        frame: usize,
-        mesh: &mut Mesh,
-    ) -> Result<(Vec<Vec<u8>>, FrameErrors), BakeError> {
-        let poses = self.poses(job, frame)?;
-        let (convention, textures) = (job.settings().convention, &plan.textures);
-        let next = match convention.carries_pivots() && job.settings().pieces.blend {
-            // Players of other tools loop.
-            true => Some(self.poses(job, (frame + 1) % job.frame_count())?),
-            false => None,
-        };
-        let texels = convention
-            .encode_pieces(&poses, next.as_deref(), textures, plan.space)
-            .unwrap_or_else(|| encode_poses(&poses, textures, plan.space));
-        let number = job.number(frame);
-        let fault = |source| BakeError::NotSoft { number, source };
-        self.carrier.soft.adopt(mesh).map_err(fault)?;
-        let normals = self.carrier.soft.normals(mesh).map_err(fault)?;
-        let errors = self.measure(job, plan, frame, &texels, mesh, &normals);
-        Ok((texels, errors))
     }
 
     /// How the pieces lie about the pivots that players know.
@@ -367,7 +428,7 @@ impl RigidTexels {
     }
 
     /// The carrier as players show it by the texels of a frame, metres of glTF.
-    pub(crate) fn shown(&self, job: &VatJob, plan: &VatPlan, texels: &[Vec<u8>]) -> ShownPieces {
+    fn shown(&self, job: &VatJob, plan: &VatPlan, texels: &[Vec<u8>]) -> ShownVertices {
         let pose = |piece: usize| {
             let pivot = self.pivots[piece].map(f64::from);
             played(&decode(job, plan, texels, piece), pivot)
@@ -376,29 +437,86 @@ impl RigidTexels {
         let of_vertex = |v: usize| &poses[self.carrier.pieces.of_vertex(v)];
         let places = self.rest.iter().enumerate();
         let normals = self.normals.iter().enumerate();
-        ShownPieces {
+        ShownVertices {
             places: places.map(|(v, rest)| of_vertex(v).place(*rest)).collect(),
             normals: normals
                 .map(|(v, n)| of_vertex(v).turn(n.map(f64::from)).map(|c| c as f32))
                 .collect(),
         }
     }
+}
 
-    /// Triangles of the carrier.
-    pub(crate) fn triangles(&self) -> &[[u32; 3]] {
-        self.carrier.soft.triangles()
+struct RigidFrames<'a> {
+    job: &'a VatJob,
+    plan: &'a VatPlan,
+    texels: RigidTexels,
+}
+
+impl FrameEncoder for RigidFrames<'_> {
+    fn frame(&self, frame: usize, mut mesh: Mesh) -> Result<Encoded, BakeError> {
+        let Self { job, plan, texels } = self;
+        let poses = texels.poses(job, frame)?;
+        let files = job.settings().convention.files();
+        let next = match files.carries_pivots() && job.settings().pieces.blend {
+            // Players of other tools loop.
+            true => Some(texels.poses(job, (frame + 1) % job.frame_count())?),
+            false => None,
+        };
+        let encoded = files.encode_pieces(&poses, next.as_deref(), &plan.textures, plan.space);
+        let number = job.number(frame);
+        let fault = |source| BakeError::NotSoft { number, source };
+        texels.carrier.soft.adopt(&mut mesh).map_err(fault)?;
+        let normals = texels.carrier.soft.normals(&mesh).map_err(fault)?;
+        let errors = texels.measure(job, plan, frame, &encoded, &mesh, &normals);
+        Ok((encoded, errors))
     }
+}
 
-    /// The piece of a vertex of the carrier, if it has that.
-    pub(crate) fn piece_of(&self, vertex: usize) -> Option<usize> {
-        self.carrier.pieces.find_vertex(vertex)
+impl RigidFrames<'_> {
+    fn shown(&self, frame: usize) -> Result<ShownVertices, BakeError> {
+        let texels = texels_of(self.job, self.plan, frame)?;
+        Ok(self.texels.shown(self.job, self.plan, &texels))
     }
 }
 
 /// Vertices of the carrier in a frame.
-pub(crate) struct ShownPieces {
-    pub(crate) places: Vec<[f64; 3]>,
-    pub(crate) normals: Vec<[f32; 3]>,
+struct ShownVertices {
+    places: Vec<[f64; 3]>,
+    normals: Vec<[f32; 3]>,
+}
+
+/// What a bake of pieces shows.
+struct ShownPieces<'a> {
+    frames: RigidFrames<'a>,
+    carrier: &'a Mesh,
+}
+
+impl ShownFrames for ShownPieces<'_> {
+    fn both(&self, frame: usize) -> Result<[Corners; 2], BakeError> {
+        let job = self.frames.job;
+        let shown = self.frames.shown(frame)?;
+        // Pieces have the colours of the carrier in all frames.
+        let colors = self.carrier.colors.first();
+        let mut baked = Corners::default();
+        let triangles = self.frames.texels.carrier.soft.triangles().iter();
+        for vertex in triangles.flatten().map(|v| *v as usize) {
+            baked.places.push(shown.places[vertex].map(|c| c as f32));
+            baked.normals.push(shown.normals[vertex]);
+            baked.colors.extend(colors.map(|c| c[vertex]));
+        }
+        let crease = job.settings().crease();
+        let source = source_corners(&mesh_of(job, frame)?, crease, colors.is_some());
+        Ok([source, baked])
+    }
+
+    fn place_of(&self, frame: usize, vertex: usize) -> Result<Option<[f32; 3]>, BakeError> {
+        let shown = self.frames.shown(frame)?;
+        Ok(shown.places.get(vertex).map(|p| p.map(|c| c as f32)))
+    }
+
+    fn piece_of(&self, vertex: usize) -> Option<usize> {
+        self.frames.texels.carrier.pieces.find_vertex(vertex)
+    }
 }
 
 /// How a piece lies in the space of glTF.
@@ -415,16 +533,8 @@ fn decode(job: &VatJob, plan: &VatPlan, texels: &[Vec<u8>], piece: usize) -> Pie
             *number = spec.decode(texel, k);
         }
     }
-    let convention = job.settings().convention;
-    let seen = convention.seen_pose(position, rotation, plan.space);
-    seen.unwrap_or_else(|| {
-        let [x, y, z, _] = position;
-        PiecePose {
-            position: [x, y, z],
-            rotation,
-        }
-        .in_gltf(plan.space)
-    })
+    let files = job.settings().convention.files();
+    files.seen_pose(position, rotation, plan.space)
 }
 
 pub(crate) fn played(pose: &PiecePose, pivot: [f64; 3]) -> PlayedPose {

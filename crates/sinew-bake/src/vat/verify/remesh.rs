@@ -1,11 +1,86 @@
 //! Triangles that change: found again by where they are.
 
+use super::carrier::Fault;
+use super::ends::EndJudge;
 use super::grid::Grid;
 use super::judge::{Judge, add_all};
+use super::mode::{FrameJudge, JudgedFrame, JudgedMode};
 use super::pairing::{Candidate, Pairing};
 use super::{Verified, distance};
+use crate::BakeError;
 use crate::vat::maker::normals::corner_normals;
+use crate::vat::mode::Remesh;
 use sinew_geom::Mesh;
+use sinew_vat::manifest::Manifest;
+
+impl JudgedMode for Remesh {
+    fn triangles(&self, manifest: &Manifest) -> Option<Vec<[u32; 3]>> {
+        let slots = manifest.layout.vertices / 3;
+        let loose = (0..slots).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]);
+        Some(loose.collect())
+    }
+
+    fn must_blend(&self, manifest: &Manifest) -> Option<&'static str> {
+        let why = "frames have ends to go to (`has_ends`)";
+        manifest.has_ends.then_some(why)
+    }
+
+    fn judge<'a>(&self, judge: &Judge<'a>) -> Result<Box<dyn FrameJudge + 'a>, BakeError> {
+        let ends = EndJudge::new(judge);
+        Ok(Box::new(RemeshJudge { ends }))
+    }
+}
+
+/// Where triangles change.
+struct RemeshJudge {
+    /// Where frames are blended.
+    ends: Option<EndJudge>,
+}
+
+impl FrameJudge for RemeshJudge {
+    fn frame(
+        &self,
+        judge: &Judge<'_>,
+        of: JudgedFrame<'_>,
+        next: Option<(u32, &Mesh)>,
+    ) -> Result<Verified, BakeError> {
+        let mut out = judge.remesh_frame(self, of);
+        let ends = self.ends.as_ref();
+        out.ends = ends.map(|ends| ends.frame(judge, (of.frame, of.mesh), next, of.number));
+        Ok(out)
+    }
+
+    fn carrier_faults(&self, judge: &Judge<'_>) -> Vec<Fault> {
+        let floating = judge.floating_fault(3);
+        floating.into_iter().chain(other_blends(judge)).collect()
+    }
+
+    fn nothing(&self, judge: &Judge<'_>) -> Verified {
+        Verified {
+            ends: self.ends.as_ref().map(EndJudge::nothing),
+            ..judge.nothing(0.0)
+        }
+    }
+
+    fn ends(&self) -> Option<&EndJudge> {
+        self.ends.as_ref()
+    }
+}
+
+/// Whether loose triangles without ends blend is a choice, which settings tell.
+fn other_blends(judge: &Judge<'_>) -> Option<Fault> {
+    let manifest = judge.animation.manifest();
+    let why = match (manifest.can_blend, manifest.has_ends) {
+        (true, false) if !judge.settings.is_matched() => {
+            "slots show unrelated triangles in that order, so that players have to step"
+        }
+        (true, false) if judge.settings.has_ends() => {
+            "frames have no ends to go to (`has_ends`), which closed in-betweens need"
+        }
+        _ => return None,
+    };
+    Some(Fault::Blends { why })
+}
 
 impl Judge<'_> {
     /// How far rounding may take a corner, metres: half a step of each coordinate at once, and what single precision loses.
@@ -14,7 +89,12 @@ impl Judge<'_> {
         squares.iter().sum::<f64>().sqrt() * 1.001 + self.rounding().max(2e-7 * self.size())
     }
 
-    pub(super) fn remesh_frame(&self, frame: u32, mesh: &Mesh, number: i64) -> Verified {
+    fn remesh_frame(&self, frames: &RemeshJudge, of: JudgedFrame<'_>) -> Verified {
+        let JudgedFrame {
+            frame,
+            mesh,
+            number,
+        } = of;
         let normals = corner_normals(&mesh.topology, &mesh.positions, self.settings.crease());
         let triangles = mesh.topology.triangles();
         let corners = |t: usize| corners_of(mesh, t);
@@ -39,7 +119,7 @@ impl Judge<'_> {
         // Triangles that are smaller than a step of the codes may come out as points.
         let is_missed = |t: usize| span(corners(t)) > 2.0 * reach;
         let pairing = Pairing::new(shown.iter().map(fits).collect(), triangles.len(), is_missed);
-        let mut out = self.nothing();
+        let mut out = frames.nothing(self);
         for (i, (slot, shown)) in shown.into_iter().enumerate() {
             let Some(&Candidate { item: t, turn, .. }) = pairing.of(i) else {
                 out.invented += 1;

@@ -1,24 +1,261 @@
 //! Bakes of points: one texel a slot, and a square in the carrier for each.
 
-use super::job::VatJob;
-use super::plan::{VatPlan, frame_scan_of, layout_for, middle_of};
-use super::records::{FrameErrors, NUMBERS, PARTICLES, ScanRecord};
-use super::scan::{mesh_of, missing};
-use super::settings::{Mode, TextureChoice};
-use super::shapes::{ParticleSettings, check_quantities};
-use super::target::place_mesh;
+use super::{BakeMode, FrameEncoder, check_quantities, with_needed};
+use crate::report::grouped;
+use crate::vat::ParticleSettings;
+use crate::vat::job::VatJob;
 use crate::vat::maker::carrier::carrier_box;
 use crate::vat::maker::particles::{ParticleFollower, ParticleSlot, encode_points, point_numbers};
 use crate::vat::maker::particles_by_motion::MotionFollower;
 use crate::vat::maker::plan::PlanError;
+use crate::vat::maker::prepare::PrepareSettings;
 use crate::vat::maker::remesh::{FrameScan, join_extents, scan_frame};
 use crate::vat::maker::sprites::FEWEST_SLOTS;
+use crate::vat::maker::sprites::sprite_mesh;
+use crate::vat::pictures::{Corners, ShownFrames, ShownVertices, camera_of, squares};
+use crate::vat::plan::{ModePlan, VatPlan, frame_scan_of, layout_for, middle_of};
+use crate::vat::records::{FrameErrors, NUMBERS, PARTICLES, ScanRecord};
+use crate::vat::report::{Reported, Row};
+use crate::vat::scan::{mesh_of, missing};
+use crate::vat::settings::{Mode, TextureChoice, VatSettings};
+use crate::vat::target::place_mesh;
+use crate::vat::texels::Encoded;
+use crate::vat::textures::texels_of;
 use crate::{BakeError, Watch};
 use sinew_geom::vec3::distance;
 use sinew_geom::{Attribute, Bounds, Mesh, Topology, index32};
 use sinew_vat::playback::AtEnd;
 use sinew_vat::quantity::Quantity;
-use sinew_vat::texture::{Extent, TextureSpec};
+use sinew_vat::texture::Extent;
+
+pub(crate) struct Particles;
+
+impl BakeMode for Particles {
+    fn name(&self) -> &'static str {
+        "particles"
+    }
+
+    /// No frame has a triangle, and one at least has a point.
+    fn takes(&self, _job: &VatJob, scans: &[ScanRecord]) -> bool {
+        scans.iter().all(|s| s.triangles == 0) && scans.iter().any(|s| s.vertices > 0)
+    }
+
+    /// The attribute with the widths may be asked for by its name.
+    fn textures(&self, settings: &VatSettings) -> Vec<TextureChoice> {
+        let size = Quantity::Attribute(settings.particles.size.clone());
+        let asked = settings.textures.iter().cloned().map(|choice| {
+            let quantity = match choice.quantity {
+                quantity if quantity == size => Quantity::Size,
+                other => other,
+            };
+            TextureChoice { quantity, ..choice }
+        });
+        with_needed(settings, asked.collect(), Quantity::Size)
+    }
+
+    fn refuses(&self, quantity: &Quantity) -> Option<&'static str> {
+        matches!(
+            quantity,
+            Quantity::Offset | Quantity::Normal | Quantity::Rotation
+        )
+        .then_some("particles face the camera; they have position, size, colours and attributes")
+    }
+
+    #[expect(
+        clippy::float_cmp,
+        reason = "another number than the default was asked for"
+    )]
+    fn asked(&self, settings: &VatSettings) -> Vec<(&'static str, bool)> {
+        let (particles, default) = (&settings.particles, ParticleSettings::default());
+        vec![
+            ("particles.id", particles.id != default.id),
+            ("particles.size", particles.size != default.size),
+            ("particles.scale", particles.scale != default.scale),
+            ("particles.velocity", particles.velocity != default.velocity),
+            ("particles.reach", particles.reach != default.reach),
+        ]
+    }
+
+    fn idle(&self, settings: &VatSettings) -> Vec<(&'static str, &'static str)> {
+        let asked = [
+            (
+                settings.recut_tolerance.is_some(),
+                ("recut_tolerance", "mode soft or rigid"),
+            ),
+            (
+                settings.prepare != PrepareSettings::default(),
+                ("prepare", "mode remesh, soft or rigid"),
+            ),
+        ];
+        let idle = asked.into_iter().filter(|(is_asked, _)| *is_asked);
+        idle.map(|(_, idle)| idle).collect()
+    }
+
+    fn has_first_frame(&self) -> bool {
+        false
+    }
+
+    fn is_points(&self) -> bool {
+        true
+    }
+
+    fn always_has_positions(&self) -> bool {
+        true
+    }
+
+    fn plan(
+        &self,
+        job: &VatJob,
+        scans: &[ScanRecord],
+        watch: &Watch<'_>,
+    ) -> Result<VatPlan, BakeError> {
+        let choices = self.textures(job.settings());
+        check_quantities(self, &choices)?;
+        if job.settings().at_end == AtEnd::SeamlessLoop {
+            return Err(BakeError::Setting {
+                setting: "at_end",
+                found: "seamless_loop".into(),
+                expected: "loop or clamp: points of the last frame are not those of the first",
+            });
+        }
+        let quantities: Vec<Quantity> = choices.iter().map(|c| c.quantity.clone()).collect();
+        let seen: Vec<FrameScan> = scans.iter().map(|s| frame_scan(s, &choices)).collect();
+        let nothing = PlanError::NoPoints {
+            frames: scans.len(),
+        };
+        let extents = join_extents(&seen, &quantities).map_err(PlanError::Frame)?;
+        let extents = extents.ok_or(nothing)?;
+        let bounds = bounds_of(&quantities, &extents);
+        let slots = slots_of_all(job, &bounds, watch)?;
+        let points: usize = scans.iter().map(|s| s.vertices as usize).sum();
+        let all = f64::from(slots) * scans.len() as f64;
+        let (space, files) = (job.settings().space(), job.settings().convention.files());
+        let texture = |(choice, extent): (&TextureChoice, &Extent)| {
+            files.particle_texture(choice, &space.extent(&choice.quantity, extent))
+        };
+        Ok(VatPlan {
+            hash: String::new(),
+            job: job.key.clone(),
+            triangles: slots.saturating_mul(2),
+            layout: layout_for(job, slots)?,
+            space,
+            bounds: carrier_box(&bounds),
+            textures: choices.iter().zip(&extents).filter_map(texture).collect(),
+            empty_slots: (1.0 - points as f64 / all).max(0.0),
+            of_mode: ModePlan::Particles,
+        })
+    }
+
+    fn encoder<'a>(
+        &self,
+        job: &'a VatJob,
+        plan: &'a VatPlan,
+    ) -> Result<Box<dyn FrameEncoder + 'a>, BakeError> {
+        Ok(Box::new(ParticleFrames { job, plan }))
+    }
+
+    fn carrier(&self, job: &VatJob, plan: &VatPlan) -> Result<Mesh, BakeError> {
+        let slots = plan.layout.vertices;
+        Ok(sprite_mesh(job.name(), slots, &plan.bounds, &plan.layout))
+    }
+
+    fn shown<'a>(
+        &self,
+        job: &'a VatJob,
+        plan: &'a VatPlan,
+        carrier: &'a Mesh,
+    ) -> Result<Box<dyn ShownFrames + 'a>, BakeError> {
+        Ok(Box::new(ShownParticles(ShownVertices {
+            job,
+            plan,
+            carrier,
+        })))
+    }
+
+    /// Squares are not counted.
+    fn why_more_triangles(
+        &self,
+        _job: &VatJob,
+        _plan: &VatPlan,
+    ) -> Option<(&'static str, &'static str)> {
+        None
+    }
+
+    fn why_no_materials(&self, _job: &VatJob, _plan: &VatPlan) -> Option<&'static str> {
+        None
+    }
+
+    fn why(&self, _of: &Reported<'_>) -> String {
+        "no frame has a triangle".into()
+    }
+
+    fn rows(&self, of: &Reported<'_>) -> Vec<Row> {
+        let slots = grouped(of.plan.layout.vertices.into());
+        let words = format!(
+            "{slots}, a square of the carrier each; every one shows one point after another"
+        );
+        vec![("Slots", words)]
+    }
+
+    fn order(&self, _settings: &VatSettings) -> Option<&'static str> {
+        None
+    }
+
+    fn empty_slots(&self) -> Option<&'static str> {
+        Some("Slots without a point over all frames")
+    }
+
+    fn texel_word(&self) -> &'static str {
+        "slot"
+    }
+}
+
+/// What a bake of points shows.
+struct ShownParticles<'a>(ShownVertices<'a>);
+
+impl ShownFrames for ShownParticles<'_> {
+    fn both(&self, frame: usize) -> Result<[Corners; 2], BakeError> {
+        let ShownVertices { job, plan, .. } = self.0;
+        let camera = camera_of(&plan.bounds);
+        let shown = shown_points(plan, &texels_of(job, plan, frame)?);
+        let source = source_points(job, plan, &mesh_of(job, frame)?);
+        Ok([source, shown].map(|points| squares(&points, &camera)))
+    }
+
+    fn place_of(&self, frame: usize, slot: usize) -> Result<Option<[f32; 3]>, BakeError> {
+        self.0.place_of(frame, slot)
+    }
+}
+
+/// What makes the texels of a frame.
+struct ParticleFrames<'a> {
+    job: &'a VatJob,
+    plan: &'a VatPlan,
+}
+
+impl FrameEncoder for ParticleFrames<'_> {
+    fn frame(&self, frame: usize, mesh: Mesh) -> Result<Encoded, BakeError> {
+        let Self { job, plan } = self;
+        let row: Option<Vec<ParticleSlot>> = job.work.read(PARTICLES, frame, &job.key)?;
+        let mut row = row.ok_or_else(|| missing(job, &[frame], "slots", "plan"))?;
+        // Those that the carrier has beyond what the sequence needs.
+        let position = middle_of(&plan.bounds);
+        row.resize(
+            plan.layout.vertices as usize,
+            ParticleSlot::Absent { position },
+        );
+        let settings = &job.settings().particles;
+        let units = plan.space.units_of(&Quantity::Size);
+        // Widths are an attribute of the frame as it is.
+        let width = |p| settings.width(&mesh, p) * units;
+        let mut placed = mesh.clone();
+        place_mesh(plan, &mut placed);
+        let row: Vec<ParticleSlot> = row.into_iter().map(|slot| place_slot(plan, slot)).collect();
+        let texels = encode_points(&placed, &row, width, &plan.textures);
+        let errors = measure(plan, frame, &texels, &placed, &row);
+        Ok((texels, errors))
+    }
+}
 
 /// Share of the diagonal that points without numbers may be away from where they are expected.
 const REACH: f32 = 0.05;
@@ -53,9 +290,8 @@ pub(crate) fn scan_points(
     mesh: &Mesh,
 ) -> Result<Vec<(Quantity, Extent)>, BakeError> {
     let points = index32(mesh.positions.len());
-    let mut quantities: Vec<Quantity> = job
-        .settings()
-        .textures_of(Mode::Particles)
+    let mut quantities: Vec<Quantity> = Particles
+        .textures(job.settings())
         .into_iter()
         .map(|c| c.quantity)
         .filter(|q| !matches!(q, Quantity::Size | Quantity::Offset))
@@ -85,60 +321,6 @@ pub(crate) fn scan_points(
     let mut out: Vec<_> = quantities.into_iter().zip(extents).collect();
     out.push((Quantity::Size, size));
     Ok(out)
-}
-
-/// The plan of such a bake; writes which point each slot shows.
-pub(crate) fn plan_particles(
-    job: &VatJob,
-    scans: &[ScanRecord],
-    watch: &Watch<'_>,
-) -> Result<VatPlan, BakeError> {
-    let choices = job.settings().textures_of(Mode::Particles);
-    check_quantities(Mode::Particles, &choices)?;
-    if job.settings().at_end == AtEnd::SeamlessLoop {
-        return Err(BakeError::Setting {
-            setting: "at_end",
-            found: "seamless_loop".into(),
-            expected: "loop or clamp: points of the last frame are not those of the first",
-        });
-    }
-    let quantities: Vec<Quantity> = choices.iter().map(|c| c.quantity.clone()).collect();
-    let seen: Vec<FrameScan> = scans.iter().map(|s| frame_scan(s, &choices)).collect();
-    let nothing = PlanError::NoPoints {
-        frames: scans.len(),
-    };
-    let extents = join_extents(&seen, &quantities).map_err(PlanError::Frame)?;
-    let extents = extents.ok_or(nothing)?;
-    let bounds = bounds_of(&quantities, &extents);
-    let slots = slots_of_all(job, &bounds, watch)?;
-    let points: usize = scans.iter().map(|s| s.vertices as usize).sum();
-    let all = f64::from(slots) * scans.len() as f64;
-    let space = job.settings().space();
-    let texture = |(choice, extent): (&TextureChoice, &Extent)| {
-        let extent = space.extent(&choice.quantity, extent);
-        TextureSpec::new(choice.quantity.clone(), choice.format, &extent)
-    };
-    Ok(VatPlan {
-        hash: String::new(),
-        job: job.key.clone(),
-        mode: Mode::Particles,
-        triangles: slots.saturating_mul(2),
-        layout: layout_for(job, slots)?,
-        space,
-        bounds: carrier_box(&bounds),
-        textures: job
-            .settings()
-            .convention
-            .particle_textures(&choices)
-            .unwrap_or_else(|| choices.iter().zip(&extents).map(texture).collect()),
-        empty_slots: (1.0 - points as f64 / all).max(0.0),
-        has_ends: false,
-        pieces: None,
-        tears: None,
-        recut: None,
-        loosened: None,
-        points: None,
-    })
 }
 
 fn frame_scan(scan: &ScanRecord, choices: &[TextureChoice]) -> FrameScan {
@@ -230,33 +412,6 @@ impl Numbering {
     }
 }
 
-/// Texels of a frame, and how far they are from it.
-pub(crate) fn particles_frame(
-    job: &VatJob,
-    plan: &VatPlan,
-    frame: usize,
-    mesh: &Mesh,
-) -> Result<(Vec<Vec<u8>>, FrameErrors), BakeError> {
-    let row: Option<Vec<ParticleSlot>> = job.work.read(PARTICLES, frame, &job.key)?;
-    let mut row = row.ok_or_else(|| missing(job, &[frame], "slots", "plan"))?;
-    // Those that the carrier has beyond what the sequence needs.
-    let position = middle_of(&plan.bounds);
-    row.resize(
-        plan.layout.vertices as usize,
-        ParticleSlot::Absent { position },
-    );
-    let settings = &job.settings().particles;
-    let units = plan.space.units_of(&Quantity::Size);
-    // Widths are an attribute of the frame as it is.
-    let width = |p| settings.width(mesh, p) * units;
-    let mut placed = mesh.clone();
-    place_mesh(plan, &mut placed);
-    let row: Vec<ParticleSlot> = row.into_iter().map(|slot| place_slot(plan, slot)).collect();
-    let texels = encode_points(&placed, &row, width, &plan.textures);
-    let errors = measure(plan, frame, &texels, &placed, &row);
-    Ok((texels, errors))
-}
-
 /// A point as it is drawn.
 pub(crate) struct SeenPoint {
     /// Metres of glTF.
@@ -266,7 +421,7 @@ pub(crate) struct SeenPoint {
 }
 
 /// The points of a frame, with colours where the bake has them.
-pub(crate) fn source_points(job: &VatJob, plan: &VatPlan, mesh: &Mesh) -> Vec<SeenPoint> {
+fn source_points(job: &VatJob, plan: &VatPlan, mesh: &Mesh) -> Vec<SeenPoint> {
     let is_baked = plan
         .textures
         .iter()
@@ -282,7 +437,7 @@ pub(crate) fn source_points(job: &VatJob, plan: &VatPlan, mesh: &Mesh) -> Vec<Se
 }
 
 /// The points that players see by the texels of a frame; slots without one have no width.
-pub(crate) fn shown_points(plan: &VatPlan, texels: &[Vec<u8>]) -> Vec<SeenPoint> {
+fn shown_points(plan: &VatPlan, texels: &[Vec<u8>]) -> Vec<SeenPoint> {
     let find = |wanted: Quantity| plan.textures.iter().position(|t| t.quantity == wanted);
     let number = |texture: usize, slot: usize, channel: usize| {
         let spec = &plan.textures[texture];
