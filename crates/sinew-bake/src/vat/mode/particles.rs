@@ -17,7 +17,7 @@ use crate::vat::plan::{ModePlan, VatPlan, frame_scan_of, layout_for, middle_of};
 use crate::vat::records::{FrameErrors, NUMBERS, PARTICLES, ScanRecord};
 use crate::vat::report::{Reported, Row};
 use crate::vat::scan::{mesh_of, missing};
-use crate::vat::settings::{Mode, TextureChoice, VatSettings};
+use crate::vat::settings::{TextureChoice, VatSettings};
 use crate::vat::target::place_mesh;
 use crate::vat::texels::Encoded;
 use crate::vat::textures::texels_of;
