@@ -37,7 +37,7 @@ pub(super) fn vat(command: &VatCommand, talk: &Talk) -> Outcome {
             let [width, height] = made.layout.size;
             let message = format!(
                 "{}, textures of {width} x {height}",
-                carrier_words(made.mode, made.triangles)
+                carrier_words(made.mode(), made.triangles)
             );
             talk.info("planned", &message);
             Ok(())

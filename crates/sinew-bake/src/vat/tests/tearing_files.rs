@@ -3,8 +3,8 @@
 use crate::vat::maker::error::angle_between;
 use crate::vat::maker::normals::{DEFAULT_CREASE, corner_normals};
 use crate::vat::{
-    Convention, Mode, OpenVat, SideFx, Space, Summary, TextureChoice, VatJob, VatSettings, assemble, bake,
-    blend_error, plan, read_animation, read_manifest, scan, texels, verify,
+    Convention, Mode, OpenVat, SideFx, Space, Summary, TextureChoice, VatJob, VatSettings,
+    assemble, bake, blend_error, plan, read_animation, read_manifest, scan, texels, verify,
 };
 use crate::{FileFrames, FrameSource, MeshFrames, NumberRange, RangedFrames, Watch};
 use sinew_geom::{Mesh, Topology};
