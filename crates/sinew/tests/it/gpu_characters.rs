@@ -99,7 +99,7 @@ fn documents(asset: &Asset, has_all: bool) -> Vec<(String, String)> {
         let is_fox = asset.name == "fox";
         let graphs = graph_files().into_iter().enumerate();
         let graphs = graphs.filter(|(turn, (name, _))| match name.as_str() {
-            // Points five centimetres off triangles of a millimetre: see `docs/devices.md`.
+            // Points five centimetres off triangles of a millimetre: see `docs/dev/devices.md`.
             "wrap.json" => is_fox,
             _ => has_all || is_fox == (turn % 2 == 0),
         });
