@@ -235,7 +235,7 @@ struct Asked {
 
 /// Playing the target shows what the report tells, and that is as near as asked.
 #[track_caller]
-#[expect(clippy::print_stdout, reason = "the table in docs/correctives.md")]
+#[expect(clippy::print_stdout, reason = "the table in docs/dev/correctives.md")]
 fn check_mushed(asked: &Asked, instance: &mut Instance, pose: &Pose, sculpt: &[[f32; 3]]) {
     let options = ExtractOptions {
         damping: asked.damping,

@@ -172,7 +172,7 @@ fn bytes(targets: &[MorphTarget], count: usize) -> usize {
         .sum()
 }
 
-/// Prints the table of docs/correctives.md.
+/// Prints the table of docs/dev/correctives.md.
 #[test]
 fn twenty_four_correctives_of_an_arm() {
     let asset = sinew_samples::arm_with_hand().expect("a sample");
