@@ -1,4 +1,4 @@
-//! The command line of Sinew: parse, call, print.
+//! The command line of Sinew: parses arguments, calls the library, prints results.
 
 mod args;
 mod bake_args;

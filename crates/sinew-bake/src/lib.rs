@@ -1,13 +1,13 @@
-//! Sequences of frames as files that every engine plays.
+//! Bakes sequences of frames to files that every engine plays.
 //!
 //! ```text
 //! FrameSource -> scan -> plan -> texels -> assemble -> folder of files
 //!                  \______ work folder ______/            \-> verify
 //! ```
 //!
-//! Every step leaves one record a frame in a work folder, and goes on where records are missing: so a bake that was stopped resumes, and
-//! many machines share one. The plan is a pure function of what was seen of the frames, and what is written does not depend on
-//! chunks, threads or how often the work was stopped.
+//! Every step writes one record per frame to a work folder and skips frames that have a record. A stopped bake therefore resumes,
+//! and many machines can share one bake. The plan is a pure function of what was measured on the frames. The written files do not
+//! depend on chunks, threads or interruptions.
 
 #![forbid(unsafe_code)]
 

@@ -1,12 +1,18 @@
-//! The deformers of Sinew, one folder each.
+//! The nodes of Sinew, one folder each.
 //!
-//! Every node's folder holds the same files: `mod.rs` (definition: configuration, job, [`NodeDesc`]), `README.md` (the
-//! page of the docs: formula, source, where we differ), `bind.rs` (setup), `reference.rs` (the truth, generic
-//! over `f32`/`f64`), `simd.rs` (the fast CPU kernel, where a benchmark asked for one) and `tests.rs`.
-//! What several nodes share has folders of its own: `laplacian` (smoothing), `local_frame` (deformers along an axis).
+//! | file of a node | content |
+//! |---|---|
+//! | `mod.rs` | definition: configuration, job, [`NodeDesc`] |
+//! | `README.md` | the page of the docs: formula, source, where we differ |
+//! | `bind.rs` | setup |
+//! | `reference.rs` | the reference implementation, generic over `f32` and `f64` |
+//! | `simd.rs` | the fast CPU kernel, if a benchmark asked for one |
+//! | `tests.rs` | tests |
 //!
-//! [`REGISTRY`] lists them all; the schema, the command line's help, the docs and the conformance tests are made
-//! from it. A new deformer is a folder and a line there.
+//! Code that several nodes share has folders of its own: `laplacian` (smoothing), `local_frame` (deformers along an axis).
+//!
+//! [`REGISTRY`] lists all nodes. The schema, the help of the command line, the docs and the conformance tests are generated from it.
+//! To add a node, add a folder and a line there.
 
 #[macro_use]
 mod simd_level;

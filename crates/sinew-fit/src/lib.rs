@@ -1,7 +1,7 @@
-//! Small fits of least squares, on numbers alone: what setup of deformers and bakes share.
+//! Small least-squares fits on plain numbers, shared by the setup of deformers and by bakes.
 //!
-//! [`Quadratic`] finds weights that are not negative and sum to one, as skinning weights are, with as many of them above zero as may
-//! be.
+//! [`Quadratic`] minimises a convex quadratic over weights that are not negative and sum to one, as skinning weights are. You can
+//! limit how many weights are above zero.
 
 mod simplex;
 

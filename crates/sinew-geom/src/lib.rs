@@ -1,17 +1,17 @@
-//! The vocabulary of Sinew: what a character is made of, and nothing that deforms it.
+//! The data types of Sinew: what a character is made of. Nothing here deforms it.
 //!
-//! * [`Mesh`]: constant [`Topology`] plus rest attributes, influences and morph targets.
-//! * [`Strands`]: which vertices of a mesh form strands of hair; [`grow`] grows some on a mesh.
-//! * [`Rig`], [`Clip`], [`Pose`]: the node tree, its joints, its animation and one sampled moment of it.
-//! * [`Asset`]: everything one file holds. [`Appearance`]: how it looks, for pictures only.
-//! * [`Image`]: finished pixels, which other crates draw, read and write.
+//! * [`Mesh`]: constant [`Topology`], rest attributes, influences and morph targets.
+//! * [`Strands`]: which vertices of a mesh form strands of hair. [`grow`] grows strands on a mesh.
+//! * [`Rig`], [`Clip`], [`Pose`]: the node tree with its joints, its animation, and one sampled frame of it.
+//! * [`Asset`]: everything in one file. [`Appearance`]: materials, used by pictures only.
+//! * [`Image`]: pixels of a picture.
 //! * [`Affine`], [`DualQuaternion`]: transforms, generic over [`Real`] (`f32` or `f64`).
 //!   [`Decomposition`], [`EulerOrder`]: their parts.
 //! * [`vec3`]: arithmetic on vectors that are stored as arrays.
 //! * [`WeldMap`], [`OneRings`], [`CornerFans`]: what deformers derive from a topology once, in setup.
 //!
-//! Conventions: right-handed, Y up, metres, seconds, radians; column vectors, `dst_from_src` names; triangle
-//! winding counter-clockwise; glTF's joint and morph semantics.
+//! Conventions: right-handed, Y up, metres, seconds, radians; column vectors, `dst_from_src` names; counter-clockwise triangles;
+//! joints and morph targets as in glTF.
 
 mod adjacency;
 mod appearance;

@@ -1,5 +1,5 @@
-//! The ground of Sinew's GPU side: adapters, devices, buffers, pipelines, times. The only crate that names wgpu, which it
-//! re-exports.
+//! Sinew on the GPU: adapters, devices, buffers, pipelines, timings, and graphs on the GPU. This is the only crate that uses wgpu; it
+//! re-exports it.
 //!
 //! ```
 //! use sinew_gpu::{Binding, Buffer, BufferUse, Gpu, GpuError, GpuOptions, KernelSource};
@@ -40,19 +40,19 @@
 //!
 //! # An engine's own device
 //!
-//! [`Gpu::from_parts`] takes a device and a queue that the engine made. Buffers are then shared without a copy: [`Buffer::raw`] gives
-//! wgpu's buffer. The engine's error handlers stay in place.
+//! [`Gpu::from_parts`] takes a device and a queue of an engine. Buffers are then shared without a copy: [`Buffer::raw`] returns the
+//! buffer of wgpu. The engine's error handlers stay in place.
 //!
 //! # Errors instead of panics
 //!
-//! wgpu panics by default where a call is not valid. Here every call runs inside error scopes and returns a [`GpuError`]; sizes
-//! are compared with the device's limits before wgpu is asked, and [`LimitError`] names the number found and the number
-//! allowed. A lost device is an error, too ([`GpuError::DeviceLost`]): make a new [`Gpu`] and bind again.
+//! wgpu panics by default if a call is not valid. Here every call runs inside error scopes and returns a [`GpuError`]. Sizes are
+//! compared with the device's limits first; [`LimitError`] names the size found and the size allowed. If the device is lost
+//! ([`GpuError::DeviceLost`]), make a new [`Gpu`] and bind again.
 //!
 //! # Which adapter
 //!
-//! The environment variable `SINEW_ADAPTER` ([`ADAPTER_VARIABLE`]) chooses: `software`, or part of a name, driver or interface.
-//! wgpu's own variables (`WGPU_BACKEND`, `WGPU_VALIDATION`) count as well.
+//! The environment variable `SINEW_ADAPTER` ([`ADAPTER_VARIABLE`]) chooses it: `software`, or a part of its name, driver or
+//! interface. wgpu's variables (`WGPU_BACKEND`, `WGPU_VALIDATION`) work, too.
 
 mod adapter;
 mod bandwidth;

@@ -1,13 +1,12 @@
-//! The deformer graph: from document text to numbers, on the CPU.
+//! The deformer graph: from the text of a document to deformed frames, on the CPU.
 //!
 //! ```text
-//! text -> Document (checked, spans kept) -> Plan (ordered, setup and update told apart)
+//! text -> Document (checked, with source locations) -> Plan (ordered, split into setup and update)
 //!      -> BoundGraph (nodes bound, Program of steps and buffers, setup run) -> Instance (state) -> update
 //! ```
 //!
-//! Nothing here opens a file: nested graphs and inputs are handed in. Nothing here knows a single deformer by
-//! name, except `tangent_frames`, which the binder inserts where normals or tangents that a node or an output reads no
-//! longer fit the positions.
+//! This crate opens no files: the caller passes nested graphs and inputs. It knows no deformer by name, except `tangent_frames`. The
+//! binder inserts that node if a later node or an output reads normals or tangents that no longer fit the positions.
 
 mod bind;
 mod cache;

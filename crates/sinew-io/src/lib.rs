@@ -1,9 +1,9 @@
-//! Readers and writers of Sinew: the only crate that opens files.
+//! Readers and writers of Sinew: the only crate of the library that opens files.
 //!
-//! Readers check everything once (indices in range, finite numbers) and give a [`sinew_geom::Asset`] with warnings for
-//! what they repaired, or an [`IoError`] that says where the file is wrong; bytes from anywhere may give garbage, never
-//! a panic. Every count is checked against the bytes that are there before anything is allocated. Writers write under
-//! a temporary name and rename at the end, so that a file appears whole or not at all.
+//! * Readers check indices, finite numbers and counts once, and compare counts with the bytes of the file before they allocate.
+//! * A reader returns a [`sinew_geom::Asset`] with warnings about what it repaired, or an [`IoError`] with the location of the
+//!   error. Corrupt bytes may give a wrong mesh, never a panic.
+//! * Writers write under a temporary name and rename at the end. A file appears complete or not at all.
 
 mod any;
 mod atomic;

@@ -1,8 +1,8 @@
 //! Pictures, without a GPU and without files.
 //!
-//! * [`Picture`], [`Camera`]: a small rasteriser of meshes (a z-buffer, supersampling, three lights, lines). It exists for
-//!   before/after pictures in demos, documents and tests: no textures, no shadows, no clipping (a triangle that reaches behind
-//!   the camera is left out).
+//! * [`Picture`], [`Camera`]: a small rasteriser of meshes (z-buffer, supersampling, three lights, lines) for before/after
+//!   pictures in demos, documents and tests. It has no textures, shadows or clipping: a triangle that reaches behind the camera
+//!   is left out.
 //! * [`ColorMap`], [`Scale`], [`draw_scale_bar`]: numbers as colours, and the legend for them.
 //! * [`draw_text`]: antialiased text. [`sheet`]: several pictures with labels and a legend.
 //!
@@ -16,7 +16,7 @@
 //! # Ok::<(), sinew_picture::PictureError>(())
 //! ```
 //!
-//! Same input, same bytes: drawing is sequential and in the order given.
+//! The same input gives the same bytes: drawing is sequential, in the order given.
 
 mod camera;
 mod canvas;

@@ -1,8 +1,10 @@
-//! Pictures of deformed meshes, without a window: on any graphics device, in software or hardware.
+//! Pictures of deformed meshes, without a window, on any GPU or software driver.
 //!
-//! A [`Scene`] lists [`Surface`]s and [`Lines`] with how they look; a [`Shot`] says from where and how large; a [`Renderer`] draws it
-//! and gives an [`Image`](sinew_geom::Image). Surfaces draw from a graph's device buffers as they are ([`Surface::bind`]), or from
-//! arrays ([`Surface::upload`]).
+//! * A [`Scene`] lists [`Surface`]s and [`Lines`], and how they look.
+//! * A [`Shot`] has the camera and the size.
+//! * A [`Renderer`] draws the scene and returns an [`Image`](sinew_geom::Image).
+//!
+//! A surface draws directly from the GPU buffers of a graph ([`Surface::bind`]), or from arrays ([`Surface::upload`]).
 //!
 //! ```
 //! use sinew_geom::{Mesh, Topology};
@@ -37,11 +39,13 @@
 //!
 //! # How a picture is made
 //!
-//! Vertices are fetched from storage buffers by their index, so that any layout that kernels write can be drawn and each triangle knows
-//! its edges. Passes: depths from the key light (a shadow map of 1024 texels, read with 32 taps); depths and normals from the
-//! camera; ambient occlusion from them (alchemy estimator, 14 taps a pixel, turned from pixel to pixel, then blurred); then the
-//! picture itself with four samples a pixel, lit by three lights that travel with the camera. Colours are linear until they
-//! are stored. Nothing depends on time or chance.
+//! 1. Depths from the key light: a shadow map of 1024 texels, read with 32 taps.
+//! 2. Depths and normals from the camera.
+//! 3. Ambient occlusion from both: alchemy estimator, 14 taps per pixel, rotated from pixel to pixel, then blurred.
+//! 4. The picture, with four samples per pixel and three lights that move with the camera.
+//!
+//! Vertices are fetched from storage buffers by index. Any layout that kernels write can be drawn, and each triangle knows its
+//! edges. Colours are linear until they are stored. Nothing depends on time or chance.
 
 mod draws;
 mod error;

@@ -1,8 +1,8 @@
 //! Procedural characters: a bending arm with a hand, a creature on four legs, a rubber ball, a head with hair.
 //!
-//! They are computed from a few dozen numbers, the same on every call, and carry everything a deformer can ask
-//! for: smooth normals, texture coordinates with seams (vertices split there), vertex colours, joint weights
-//! with up to eight influences, a morph target and a clip. Nothing is read from disk.
+//! They are computed from a few dozen numbers and are the same on every call. They have what deformers ask for: smooth normals,
+//! texture coordinates with seams (vertices are split there), vertex colours, joint weights with up to eight influences, a morph
+//! target and a clip. Nothing is read from disk.
 //!
 //! ```
 //! let arm = sinew_samples::arm_with_hand()?;
@@ -10,8 +10,8 @@
 //! # Ok::<(), sinew_samples::SampleError>(())
 //! ```
 //!
-//! Arm, creature and head are smooth unions of round cones and ellipsoids (a signed distance field), polygonised by
-//! surface nets; their joint weights are the label of the nearest bone, diffused along the surface.
+//! Arm, creature and head are smooth unions of round cones and ellipsoids (a signed distance field), polygonised by surface nets.
+//! Their joint weights are the label of the nearest bone, diffused along the surface.
 
 mod arm;
 mod ball;

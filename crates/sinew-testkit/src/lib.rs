@@ -1,4 +1,4 @@
-//! What Sinew's tests and benchmarks share: mesh generators, the tolerance table, closeness checks.
+//! Shared by Sinew's tests and benchmarks: mesh generators, the table of tolerances, comparisons.
 
 mod cloth;
 mod mesh_truth;

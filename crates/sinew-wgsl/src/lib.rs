@@ -1,13 +1,13 @@
-//! Kernel texts as data: put together from several snippets, checked, and described, all without a GPU.
+//! Kernels as text: joined from several snippets, checked and described, without a GPU.
 //!
-//! A kernel is WGSL that its author writes against *accessors*: functions such as `read_position(index)` that it calls and does
-//! not declare. Which buffer such a function reads is decided when nodes are put together. This crate does the putting together:
+//! A kernel is WGSL that calls *accessors*: functions such as `read_position(index)` that it does not declare. Which buffer an
+//! accessor reads is decided when nodes are joined to one kernel. This crate joins them:
 //!
-//! 1. [`Snippet::parse`] reads one kernel. It finds what the text declares and refuses what a kernel must not hold. The text is
-//!    either a whole set of declarations with a function `kernel(index: u32)`, or only the statements of that function.
-//! 2. [`ModuleBuilder`] takes generated text (structures, bindings, accessors, entry points) and any number of snippets, gives
-//!    every snippet names of its own, and ties its accessors to generated functions.
-//! 3. [`ModuleBuilder::finish`] parses and validates the result with naga, checks barriers ([`naga` does not](#barriers)), and gives a
+//! 1. [`Snippet::parse`] reads one kernel, finds its declarations and refuses what a kernel must not contain. The text is either
+//!    a set of declarations with a function `kernel(index: u32)`, or only the statements of that function.
+//! 2. [`ModuleBuilder`] takes generated text (structures, bindings, accessors, entry points) and any number of snippets. It makes
+//!    the names of each snippet unique, and connects its accessors to generated functions.
+//! 3. [`ModuleBuilder::finish`] parses and validates the result with naga and checks [barriers](#barriers). It returns a
 //!    [`Module`]: text, naga's form, entry points, bindings, layouts.
 //!
 //! ```
@@ -40,8 +40,7 @@
 //!
 //! # Errors point into the author's text
 //!
-//! Whatever is wrong is told in the author's file, line, column and names, several problems at once where they lie in different
-//! functions:
+//! An error has the file, line, column and names of the author's text. Problems in different functions are reported together:
 //!
 //! ```
 //! # use sinew_wgsl::{ModuleBuilder, ModuleOptions, Snippet};
@@ -64,19 +63,19 @@
 //!
 //! # Untrusted text
 //!
-//! Any text ends in a module or in errors, never in a panic or an overflow of the stack: nesting, chains of operators and chains of
-//! declarations are limited before naga sees them, far above what people write. So is length ([`LONGEST_TEXT`], [`LONGEST_FUNCTION`]),
-//! as naga's time grows with its square: a thousand lines take milliseconds, a megabyte a few seconds. Finishing costs once more of
-//! it for each function with a problem, 16 times at most and less often for long modules.
+//! Any text gives a module or errors, never a panic or a stack overflow. Nesting, chains of operators and chains of declarations
+//! are limited before naga sees them, far above what people write. Length is limited, too ([`LONGEST_TEXT`],
+//! [`LONGEST_FUNCTION`]), because naga's time grows with its square: a thousand lines take milliseconds, a megabyte a few
+//! seconds. Each function with a problem costs this time once more, at most 16 times and less often for long modules.
 //!
-//! With [`ModuleOptions::limited`] what a driver needs to compile a module is limited, too: drivers write out every call, and their time grows
-//! with the square of what they have then. A loop without end is valid WGSL; [`Snippet::loop_counters`] ends it.
+//! [`ModuleOptions::limited`] also limits what a driver needs to compile a module. Drivers inline every call, and their time grows
+//! with the square of the result. An endless loop is valid WGSL; [`Snippet::loop_counters`] ends it.
 //!
 //! # Barriers
 //!
-//! All threads of a group must reach a barrier, or none. Browsers check that, naga 30 does not; [`ModuleBuilder::finish`] does, across
-//! function calls. An entry point that sends surplus threads away before it calls a kernel leaves no room for barriers in that kernel. A
-//! variable that differs between threads at one place of a function is taken to differ everywhere in it.
+//! All threads of a workgroup must reach a barrier, or none. Browsers check that, naga 30 does not. [`ModuleBuilder::finish`] checks
+//! it, across function calls. If an entry point returns early for surplus threads before it calls a kernel, that kernel cannot
+//! have barriers. A variable that differs between threads at one location of a function counts as different everywhere in it.
 
 mod brackets;
 mod builder;

@@ -1,7 +1,7 @@
 //! Sinew: an open deformer graph.
 //!
-//! A character (mesh, skeleton, clips, morph targets) and a small document that says how it deforms go in; the
-//! deformed mesh comes out, frame by frame.
+//! You give it a character (mesh, skeleton, clips, morph targets) and a small document that says how the character deforms. It
+//! gives you the deformed mesh of each frame.
 //!
 //! ```
 //! use sinew::deform::Par;
@@ -27,9 +27,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! That is the way of an engine, which has meshes and poses of its own. For characters in files, `play` (feature `io`) goes
-//! the whole way: it loads them, compiles their graph or one made for them, binds it and plays clips frame by frame, on the
-//! processor or (feature `gpu`) on a graphics device.
+//! Use this in an engine, which has its own meshes and poses. For characters in files, use `play` (feature `io`). It loads a
+//! character, compiles its graph or a default one, binds it and plays clips frame by frame, on the CPU or (feature `gpu`) on the
+//! GPU.
 
 #[cfg(feature = "io")]
 pub mod bake;
