@@ -1,5 +1,5 @@
-// Which way round the texture lies on each triangle, summed at its corners: positive where u, v and the normal are
-// right-handed. It never changes, so it runs once.
+// Orientation of the texture on each triangle, summed at its corners. It is positive if u, v and the normal are
+// right-handed. It does not depend on the pose and runs once.
 
 fn angle_between(a: vec3f, b: vec3f) -> f32 {
     return atan2(length(cross(a, b)), dot(a, b));
@@ -12,7 +12,7 @@ fn kernel(triangle: u32) {
     let b = uv[2] - uv[0];
     let area = a.x * b.y - a.y * b.x;
     let longest = max(max(dot(a, a), dot(b, b)), dot(a - b, a - b));
-    // A measure of the triangle's own, so that small texture islands count like large ones.
+    // Relative to the size of the triangle, so that small texture islands count like large ones.
     if (!(abs(area) > 1e-6 * longest)) {
         return;
     }

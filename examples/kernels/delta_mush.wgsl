@@ -1,6 +1,6 @@
-// Puts the detail back on the smoothed mesh, turned by the frame that the same two neighbours make now.
+// Adds the detail to the smoothed mesh, rotated by the current frame of the same two neighbours.
 
-// Squared length below which two edges make no frame any more.
+// Below this squared length of their cross product, two edges make no frame.
 const TINY = 1e-30;
 
 fn mushed(index: u32) -> vec3f {
@@ -25,7 +25,7 @@ fn kernel(index: u32) {
     let before = read_mesh_positions(index);
     let after = mix(before, mushed(index), blend());
     write_mesh_positions(index, after);
-    // How far each vertex moved, as a colour: one metre is full.
+    // Shows as colour how far each vertex moved. Full colour is 1 m.
     let moved = abs(after - before);
     write_mesh_colors(index, saturate(vec4f(moved, length(moved))));
 }

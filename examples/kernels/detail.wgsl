@@ -1,9 +1,9 @@
-// What smoothing takes away from the rest mesh, measured in a frame that two neighbours make. Nothing here depends on a
-// pose, so it runs once.
+// The detail that smoothing removes from the rest mesh, in a frame that two neighbours make. It does not depend on the pose
+// and runs once.
 
-// Sine of the angle between two edges that is wide enough for a frame.
+// Two edges make a good frame if the sine of their angle is at least this.
 const OPEN = 0.1;
-// Below it the edges are taken for parallel.
+// Below this sine the edges count as parallel.
 const CLOSED = 1e-4;
 
 fn edge_to(index: u32, k: u32) -> vec3f {
@@ -12,7 +12,7 @@ fn edge_to(index: u32, k: u32) -> vec3f {
 }
 
 fn kernel(index: u32) {
-    // The first pair of neighbours in a row that is open enough, else the most open one.
+    // The first pair of consecutive neighbours with a good angle, otherwise the pair with the widest one.
     let count = smooth_connected_count(index);
     var pairs = select(max(count, 1u) - 1u, count, smooth_connected_closed(index));
     if (count < 2u) {
@@ -34,7 +34,7 @@ fn kernel(index: u32) {
     }
     let detail = read_rest_positions(index) - read_smooth_positions(index);
     if (best < CLOSED) {
-        // No frame: the vertex names itself.
+        // No frame: both neighbours are the vertex itself.
         write_pair(2u * index, index);
         write_pair(2u * index + 1u, index);
         write_detail(index, detail);

@@ -1,4 +1,4 @@
-// Each vertex follows the joint that moves it most. Influences come strongest first.
+// Each vertex follows its strongest joint. Influences are sorted, strongest first.
 
 fn kernel(index: u32) {
     let point = vec4f(read_mesh_positions(index), 1.0);

@@ -1,5 +1,5 @@
 // One pass of uniform smoothing: the mean of a vertex and its neighbours.
-// Vertices at one place have the same neighbours, so seams stay closed.
+// Vertices at the same position have the same neighbours, so that seams stay closed.
 
 fn kernel(index: u32) {
     var sum = read_mesh_positions(index);

@@ -1,6 +1,6 @@
-// Normal and tangent of each triangle, added to its three vertices as whole numbers: any order gives the same sum.
+// Adds normal and tangent of each triangle to its three vertices, as integers. Their sum is the same in any order.
 
-// `atan2(y, x)` for `y >= 0`. WGSL's own may be off by a thousandth.
+// `atan2(y, x)` for `y >= 0`. The error of WGSL's `atan2` may be a thousandth.
 fn angle(y: f32, x: f32) -> f32 {
     let ax = abs(x);
     let low = min(ax, y);
@@ -26,16 +26,16 @@ fn add_vector(first: u32, v: vec3f) {
 }
 
 fn kernel(triangle: u32) {
-    // The graph runs this for each triangle and for nothing beyond, so there is no bound to test.
+    // The graph runs this for existing triangles only. No bounds check is needed.
     let v = vec3u(mesh_triangle_vertex(triangle, 0u), mesh_triangle_vertex(triangle, 1u), mesh_triangle_vertex(triangle, 2u));
     let p = array(read_mesh_positions(v.x), read_mesh_positions(v.y), read_mesh_positions(v.z));
     let e01 = p[1] - p[0];
     let e02 = p[2] - p[0];
-    // Counter-clockwise triangles are seen from outside.
+    // Counter-clockwise, seen from outside.
     let area = cross(e01, e02);
     let size = max(dot(e01, e01), dot(e02, e02));
     if (!(dot(area, area) > 1e-13 * size * size)) {
-        // A triangle without area has no normal.
+        // A triangle with zero area has no normal.
         return;
     }
     let normal = normalize(area);
@@ -56,7 +56,7 @@ fn kernel(triangle: u32) {
         let weight = angle(length(cross(to_next, to_last)), dot(to_next, to_last));
         let first = SUMS * v[k];
         add_vector(first, normal * weight);
-        // Triangles that show the texture the other way round would only take tangents away.
+        // A triangle with the opposite texture orientation would only cancel tangents.
         if ((uv_area > 0.0) == (read_orientation(v[k]) > 0)) {
             add_vector(first + 3u, tangent * weight);
         }
