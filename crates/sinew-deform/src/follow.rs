@@ -8,7 +8,7 @@ use sinew_geom::{Affine, Pose, Quat, Rig, Vec3};
 /// The parameter that names the joint.
 pub(crate) const FOLLOW: ParameterDesc = ParameterDesc::text(
     "follow",
-    "Name of the joint that it moves with; empty: it stays in the scene. Needs `pose`.",
+    "Joint that the field moves with. Needs the input `pose`. Empty means that the field follows no joint.",
 );
 
 /// The joint that something follows: its index in the palette, and its origin in the bind pose.

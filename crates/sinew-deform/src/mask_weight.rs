@@ -6,7 +6,7 @@ use crate::{ParameterDesc, PortDesc, PortType, UpdateContext};
 pub const MASK_PORT: PortDesc = PortDesc::optional(
     "mask",
     PortType::Mask,
-    "Strength for each vertex, 0 to 1; open means 1 everywhere.",
+    "Strength for each vertex, 0 to 1. Without a link it is 1 everywhere.",
 );
 
 /// `fn masked_weight(index: u32, weight: f32, mask_invert: u32) -> f32` for kernels of nodes with [`MASK_PORT`].
@@ -36,13 +36,13 @@ impl<'a> MaskWeight<'a> {
         1.0,
         0.0,
         1.0,
-        "Strength for all vertices, multiplied with the mask; 0 leaves the mesh as it is.",
+        "Strength for all vertices, multiplied by the mask. 0 leaves the mesh unchanged.",
     );
     /// The parameter `mask_invert`.
     pub const INVERT: ParameterDesc = ParameterDesc::bool(
         "mask_invert",
         false,
-        "Use one minus the mask. An open mask stays 1 everywhere.",
+        "Uses 1 minus the mask. Without a linked mask the strength stays 1.",
     )
     .in_update();
 

@@ -42,7 +42,7 @@ pub static DESC: NodeDesc = NodeDesc {
             0.0,
             -1e4,
             1e4,
-            "Where the bend goes, about the axis; 0 is towards the first cross axis.",
+            "Direction of the bend, as an angle about the axis. At 0 the mesh bends towards the first cross axis.",
         )
         .with_unit("rad"),
         ParameterDesc::float(
@@ -50,7 +50,7 @@ pub static DESC: NodeDesc = NodeDesc {
             0.0,
             0.0,
             1.0,
-            "Which part of the region stays in place: 0 its bottom, 0.5 its middle.",
+            "Height in the region that does not move, as a fraction: 0 is the bottom, 0.5 the middle.",
         ),
         Region::LENGTH,
         Region::LIMIT_BOTTOM,

@@ -21,18 +21,18 @@ pub static DESC: NodeDesc = NodeDesc {
     page: include_str!("README.md"),
     rows: &[10, 11],
     inputs: &[
-        PortDesc::input("mesh", PortType::Mesh, "Where factor 0 stays."),
+        PortDesc::input("mesh", PortType::Mesh, "Mesh at factor 0."),
         PortDesc::input(
             "target",
             PortType::Mesh,
-            "Where factor 1 arrives; same vertices.",
+            "Mesh at factor 1, with the same vertices in the same order.",
         )
         .reading(MeshReads::MIXED),
         MASK_PORT,
     ],
     outputs: &[PortDesc::mesh_output(
         MeshEffect::MOVES_FRAMES,
-        "The mixed mesh.",
+        "The blended mesh.",
     )],
     parameters: &[
         ParameterDesc::float(
@@ -40,7 +40,7 @@ pub static DESC: NodeDesc = NodeDesc {
             0.5,
             0.0,
             1.0,
-            "0 is the mesh, 1 the target; multiplied with weight and mask.",
+            "0 gives the mesh, 1 the target. Multiplied by `weight` and the mask.",
         ),
         MaskWeight::WEIGHT,
         MaskWeight::INVERT,

@@ -24,7 +24,7 @@ const INPUTS: [PortDesc; 9] = {
     let strands = PortDesc::input(
         "strands",
         PortType::Mesh,
-        "Strands that something else moves: skin, a lattice, a simulation.",
+        "Strands that another node moves, for example `skin` or `lattice`.",
     );
     [strands.of_strands(), a, b, c, d, e, f, g, h]
 };
@@ -33,12 +33,12 @@ const INPUTS: [PortDesc; 9] = {
 pub static DESC: NodeDesc = NodeDesc {
     name: "collide",
     kind: NodeKind::Solver,
-    summary: "Keeps strands that something else moves out of solids.",
+    summary: "Pushes strands out of solids after other nodes have moved them.",
     page: include_str!("README.md"),
     rows: &[84, 85, 89, 90, 91, 92, 93, 94],
     inputs: &INPUTS,
     outputs: &[strands_output(
-        "The strands outside of the solids, with tangents from root to tip.",
+        "The strands, outside of the solids, with tangents from root to tip.",
     )],
     parameters: &[
         MARGINS,
@@ -49,25 +49,25 @@ pub static DESC: NodeDesc = NodeDesc {
             2,
             0,
             1 << 20,
-            "Vertices at the root that colliders do not move.",
+            "Number of vertices at the root that colliders do not move.",
         ),
         ParameterDesc::int(
             "iterations",
             2,
             1,
             64,
-            "How often vertices are pushed out and lengths restored; more helps in pockets.",
+            "Number of passes that push vertices out and restore lengths. More passes help in narrow pockets.",
         ),
         ParameterDesc::bool(
             "paths",
             true,
-            "Whether the way of each vertex since the frame before is tested too, so that nothing passes through thin bodies.",
+            "Also tests the path of each vertex since the previous frame, so that fast strands do not pass through thin solids.",
         ),
         ParameterDesc::choice(
             "gradient",
             "analytic",
             CHOICES,
-            "How gradients of fields on a grid are taken.",
+            "How the gradient of a grid field is computed. On the GPU only `analytic` is available.",
         ),
     ],
     bind: bind_node,

@@ -19,7 +19,7 @@ pub(crate) const PORTS: [PortDesc; MAX_COLLIDERS] = [
     PortDesc::optional(
         "colliders",
         PortType::Field,
-        "Fields that the hair stays out of: one, or a list of up to eight.",
+        "Fields that the strands stay out of: one link, or a list of up to eight.",
     )
     .first_of_list(7),
     port("colliders_2"),
@@ -35,7 +35,7 @@ const fn port(name: &'static str) -> PortDesc {
     PortDesc::optional(
         name,
         PortType::Field,
-        "One more field, as an item of the list `colliders`.",
+        "Another field. You can write it as an item of the list `colliders` instead.",
     )
 }
 
@@ -56,19 +56,19 @@ pub(crate) const fn strands_output(doc: &'static str) -> PortDesc {
 /// Distance that is kept from each collider.
 pub(crate) const MARGINS: ParameterDesc = ParameterDesc::floats(
     "margins",
-    "Distance kept from each collider, m, which grows from the skin on: one for all, or one each; none where empty.",
+    "Distance in metres that strands keep from each collider: one number for all, or one for each. Empty means 0. Near the root it grows from the skin.",
 );
 /// Of nodes that remember the frame before.
 pub(crate) const RESET: ParameterDesc = ParameterDesc::bool(
     "reset",
     false,
-    "Begins anew in frames where this is true, as in the first one: for cuts and teleports.",
+    "Forgets all earlier frames while this is true, as the first frame does. Use it at cuts and teleports.",
 )
 .in_update();
 /// Friction on each collider.
 pub(crate) const FRICTIONS: ParameterDesc = ParameterDesc::floats(
     "frictions",
-    "Coefficient of friction of each collider: one for all, or one each; 0.2 where empty.",
+    "Friction coefficient of each collider: one number for all, or one for each. Empty means 0.2.",
 );
 
 /// Margin and friction by port; those of ports without a link are not read.

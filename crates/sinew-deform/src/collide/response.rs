@@ -25,15 +25,15 @@ pub enum GradientMode {
 pub(crate) const CHOICES: &[Choice] = &[
     Choice {
         name: "analytic",
-        doc: "The derivative of the field's interpolation.",
+        doc: "Derivative of the interpolated field.",
     },
     Choice {
         name: "forward",
-        doc: "Forward differences over a tenth of a cell, as the documented system ships them.",
+        doc: "Forward differences over a tenth of a cell, as TressFX computes them.",
     },
     Choice {
         name: "mixed",
-        doc: "Its unused variant: differences within a cell, backward where forward would leave it.",
+        doc: "The variant that TressFX has but does not use: differences within one cell, backward where forward would leave the cell.",
     },
 ];
 

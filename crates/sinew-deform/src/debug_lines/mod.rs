@@ -24,37 +24,37 @@ pub static DESC: NodeDesc = NodeDesc {
     inputs: &[PortDesc::optional(
         "lines",
         PortType::Lines,
-        "Lines to put before the drawn ones.",
+        "Lines that come first in the output, before the ones that this node draws.",
     )],
     outputs: &[PortDesc::output(
         "lines",
         PortType::Lines,
-        "The lines, scene space.",
+        "The lines, in scene space.",
     )],
     parameters: &[
-        ParameterDesc::transform("transform", "Local frame to draw, scene space."),
+        ParameterDesc::transform("transform", "Local frame to draw, in scene space."),
         ParameterDesc::choice(
             "shape",
             "axes",
             &[
                 Choice {
                     name: "axes",
-                    doc: "Three axes.",
+                    doc: "The three axes.",
                 },
                 Choice {
                     name: "plane",
-                    doc: "A square across an axis.",
+                    doc: "A square perpendicular to an axis.",
                 },
                 Choice {
                     name: "box",
-                    doc: "A cube's edges.",
+                    doc: "The edges of a cube.",
                 },
                 Choice {
                     name: "points",
                     doc: "A cross at each point.",
                 },
             ],
-            "What is drawn.",
+            "Shape to draw.",
         ),
         ParameterDesc::choice(
             "axis",
@@ -62,25 +62,25 @@ pub static DESC: NodeDesc = NodeDesc {
             &[
                 Choice {
                     name: "x",
-                    doc: "Across local x.",
+                    doc: "Perpendicular to local x.",
                 },
                 Choice {
                     name: "y",
-                    doc: "Across local y.",
+                    doc: "Perpendicular to local y.",
                 },
                 Choice {
                     name: "z",
-                    doc: "Across local z.",
+                    doc: "Perpendicular to local z.",
                 },
             ],
-            "Normal of the plane.",
+            "For shape `plane`: its normal.",
         ),
         ParameterDesc::float(
             "size",
             0.1,
             0.0,
             1e6,
-            "Reach from the origin (or from each point), in units of the local frame.",
+            "Extent from the origin, or from each point, in units of the local frame.",
         )
         .with_unit("m"),
         ParameterDesc::int(
@@ -88,7 +88,7 @@ pub static DESC: NodeDesc = NodeDesc {
             1,
             1,
             1024,
-            "Cells along each side of the plane.",
+            "For shape `plane`: number of cells along each side.",
         ),
         ParameterDesc {
             name: "color",
@@ -97,7 +97,7 @@ pub static DESC: NodeDesc = NodeDesc {
             unit: "",
             phase: Phase::Update,
             count_is: None,
-            doc: "Linear RGBA of planes, boxes and points.",
+            doc: "Colour of planes, boxes and points, in linear RGBA.",
         },
         ParameterDesc {
             name: "points",
@@ -106,7 +106,7 @@ pub static DESC: NodeDesc = NodeDesc {
             unit: "m",
             phase: Phase::Setup,
             count_is: None,
-            doc: "Points of the local frame, for the shape `points`.",
+            doc: "For shape `points`: positions in the local frame.",
         },
     ],
     bind,

@@ -27,7 +27,7 @@ pub use frames::{Fan, Fans, FrameKind};
 pub static DESC: NodeDesc = NodeDesc {
     name: "delta_mush",
     kind: NodeKind::Deformer,
-    summary: "Smooths a deformed mesh and puts the detail of the rest mesh back.",
+    summary: "Smooths a deformed mesh and restores the detail of the rest mesh.",
     page: include_str!("README.md"),
     rows: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 19],
     inputs: &[
@@ -37,7 +37,7 @@ pub static DESC: NodeDesc = NodeDesc {
     ],
     outputs: &[PortDesc::mesh_output(
         MeshEffect::MOVES_POINTS,
-        "The mesh with its detail back.",
+        "The mesh with its detail restored.",
     )],
     parameters: &[
         ParameterDesc::int("iterations", 10, 0, 10_000, "Number of smoothing passes."),
@@ -46,7 +46,7 @@ pub static DESC: NodeDesc = NodeDesc {
             0.5,
             0.0,
             1.0,
-            "How far each pass goes towards the mean; above 0.5 short waves flip sign.",
+            "Fraction of the way to the mean of the neighbours that each pass moves a point. Above 0.5, short waves flip sign from pass to pass.",
         )
         .in_setup(),
         WEIGHTS,
@@ -58,7 +58,7 @@ pub static DESC: NodeDesc = NodeDesc {
             &[
                 Choice {
                     name: "all_neighbours",
-                    doc: "Normal of all triangles around the point, tangent to a fixed neighbour.",
+                    doc: "Normal from all triangles around the point, tangent towards one fixed neighbour.",
                 },
                 Choice {
                     name: "two_edges",
@@ -66,10 +66,10 @@ pub static DESC: NodeDesc = NodeDesc {
                 },
                 Choice {
                     name: "uv",
-                    doc: "Normal of all triangles around the point, tangent along growing u.",
+                    doc: "Normal from all triangles around the point, tangent along increasing u.",
                 },
             ],
-            "What the detail turns with.",
+            "Vertex frame that the detail rotates with.",
         ),
         ParameterDesc::choice(
             "scale",
@@ -77,28 +77,28 @@ pub static DESC: NodeDesc = NodeDesc {
             &[
                 Choice {
                     name: "pose",
-                    doc: "With the joints: a character that is scaled as a whole is its scaled self.",
+                    doc: "The detail scales with the joints: a uniformly scaled character keeps its shape.",
                 },
                 Choice {
                     name: "fixed",
-                    doc: "Never: lengths stay those of the rest mesh.",
+                    doc: "The detail keeps the lengths of the rest mesh.",
                 },
             ],
-            "How the lengths of the detail change.",
+            "How the detail scales.",
         ),
         ParameterDesc::float(
             "displacement",
             1.0,
             0.0,
             1e6,
-            "How much of the detail comes back; 0 leaves the smoothed mesh, above 1 detail is exaggerated.",
+            "Amount of detail to restore. 0 gives the smoothed mesh; more than 1 exaggerates the detail.",
         ),
         ParameterDesc::float(
             "blend",
             1.0,
             0.0,
             1.0,
-            "0 gives the incoming mesh, 1 the result.",
+            "0 gives the incoming mesh, 1 the full result.",
         ),
         MaskWeight::WEIGHT,
         MaskWeight::INVERT,

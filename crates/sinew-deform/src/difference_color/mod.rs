@@ -16,7 +16,7 @@ pub use reference::difference_color;
 pub static DESC: NodeDesc = NodeDesc {
     name: "difference_color",
     kind: NodeKind::Deformer,
-    summary: "Shows as colour how far two meshes lie apart.",
+    summary: "Shows the distance between two meshes as vertex colours.",
     page: include_str!("README.md"),
     rows: &[20],
     inputs: &[
@@ -24,7 +24,7 @@ pub static DESC: NodeDesc = NodeDesc {
         PortDesc::input(
             "reference",
             PortType::Mesh,
-            "Mesh to compare with, same vertices.",
+            "Mesh to compare with, with the same vertices in the same order.",
         ),
     ],
     outputs: &[PortDesc::mesh_output(
@@ -42,7 +42,7 @@ pub static DESC: NodeDesc = NodeDesc {
         10.0,
         0.0,
         1e6,
-        "Colour a metre of difference: 10 makes ten centimetres full colour.",
+        "Colour per metre of difference. At 10, a difference of 10 cm gives full colour.",
     )
     .with_unit("1/m")],
     bind,

@@ -6,11 +6,11 @@ use crate::{Choice, MeshEffect, NodeDesc, NodeKind, ParameterDesc, PortDesc, Por
 const VARIANTS: &[Choice] = &[
     Choice {
         name: "v0",
-        doc: "The full method: the rotation nearest to the moments.",
+        doc: "The full method: the rotation nearest to the moment matrix.",
     },
     Choice {
         name: "v1",
-        doc: "Cofactors in place of the nearest rotation.",
+        doc: "Cofactors instead of the nearest rotation.",
     },
     Choice {
         name: "v2",
@@ -33,7 +33,7 @@ const SKIN_WEIGHTS: &[Choice] = &[
     },
     Choice {
         name: "strongest",
-        doc: "Each vertex starts with its strongest joint alone; the smoothing makes the weights.",
+        doc: "Only the strongest joint of each vertex. The smoothing creates the blended weights.",
     },
 ];
 
@@ -44,7 +44,7 @@ const STORAGES: &[Choice] = &[
     },
     Choice {
         name: "quantized",
-        doc: "First and second moments in 16 bits, with a scale each a vertex.",
+        doc: "First and second moments in 16 bits, with one scale each per vertex.",
     },
 ];
 
@@ -52,16 +52,20 @@ const STORAGES: &[Choice] = &[
 pub static DESC: NodeDesc = NodeDesc {
     name: "direct_delta_mush",
     kind: NodeKind::Deformer,
-    summary: "Skins a mesh with the look of delta mush, without smoothing in the frame.",
+    summary: "Skins a mesh with the look of delta mush, without smoothing each frame.",
     page: include_str!("README.md"),
     rows: &[21, 22, 24, 25, 26],
     inputs: &[
         PortDesc::input(
             "mesh",
             PortType::Mesh,
-            "Mesh with joint weights; it may move in rest space (morph targets).",
+            "Mesh with joint weights. Nodes before this one may move it in rest space, for example `morph`.",
         ),
-        PortDesc::input("pose", PortType::Pose, "Pose of the rig it is bound to."),
+        PortDesc::input(
+            "pose",
+            PortType::Pose,
+            "Pose of the rig that the mesh is bound to.",
+        ),
     ],
     outputs: &[PortDesc::mesh_output(
         MeshEffect::MOVES_FRAMES,
@@ -76,13 +80,13 @@ pub static DESC: NodeDesc = NodeDesc {
 };
 
 const PARAMETERS: &[ParameterDesc] = &[
-    ParameterDesc::choice("variant", "v0", VARIANTS, "How a vertex moves, from full to cheap."),
+    ParameterDesc::choice("variant", "v0", VARIANTS, "Formula that moves a vertex, from exact to cheap."),
     ParameterDesc::float(
         "lambda",
         3.0,
         0.0,
         1000.0,
-        "How strongly rotations are smoothed.",
+        "Smoothing strength for rotations.",
     )
     .in_setup(),
     ParameterDesc::float(
@@ -90,7 +94,7 @@ const PARAMETERS: &[ParameterDesc] = &[
         1.0,
         0.0,
         1000.0,
-        "How strongly the weights behind translations are smoothed; at most `lambda`.",
+        "Smoothing strength for the weights of translations, at most `lambda`.",
     )
     .in_setup(),
     ParameterDesc::float(
@@ -98,7 +102,7 @@ const PARAMETERS: &[ParameterDesc] = &[
         0.8,
         0.0,
         0.95,
-        "0 smooths rotations most; towards 1 joints bulge less and the skin follows its smoothed weights.",
+        "At 0, rotations are smoothed most. Towards 1, joints bulge less and the skin follows its smoothed weights.",
     )
     .in_setup(),
     ParameterDesc::int(
@@ -106,7 +110,7 @@ const PARAMETERS: &[ParameterDesc] = &[
         20,
         0,
         1000,
-        "Implicit smoothing steps; 0 is linear skinning.",
+        "Number of implicit smoothing steps. 0 gives linear skinning.",
     ),
     WEIGHTS,
     ParameterDesc::bool(
@@ -119,14 +123,14 @@ const PARAMETERS: &[ParameterDesc] = &[
         "skin_weights",
         "authored",
         SKIN_WEIGHTS,
-        "What the smoothing starts with.",
+        "Joint weights that the smoothing starts with.",
     ),
     ParameterDesc::float(
         "tolerance",
         1e-4,
         0.0,
         0.01,
-        "Joints whose weight and share of a vertex are below this are left out.",
+        "A vertex drops the joints whose weight and share of its second moments are both below this.",
     )
     .in_setup(),
     ParameterDesc::choice("storage", "full", STORAGES, "How moments are stored."),
@@ -135,13 +139,13 @@ const PARAMETERS: &[ParameterDesc] = &[
         0,
         0,
         65_536,
-        "Bones between joints and vertices: only they move by the variant, vertices follow them by linear skinning. 0 is none.",
+        "Number of virtual bones between joints and vertices. They move by `variant`, and vertices follow them by linear skinning. 0 uses none.",
     ),
     ParameterDesc::int(
         "virtual_influences",
         4,
         1,
         8,
-        "Virtual bones that a vertex follows at most.",
+        "Maximum number of virtual bones per vertex.",
     ),
 ];

@@ -16,7 +16,7 @@ use std::any::Any;
 pub static DESC: NodeDesc = NodeDesc {
     name: "documented_hair_sim",
     kind: NodeKind::Solver,
-    summary: "Strands as TressFX 4.1 moves them, quirks and all, for hair that was tuned with it.",
+    summary: "TressFX-compatible hair: moves strands as TressFX 4.1 does, for hair that was tuned with it.",
     page: include_str!("README.md"),
     rows: &[87, 88, 96],
     inputs: &INPUTS,
@@ -29,7 +29,7 @@ pub static DESC: NodeDesc = NodeDesc {
 /// Distance that is kept from each collider.
 const MARGINS: ParameterDesc = ParameterDesc::floats(
     "margins",
-    "Distance kept from each collider, in cells of its grid: one for all, or one each; none where empty.",
+    "Distance that strands keep from each collider, in cells of its grid: one number for all, or one for each. Empty means 0.",
 );
 
 const PARAMETERS: &[ParameterDesc] = &[
@@ -41,65 +41,71 @@ const PARAMETERS: &[ParameterDesc] = &[
         0.08,
         0.0,
         1e4,
-        "Per 1/60 s: the velocity kept in a frame of h seconds is exp(-60 damping h).",
+        "Damping per 1/60 s: a frame of h seconds keeps exp(-60 damping h) of the velocity.",
     ),
-    ParameterDesc::float("gravity", 0.0, 0.0, 1e6, "Downwards, along -Y.").with_unit("m/s²"),
+    ParameterDesc::float("gravity", 0.0, 0.0, 1e6, "Gravity along -Y.").with_unit("m/s²"),
     ParameterDesc::float(
         "global_stiffness",
         0.0,
         0.0,
         1.0,
-        "Share of the way to the place on the skin at rest, a frame.",
+        "Fraction of the way back to the skinned rest position that a vertex moves in each frame.",
     ),
     ParameterDesc::float(
         "global_range",
         0.0,
         0.0,
         1.0,
-        "Share of the vertices, from the root, that this holds.",
+        "Fraction of the vertices, counted from the root, that `global_stiffness` acts on.",
     ),
     ParameterDesc::float(
         "local_stiffness",
         0.9,
         0.0,
         1.0,
-        "Share of the way back to the bend at rest, a pass; limited to 0.95 and halved.",
+        "Fraction of the way back to the rest bend in each pass, limited to 0.95 and halved.",
     ),
-    ParameterDesc::int("local_iterations", 2, 0, 64, "Passes over bends, a frame."),
+    ParameterDesc::int(
+        "local_iterations",
+        2,
+        0,
+        64,
+        "Number of bend passes in each frame.",
+    ),
     ParameterDesc::int(
         "length_iterations",
         2,
         0,
         64,
-        "Passes over lengths, a frame.",
+        "Number of length passes in each frame.",
     ),
     ParameterDesc::float(
         "shock_coefficient",
         0.8,
         0.0,
         1.0,
-        "Share of the root's motion handed to all vertices.",
+        "Fraction of the root's motion that is applied to all vertices.",
     ),
     ParameterDesc::float(
         "shock_threshold",
         1.4,
         0.0,
         1e9,
-        "Where the second vertex accelerates by more than this, in metres per frame squared, all of it is.",
+        "If the second vertex accelerates by more than this, in metres per frame², the full motion of the root is applied to all vertices.",
     ),
     ParameterDesc::float(
         "tip_separation",
         0.0,
         0.0,
         1e3,
-        "Distance of followers from guides grows by 1 + this i/n at vertex i of n.",
+        "Followers spread towards the tip: the offset at vertex i of n is multiplied by 1 + tip_separation i / n.",
     ),
     ParameterDesc::float(
         "wind_magnitude",
         0.0,
         0.0,
         1e6,
-        "Strength of the wind as shipped: against its direction, and with the segment's length squared.",
+        "Wind strength as in TressFX: wind blows against `wind_direction` and grows with the squared segment length.",
     ),
     ParameterDesc {
         name: "wind_direction",
@@ -108,13 +114,13 @@ const PARAMETERS: &[ParameterDesc] = &[
         unit: "",
         phase: crate::Phase::Update,
         count_is: None,
-        doc: "Its direction, a unit vector.",
+        doc: "Wind direction, a unit vector.",
     },
     ParameterDesc::choice(
         "gradient",
         "forward",
         GRADIENTS,
-        "How gradients of fields on a grid are taken.",
+        "How the gradient of a grid field is computed.",
     ),
 ];
 

@@ -14,25 +14,25 @@ use std::sync::Arc;
 pub static DESC: NodeDesc = NodeDesc {
     name: "documented_sdf",
     kind: NodeKind::Field,
-    summary: "The distance field of TressFX 4.1, holes and all, for assets that were tuned with it.",
+    summary: "TressFX-compatible distance field: the grid of TressFX 4.1 with its holes, for assets that were tuned with it.",
     page: include_str!("README.md"),
     rows: &[68, 70, 71, 72],
     inputs: &[
         PortDesc::input(
             "mesh",
             PortType::Mesh,
-            "The mesh, skinned or not: triangles that wind outward.",
+            "Triangle mesh, skinned or not. Its triangles must face outward.",
         ),
         PortDesc::optional(
             "pose",
             PortType::Pose,
-            "Pose of the rig that has the joint of `follow`.",
+            "Pose of the rig that has the joint named in `follow`.",
         ),
     ],
     outputs: &[PortDesc::output(
         "field",
         PortType::Field,
-        "The field: distances, positive outside, 1e10 where there is none.",
+        "Signed distances, positive outside, 1e10 where the grid has no distance.",
     )],
     parameters: &[
         ParameterDesc::int(
@@ -40,7 +40,7 @@ pub static DESC: NodeDesc = NodeDesc {
             50,
             1,
             4096,
-            "Cells along x of the cube around the bounding sphere of the mesh at rest; the grid has 0.8 times as many more on each side.",
+            "Number of cells along x of the cube around the bounding sphere of the rest mesh. The grid adds 0.8 times as many on each side.",
         ),
         FOLLOW,
     ],

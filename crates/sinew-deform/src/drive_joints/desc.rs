@@ -6,40 +6,40 @@ use crate::{Choice, NodeDesc, NodeKind, ParameterDesc, PortDesc, PortType};
 const SPACES: &[Choice] = &[
     Choice {
         name: "parent",
-        doc: "Relative to their parents, as a file has them.",
+        doc: "Relative to the parent joint, as in files of pose drivers.",
     },
     Choice {
         name: "rest",
-        doc: "Relative to where they rest: `{}` is the rest pose, whatever the rig.",
+        doc: "Relative to the rest transform: `{}` is the rest pose of any rig.",
     },
 ];
 
 const ROTATIONS: &[Choice] = &[
     Choice {
         name: "log",
-        doc: "Rotation vectors relative to neutral are added by weight.",
+        doc: "Weighted sum of rotation vectors relative to neutral.",
     },
     Choice {
         name: "nlerp",
-        doc: "Quaternions are added by weight and normalised; what is left to 1 goes to neutral.",
+        doc: "Weighted sum of quaternions, normalised. Neutral gets the weight that is missing to 1.",
     },
 ];
 
 const SHEARED: &[Choice] = &[
     Choice {
         name: "error",
-        doc: "It is an error.",
+        doc: "Setup fails.",
     },
     Choice {
         name: "nearest",
-        doc: "The nearest rotation is taken and the shear left out.",
+        doc: "Uses the nearest rotation and ignores the shear.",
     },
 ];
 
 const AXES: &[Choice] = &[
     Choice {
         name: "x",
-        doc: "The first axis of its frame.",
+        doc: "The first axis of the source's frame.",
     },
     Choice {
         name: "y",
@@ -52,29 +52,29 @@ const AXES: &[Choice] = &[
 ];
 
 const POSES: &[ParameterDesc] = &[
-    ParameterDesc::text("name", "What it is called, for messages.").required(),
+    ParameterDesc::text("name", "Name of the pose, for messages.").required(),
     ParameterDesc::transforms(
         "joints",
-        "For each driven joint where it is in this pose, in the node's space.",
+        "Transform of each driven joint in this pose, in the space of `space`.",
     )
     .required(),
 ];
 
 const FOLLOWERS: &[ParameterDesc] = &[
     ParameterDesc::text("joint", "The joint that follows.").required(),
-    ParameterDesc::text("source", "The joint that it follows.").required(),
+    ParameterDesc::text("source", "The joint that drives it.").required(),
     ParameterDesc::choice(
         "axis",
         "x",
         AXES,
-        "Axis of the twist, in the frame of the source at rest.",
+        "Twist axis, in the rest frame of the source.",
     ),
     ParameterDesc::float(
         "twist",
         0.5,
         -10.0,
         10.0,
-        "How much of the twist it takes over.",
+        "Fraction of the twist that the follower takes over.",
     )
     .in_setup(),
     ParameterDesc::float(
@@ -82,7 +82,7 @@ const FOLLOWERS: &[ParameterDesc] = &[
         0.0,
         -10.0,
         10.0,
-        "How much of the swing it takes over.",
+        "Fraction of the swing that the follower takes over.",
     )
     .in_setup(),
 ];
@@ -91,7 +91,7 @@ const FOLLOWERS: &[ParameterDesc] = &[
 pub static DESC: NodeDesc = NodeDesc {
     name: "drive_joints",
     kind: NodeKind::Driver,
-    summary: "Moves helper joints by weights of poses, or with a share of another joint's twist and swing.",
+    summary: "Moves helper joints by pose weights, or by a fraction of another joint's twist and swing.",
     page: include_str!("README.md"),
     rows: &[130, 153, 154],
     inputs: &[
@@ -99,7 +99,7 @@ pub static DESC: NodeDesc = NodeDesc {
         PortDesc::optional(
             "weights",
             PortType::Values,
-            "One weight a pose; needed where there are poses.",
+            "One weight for each pose. Required if `poses` is not empty.",
         ),
     ],
     outputs: &[PortDesc::output(
@@ -108,29 +108,32 @@ pub static DESC: NodeDesc = NodeDesc {
         "The pose with its helper joints moved.",
     )],
     parameters: &[
-        ParameterDesc::texts("joints", "Names of the driven joints (or other nodes)."),
-        ParameterDesc::records("poses", POSES, "One for each of the linked weights."),
+        ParameterDesc::texts(
+            "joints",
+            "Names of the driven joints, or of other nodes of the rig.",
+        ),
+        ParameterDesc::records("poses", POSES, "The poses, one for each linked weight."),
         ParameterDesc::transforms(
             "neutral",
-            "For each driven joint where it is without any weight, in the node's space; empty means at rest.",
+            "Transform of each driven joint if all weights are 0, in the space of `space`. Empty means the rest pose.",
         ),
         ParameterDesc::choice(
             "space",
             "rest",
             SPACES,
-            "What transforms of `poses` and `neutral` are relative to.",
+            "Space of the transforms in `poses` and `neutral`.",
         ),
         ParameterDesc::choice("rotation", "log", ROTATIONS, "How rotations are blended."),
         ParameterDesc::choice(
             "sheared",
             "error",
             SHEARED,
-            "What a matrix means that is no rotation times a scale.",
+            "What happens if a pose is given as a matrix with shear.",
         ),
         ParameterDesc::records(
             "followers",
             FOLLOWERS,
-            "Joints that turn with others, in order: forearm twist joints, say.",
+            "Joints that rotate with other joints, evaluated in this order. Example: forearm twist joints.",
         ),
     ],
     bind: bind_node,

@@ -6,23 +6,27 @@ use crate::{Choice, MeshReads, NodeDesc, NodeKind, ParameterDesc, PortDesc, Port
 const RULES: &[Choice] = &[
     Choice {
         name: "product",
-        doc: "The weights of the parents multiplied.",
+        doc: "Product of the weights of the parents.",
     },
     Choice {
         name: "minimum",
-        doc: "The least of the weights of the parents.",
+        doc: "Smallest of the weights of the parents.",
     },
 ];
 
 const IN_BETWEENS: &[ParameterDesc] = &[
-    ParameterDesc::text("target", "Morph target that is full in between.").required(),
-    ParameterDesc::text("of", "Morph target on whose way it lies.").required(),
+    ParameterDesc::text(
+        "target",
+        "Morph target that is full on the way to its parent.",
+    )
+    .required(),
+    ParameterDesc::text("of", "Parent: morph target that the in-between leads to.").required(),
     ParameterDesc::float(
         "at",
         0.5,
         0.0,
         1.0,
-        "Weight of that one at which it is full; above 0 and below 1.",
+        "Weight of the parent at which the in-between is full. Above 0 and below 1.",
     )
     .in_setup(),
 ];
@@ -31,17 +35,17 @@ const COMBINATIONS: &[ParameterDesc] = &[
     ParameterDesc::text("target", "Morph target that corrects the combination.").required(),
     ParameterDesc::texts(
         "of",
-        "Two or more other morph targets; those that are combinations themselves must be listed before.",
+        "Parents: two or more other morph targets. Parents that are combinations themselves must come earlier in the list.",
     )
     .required(),
-    ParameterDesc::choice("rule", "product", RULES, "How the weights of those combine."),
+    ParameterDesc::choice("rule", "product", RULES, "How the weights of the parents combine."),
 ];
 
 const MIX: &[ParameterDesc] = &[
-    ParameterDesc::text("target", "Morph target that gets the mixture.").required(),
+    ParameterDesc::text("target", "Morph target that receives the mixture.").required(),
     ParameterDesc::floats(
         "weights",
-        "How much of each incoming weight it gets, in their order.",
+        "Coefficient for each incoming weight, in their order.",
     )
     .required(),
 ];
@@ -50,43 +54,43 @@ const MIX: &[ParameterDesc] = &[
 pub static DESC: NodeDesc = NodeDesc {
     name: "drive_morphs",
     kind: NodeKind::Driver,
-    summary: "Turns weights of poses into weights of morph targets, with in-betweens and combinations.",
+    summary: "Turns pose weights into morph target weights, with in-betweens and combinations.",
     page: include_str!("README.md"),
     rows: &[129, 158],
     inputs: &[
         PortDesc::input(
             "mesh",
             PortType::Mesh,
-            "Mesh with the morph targets; only their names are read.",
+            "Mesh with the morph targets. Only their names are read.",
         )
         .reading(MeshReads::NOTHING),
-        PortDesc::input("weights", PortType::Values, "One weight a pose."),
+        PortDesc::input("weights", PortType::Values, "One weight for each pose."),
         PortDesc::optional(
             "base",
             PortType::Values,
-            "One weight a morph target to start from: those of another `drive_morphs`, say.",
+            "Weights to start from, one for each morph target, for example from another `drive_morphs`.",
         ),
         PortDesc::optional(
             "pose",
             PortType::Pose,
-            "Pose whose morph weights (those animated in the file) are added.",
+            "Pose whose morph weights are added: those that the file animates.",
         )
         .of_morph_weights(),
     ],
     outputs: &[PortDesc::output(
         "weights",
         PortType::Values,
-        "One weight a morph target, for `morph`.",
+        "One weight for each morph target, for `morph`.",
     )],
     parameters: &[
         ParameterDesc::texts(
             "targets",
-            "For each incoming weight the name of the morph target that it drives; \"\" for none, as for the neutral pose. May be empty where 'mix' is not.",
+            "Name of the morph target that each incoming weight drives; \"\" for none, as for the neutral pose. May be empty if `mix` is not.",
         ),
         ParameterDesc::records(
             "mix",
             MIX,
-            "Morph targets that get a mixture of all incoming weights: those of a basis that correctives were reduced to.",
+            "Morph targets that receive a mixture of all incoming weights: the basis that correctives were reduced to.",
         ),
         ParameterDesc::float(
             "gain",
@@ -98,17 +102,17 @@ pub static DESC: NodeDesc = NodeDesc {
         ParameterDesc::records(
             "in_betweens",
             IN_BETWEENS,
-            "Morph targets that are full on the way to another.",
+            "Morph targets that are full on the way to another target.",
         ),
         ParameterDesc::records(
             "combinations",
             COMBINATIONS,
-            "Morph targets that appear where others meet.",
+            "Morph targets that correct combinations of other targets.",
         ),
-        ParameterDesc::bool("clamp", false, "Whether weights are kept within 0 to 1."),
+        ParameterDesc::bool("clamp", false, "Clamps weights to 0..1."),
         ParameterDesc::texts(
             "replaced",
-            "Morph targets whose weights in the linked pose are not added: those that clips of the file animate and this graph drives.",
+            "Morph targets whose weights in the linked pose are ignored: this graph drives them instead of the clips of the file.",
         ),
     ],
     bind: bind_node,

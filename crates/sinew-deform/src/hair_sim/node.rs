@@ -17,7 +17,7 @@ use std::any::Any;
 pub static DESC: NodeDesc = NodeDesc {
     name: "hair_sim",
     kind: NodeKind::Solver,
-    summary: "Strands that swing, keep their style and collide.",
+    summary: "Simulates hair strands that swing, keep their style and collide.",
     page: include_str!("README.md"),
     rows: &[84, 85, 89, 90, 91, 92, 93, 94, 95, 96],
     inputs: &INPUTS,
@@ -31,7 +31,7 @@ const PARAMETERS: &[ParameterDesc] = &[
     JOINT,
     MARGINS,
     FRICTIONS,
-    ParameterDesc::float("damping", 2.0, 0.0, 1e4, "How fast motion dies: speed falls by exp(-damping t).")
+    ParameterDesc::float("damping", 2.0, 0.0, 1e4, "How fast motion dies out: velocity falls as exp(-damping t). 0 also switches off static friction.")
         .with_unit("1/s"),
     vector("gravity", [0.0, -9.81, 0.0], "Acceleration of all vertices."),
     ParameterDesc::float(
@@ -39,7 +39,7 @@ const PARAMETERS: &[ParameterDesc] = &[
         1.0,
         0.0,
         1e3,
-        "Frequency at which a vertex swings about its place on the skin at rest; 0 off.",
+        "Frequency at which a vertex swings about its skinned rest position. 0 switches it off.",
     )
     .with_unit("Hz"),
     ParameterDesc::float(
@@ -47,14 +47,14 @@ const PARAMETERS: &[ParameterDesc] = &[
         0.3,
         0.0,
         1.0,
-        "Share of the strand, from the root, that this holds.",
+        "Fraction of the strand's length, from the root, that `global_stiffness` acts on. It fades out over a further 0.1.",
     ),
     ParameterDesc::float(
         "local_stiffness",
         2.0,
         0.0,
         1e3,
-        "Frequency of the slowest bending swing of a straight strand; keeps curls; 0 off.",
+        "Frequency of the slowest bending mode of a straight strand that is clamped at the root. Keeps curls. 0 switches it off.",
     )
     .with_unit("Hz"),
     ParameterDesc::float(
@@ -62,29 +62,29 @@ const PARAMETERS: &[ParameterDesc] = &[
         0.5,
         0.0,
         1.0,
-        "Share of the root's motion that the whole strand takes part in without inertia.",
+        "Fraction of the root's motion that the whole strand follows without inertia.",
     ),
     ParameterDesc::float(
         "teleport_distance",
         0.25,
         1e-6,
         1e9,
-        "A root that ends a frame farther than this from where its speed led carries its strand along rigidly; fully from twice as far.",
+        "If a root ends a frame farther than this from its predicted position, its strand follows rigidly. The effect is full at twice this distance.",
     )
     .with_unit("m"),
     RESET,
-    vector("wind", [0.0; 3], "Acceleration by wind of a strand that lies across it."),
-    ParameterDesc::float("gusts", 0.5, 0.0, 1.0, "Variation of the wind: 0 steady, 1 from calm to twice as strong."),
-    ParameterDesc::float("gust_frequency", 0.7, 0.0, 1e3, "How often gusts come.").with_unit("Hz"),
-    ParameterDesc::int("seed", 0, 0, u32::MAX as i64, "Which gusts."),
-    ParameterDesc::float("speed_limit", 50.0, 0.0, 1e9, "No vertex moves faster.").with_unit("m/s"),
-    ParameterDesc::float("tip_separation", 0.0, 0.0, 1e3, "Distance of followers from guides grows by 1 + this, from root to tip."),
-    ParameterDesc::float("substeps", 240.0, 1.0, 1e5, "Steps a second, at least; frames are cut into equal ones.")
+    vector("wind", [0.0; 3], "Acceleration of a strand that lies across the wind."),
+    ParameterDesc::float("gusts", 0.5, 0.0, 1.0, "Variation of the wind: 0 is steady, 1 varies from calm to twice as strong."),
+    ParameterDesc::float("gust_frequency", 0.7, 0.0, 1e3, "Frequency of gusts.").with_unit("Hz"),
+    ParameterDesc::int("seed", 0, 0, u32::MAX as i64, "Seed for the gusts."),
+    ParameterDesc::float("speed_limit", 50.0, 0.0, 1e9, "Maximum speed of a vertex.").with_unit("m/s"),
+    ParameterDesc::float("tip_separation", 0.0, 0.0, 1e3, "Followers spread towards the tip: there they are 1 + tip_separation times as far from their guide."),
+    ParameterDesc::float("substeps", 240.0, 1.0, 1e5, "Minimum number of simulation steps per second. Each frame is cut into equal steps.")
         .with_unit("1/s"),
-    ParameterDesc::int("exempt", 2, 0, 1 << 20, "Vertices at the root that colliders do not move."),
-    ParameterDesc::int("collision_iterations", 1, 0, 64, "How often a step pushes vertices out and restores lengths; more helps in pockets."),
-    ParameterDesc::bool("collide_followers", true, "Whether followers collide, too."),
-    ParameterDesc::float("pre_roll", 0.0, 0.0, 1e4, "Seconds simulated in the pose of the first frame before it is shown.")
+    ParameterDesc::int("exempt", 2, 0, 1 << 20, "Number of vertices at the root that colliders do not move."),
+    ParameterDesc::int("collision_iterations", 1, 0, 64, "Number of passes in each step that push vertices out and restore lengths. More passes help in narrow pockets."),
+    ParameterDesc::bool("collide_followers", true, "Lets followers collide, too."),
+    ParameterDesc::float("pre_roll", 0.0, 0.0, 1e4, "Time that is simulated in the pose of the first frame before that frame is shown.")
         .with_unit("s")
         .in_setup(),
 ];

@@ -34,7 +34,7 @@ pub(crate) const OUTPUTS: [PortDesc; 1] = [strands_output(
 /// The joint that [`Roots`] follow in place of weights.
 pub(crate) const JOINT: ParameterDesc = ParameterDesc::text(
     "joint",
-    "Joint that all roots follow, in place of the strands' own weights.",
+    "Joint that all roots follow, instead of the joint weights of the strands.",
 );
 
 /// Binds the strands at port `strands`, pinned where their inverse masses say so.

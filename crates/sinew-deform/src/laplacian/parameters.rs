@@ -6,30 +6,30 @@ use crate::{Choice, ParameterDesc, PortDesc, PortType};
 pub const POSE: PortDesc = PortDesc::optional(
     "pose",
     PortType::Pose,
-    "The pose that moves the mesh; left open, that of the next node upstream with a pose.",
+    "Pose that moves the mesh. Without a link, the node uses the pose of the nearest upstream node that has one.",
 )
 .of_mesh();
 
 const CHOICES: &[Choice] = &[
     Choice {
         name: "uniform",
-        doc: "All neighbours alike.",
+        doc: "All neighbours count equally.",
     },
     Choice {
         name: "uniform_self",
-        doc: "All neighbours alike, the point itself counting as one of them.",
+        doc: "All neighbours count equally, and the point itself counts as one of them.",
     },
     Choice {
         name: "edge_length",
-        doc: "Near neighbours count more: inverse distance at rest.",
+        doc: "Inverse distance at rest: near neighbours count more.",
     },
     Choice {
         name: "cotangent",
-        doc: "Independent of the triangulation where triangles are well shaped.",
+        doc: "Cotangent weights: independent of the triangulation if triangles are well shaped.",
     },
     Choice {
         name: "robust",
-        doc: "Cotangent weights for any triangle soup, also non-manifold (tufted Laplacian).",
+        doc: "Cotangent weights for any triangle soup, including non-manifold meshes (tufted Laplacian).",
     },
 ];
 
@@ -38,14 +38,14 @@ pub const WEIGHTS: ParameterDesc = ParameterDesc::choice(
     "weights",
     "uniform",
     CHOICES,
-    "How strongly each neighbour pulls.",
+    "Weight of each neighbour in the mean.",
 );
 
 /// The parameter `pin_border`.
 pub const PIN_BORDER: ParameterDesc = ParameterDesc::bool(
     "pin_border",
     true,
-    "Points on an open border keep the place that the incoming mesh gives them.",
+    "Points on an open border keep their incoming positions.",
 );
 
 /// The parameter `weld_tolerance`.
@@ -54,7 +54,7 @@ pub const WELD_TOLERANCE: ParameterDesc = ParameterDesc::float(
     0.0,
     0.0,
     1e6,
-    "Vertices at most this far apart at rest smooth as one; 0 joins those at the same position.",
+    "Vertices at most this far apart at rest are smoothed as one point. 0 joins only vertices at equal positions.",
 )
 .with_unit("m")
 .in_setup();

@@ -40,16 +40,16 @@ const INTERPOLATIONS: &[Choice] = &[
     ),
     word(
         "local_bspline",
-        "B-splines of degree `influence` - 1: each point acts nearby only.",
+        "B-splines of degree `influence` - 1: each control point acts nearby only.",
     ),
     word("linear", "Trilinear (Blender)."),
     word(
         "cardinal",
-        "Cardinal spline of tension 0.71 (Blender); affine moves of the points are not reproduced.",
+        "Cardinal spline of tension 0.71 (Blender). Does not reproduce affine moves of the control points.",
     ),
     word(
         "catmull_rom",
-        "Cardinal spline of tension 0.5 (Blender): passes through the points.",
+        "Cardinal spline of tension 0.5 (Blender): passes through the control points.",
     ),
     word("bspline", "Cubic B-spline (Blender's default)."),
     word(
@@ -61,24 +61,24 @@ const INTERPOLATIONS: &[Choice] = &[
 const OUTSIDES: &[Choice] = &[
     word(
         "none",
-        "Vertices outside stay where they are; a tear where border points moved.",
+        "Vertices outside do not move. The mesh tears where border points have moved.",
     ),
     word(
         "clamp",
-        "They move like the nearest point of the box; a crease at its faces.",
+        "Vertices outside move like the nearest point of the box. Leaves a crease at its faces.",
     ),
     word(
         "falloff",
-        "Extrapolated, faded out smoothly within `falloff_distance`; no crease.",
+        "As `extrapolate`, and fades out smoothly within `falloff_distance`. No crease.",
     ),
     word(
         "extrapolate",
-        "The basis of each axis continues linearly; no crease.",
+        "The basis of each axis continues linearly. No crease.",
     ),
     word(
         "natural",
-        "The interpolation's own formula: constant after some cells for Blender's four with a clamped border, \
-          rest within one cell for `cell_eased`, otherwise `extrapolate`.",
+        "The formula of the interpolation: as in Blender with a clamped border, back to rest within one cell for \
+          `cell_eased`, otherwise as `extrapolate`.",
     ),
 ];
 
@@ -89,7 +89,7 @@ const SIZE: ParameterDesc = ParameterDesc {
     unit: "m",
     phase: Phase::Setup,
     count_is: None,
-    doc: "Edge lengths of the box before `rest_transform`; each above zero.",
+    doc: "Edge lengths of the box before `rest_transform`. Each must be above 0.",
 };
 
 const RESOLUTION: ParameterDesc = ParameterDesc {
@@ -99,7 +99,7 @@ const RESOLUTION: ParameterDesc = ParameterDesc {
     unit: "",
     phase: Phase::Setup,
     count_is: None,
-    doc: "Control points along each axis. One point holds its whole axis; 0 switches the lattice off.",
+    doc: "Number of control points along each axis. A single point acts on the whole axis; 0 switches the lattice off.",
 };
 
 const INFLUENCE: ParameterDesc = ParameterDesc {
@@ -109,7 +109,7 @@ const INFLUENCE: ParameterDesc = ParameterDesc {
     unit: "",
     phase: Phase::Setup,
     count_is: None,
-    doc: "For `local_bspline`: control points that act on a vertex, per axis; 2 is trilinear. No more than the axis has.",
+    doc: "For `local_bspline`: control points per axis that act on a vertex. 2 is trilinear. At most as many as the axis has.",
 };
 
 const POINTS: ParameterDesc = ParameterDesc {
@@ -119,25 +119,29 @@ const POINTS: ParameterDesc = ParameterDesc {
     unit: "m",
     phase: Phase::Update,
     count_is: Some("resolution"),
-    doc: "Control points, x fastest, then y, then z; their count is the product of `resolution`. Empty: at rest.",
+    doc: "Control points: x fastest, then y, then z. Their number is the product of `resolution`. Empty means at rest.",
 };
 
 /// Registry entry.
 pub static DESC: NodeDesc = NodeDesc {
     name: "lattice",
     kind: NodeKind::Deformer,
-    summary: "Bends a mesh with a box of control points (free-form deformation).",
+    summary: "Deforms a mesh with a box of control points (free-form deformation).",
     page: include_str!("README.md"),
     rows: &[
         38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54,
     ],
     inputs: &[
-        PortDesc::input("mesh", PortType::Mesh, "Mesh to bend."),
+        PortDesc::input("mesh", PortType::Mesh, "Mesh to deform."),
         MASK_PORT,
     ],
     outputs: &[
-        PortDesc::mesh_output(MeshEffect::MOVES_FRAMES, "The bent mesh."),
-        PortDesc::output("cage", PortType::Lines, "Edges of the moved lattice."),
+        PortDesc::mesh_output(MeshEffect::MOVES_FRAMES, "The deformed mesh."),
+        PortDesc::output(
+            "cage",
+            PortType::Lines,
+            "Edges of the deformed lattice, as lines.",
+        ),
     ],
     parameters: &[
         ParameterDesc::choice(
@@ -149,7 +153,7 @@ pub static DESC: NodeDesc = NodeDesc {
         RESOLUTION,
         ParameterDesc::transform(
             "rest_transform",
-            "Where the unmoved box is, scene space; scale and shear allowed. While it flattens the box, the mesh stays as it is.",
+            "Transform of the box at rest, in scene space. Scale and shear are allowed. A flat box leaves the mesh unchanged.",
         ),
         SIZE,
         ParameterDesc::choice(
@@ -159,14 +163,17 @@ pub static DESC: NodeDesc = NodeDesc {
                 word("center", "The box reaches from -size/2 to size/2."),
                 word("corner", "The box reaches from 0 to size."),
             ],
-            "Where the box lies about the origin of `rest_transform`.",
+            "Position of the box relative to the origin of `rest_transform`.",
         ),
         POINTS,
         ParameterDesc::choice(
             "points_space",
             "local",
             &[
-                word("local", "The space of `rest_transform`, before it."),
+                word(
+                    "local",
+                    "The local space of the box, before `rest_transform`.",
+                ),
                 word("world", "Scene space."),
             ],
             "Space of `points`.",
@@ -175,10 +182,10 @@ pub static DESC: NodeDesc = NodeDesc {
             "points_are",
             "positions",
             &[
-                word("positions", "Where the control points are."),
-                word("offsets", "How far they moved from rest."),
+                word("positions", "Positions of the control points."),
+                word("offsets", "Offsets of the control points from rest."),
             ],
-            "What `points` holds.",
+            "Meaning of `points`.",
         ),
         INFLUENCE,
         ParameterDesc::choice(
@@ -187,14 +194,14 @@ pub static DESC: NodeDesc = NodeDesc {
             &[
                 word(
                     "clamp",
-                    "The border point again: Blender's numbers; near the border affine moves shrink.",
+                    "Repeats the border point, as Blender does. Affine moves shrink near the border.",
                 ),
                 word(
                     "extrapolate",
-                    "The line through the two outermost points: affine moves are exact up to the border.",
+                    "Continues the line through the two outermost points. Affine moves are exact up to the border.",
                 ),
             ],
-            "What stands in for points beyond the border rows (local interpolations).",
+            "For interpolations other than `bernstein` and `cell_eased`: control points beyond the border.",
         ),
         ParameterDesc::choice(
             "outside",
@@ -207,7 +214,7 @@ pub static DESC: NodeDesc = NodeDesc {
             0.25,
             0.0,
             1e6,
-            "For `falloff`: distance from the box at which vertices are untouched.",
+            "For `falloff`: distance from the box beyond which vertices do not move.",
         )
         .with_unit("m"),
         ParameterDesc::choice(
@@ -217,10 +224,10 @@ pub static DESC: NodeDesc = NodeDesc {
                 word("current", "Incoming positions of each frame."),
                 word(
                     "rest",
-                    "The mesh at rest: the lattice sticks to the mesh while it moves.",
+                    "Rest positions: the lattice sticks to the moving mesh.",
                 ),
             ],
-            "Which positions say where in the box a vertex is. With `rest`, `rest_transform` is read once for that.",
+            "Positions that are looked up in the box. With `rest`, the look-up uses `rest_transform` as it was in setup.",
         ),
         MaskWeight::WEIGHT,
         MaskWeight::INVERT,

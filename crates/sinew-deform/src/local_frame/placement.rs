@@ -29,8 +29,8 @@ impl Placement {
     /// The parameter `transform`.
     pub const TRANSFORM: ParameterDesc = ParameterDesc::transform(
         "transform",
-        "Local frame of the deformation in scene space: its origin is the bottom of the region. Scale and shear are \
-         allowed; a frame flattened to a plane leaves the mesh as it is.",
+        "Local frame of the deformation, in scene space. Its origin is the bottom of the region. Scale and shear are \
+         allowed. A flat frame leaves the mesh unchanged.",
     );
     /// The parameter `axis`.
     pub const AXIS: ParameterDesc = ParameterDesc::choice(
@@ -39,18 +39,18 @@ impl Placement {
         &[
             Choice {
                 name: "x",
-                doc: "Along local x; across: y, then z.",
+                doc: "Along local x. Cross axes: y, then z.",
             },
             Choice {
                 name: "y",
-                doc: "Along local y; across: z, then x.",
+                doc: "Along local y. Cross axes: z, then x.",
             },
             Choice {
                 name: "z",
-                doc: "Along local z; across: x, then y.",
+                doc: "Along local z. Cross axes: x, then y.",
             },
         ],
-        "Axis of the local frame that the deformation runs along. The two cross axes follow cyclically.",
+        "Axis of the local frame that the deformation runs along.",
     );
 
     /// From a node that has [`Self::TRANSFORM`] and [`Self::AXIS`].

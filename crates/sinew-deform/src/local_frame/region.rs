@@ -19,7 +19,7 @@ impl Region {
         1.0,
         1e-6,
         1e6,
-        "Length to deform, from the origin of the local frame along the axis.",
+        "Length to deform, along the axis from the origin of the local frame.",
     )
     .with_unit("m");
     /// The parameter `limit_bottom`.
@@ -28,7 +28,7 @@ impl Region {
         0.0,
         0.0,
         1.0,
-        "Part of the length at the bottom that stays rigid, as a fraction.",
+        "Fraction of the length, at the bottom, that stays rigid.",
     );
     /// The parameter `limit_top`.
     pub const LIMIT_TOP: ParameterDesc = ParameterDesc::float(
@@ -36,7 +36,7 @@ impl Region {
         0.0,
         0.0,
         1.0,
-        "Part of the length at the top that moves rigidly, as a fraction.",
+        "Fraction of the length, at the top, that moves rigidly.",
     );
 
     /// From a length and the fractions cut off at both ends. Limits that meet or cross leave a region of 1e-4 of

@@ -17,22 +17,22 @@ const SOURCES: &[Choice] = &[
     choice("box", "A box with falloff."),
     choice("sphere", "A sphere with falloff."),
     choice("plane", "One side of a plane with falloff."),
-    choice("joint", "Weights of named joints."),
+    choice("joint", "Sum of the vertex's weights for the named joints."),
 ];
 const CURVES: &[Choice] = &[
-    choice("linear", "Straight."),
-    choice("smooth", "Smoothstep: level at both ends."),
-    choice("smoother", "Level and without curvature at both ends."),
+    choice("linear", "Linear."),
+    choice("smooth", "Smoothstep: flat at both ends."),
+    choice("smoother", "Flat and without curvature at both ends."),
     choice("square", "Falls fast, then slowly."),
     choice("root", "Falls slowly, then fast."),
 ];
 const COMBINATIONS: &[Choice] = &[
     choice("multiply", "Product."),
-    choice("minimum", "The smaller one."),
-    choice("maximum", "The larger one."),
+    choice("minimum", "The smaller weight."),
+    choice("maximum", "The larger weight."),
     choice("add", "Sum."),
-    choice("subtract", "This one minus the other."),
-    choice("screen", "One minus the product of what is missing."),
+    choice("subtract", "This weight minus the other."),
+    choice("screen", "1 - (1 - this) (1 - other)."),
     choice("difference", "Absolute difference."),
 ];
 const CHANNELS: &[Choice] = &[
@@ -42,13 +42,10 @@ const CHANNELS: &[Choice] = &[
     choice("a", "Alpha."),
 ];
 const SPACES: &[Choice] = &[
-    choice(
-        "rest",
-        "Where the vertices are at rest: the mask sticks to the surface.",
-    ),
+    choice("rest", "Rest positions: the mask sticks to the surface."),
     choice(
         "current",
-        "Where the linked mesh has them now: the surface moves through the shape.",
+        "Current positions of the linked mesh: the surface moves through the shape.",
     ),
 ];
 
@@ -78,7 +75,7 @@ pub(super) fn combine(name: &str) -> Combine {
 pub static DESC: NodeDesc = NodeDesc {
     name: "mask",
     kind: NodeKind::Driver,
-    summary: "Makes one weight a vertex from attributes, colours, joints or volumes.",
+    summary: "Makes one weight per vertex from attributes, colours, joints or volumes.",
     page: include_str!("README.md"),
     rows: &[10, 50, 51],
     inputs: &[
@@ -86,23 +83,22 @@ pub static DESC: NodeDesc = NodeDesc {
         PortDesc::optional(
             "pose",
             PortType::Pose,
-            "Rig whose joints source `joint` names.",
+            "For source `joint`: pose of the rig that has the joints.",
         ),
-        PortDesc::optional("with", PortType::Mask, "Another mask to combine with."),
+        PortDesc::optional(
+            "with",
+            PortType::Mask,
+            "Another mask to combine with this one.",
+        ),
     ],
     outputs: &[PortDesc::output(
         "mask",
         PortType::Mask,
-        "One weight a vertex, 0 to 1.",
+        "One weight per vertex, 0 to 1.",
     )],
     parameters: &[
-        ParameterDesc::choice(
-            "source",
-            "constant",
-            SOURCES,
-            "Where the weights come from.",
-        ),
-        ParameterDesc::float("value", 1.0, 0.0, 1.0, "Weight of source `constant`."),
+        ParameterDesc::choice("source", "constant", SOURCES, "Source of the weights."),
+        ParameterDesc::float("value", 1.0, 0.0, 1.0, "For source `constant`: the weight."),
         ParameterDesc {
             name: "attribute",
             ty: ParameterType::Text,
@@ -110,17 +106,28 @@ pub static DESC: NodeDesc = NodeDesc {
             unit: "",
             phase: Phase::Setup,
             count_is: None,
-            doc: "Name of the attribute for source `attribute`.",
+            doc: "For source `attribute`: name of the attribute.",
         },
-        ParameterDesc::int("component", 0, 0, 3, "Which component of the attribute."),
+        ParameterDesc::int(
+            "component",
+            0,
+            0,
+            3,
+            "For source `attribute`: index of the component.",
+        ),
         ParameterDesc::int(
             "color_set",
             0,
             0,
             255,
-            "Number of the colour set for source `color`.",
+            "For source `color`: index of the colour set.",
         ),
-        ParameterDesc::choice("channel", "r", CHANNELS, "Channel of the colour set."),
+        ParameterDesc::choice(
+            "channel",
+            "r",
+            CHANNELS,
+            "For source `color`: channel of the colour set.",
+        ),
         ParameterDesc {
             name: "joints",
             ty: ParameterType::Texts,
@@ -128,30 +135,52 @@ pub static DESC: NodeDesc = NodeDesc {
             unit: "",
             phase: Phase::Setup,
             count_is: None,
-            doc: "Names of the joints for source `joint`.",
+            doc: "For source `joint`: names of the joints.",
         },
         ParameterDesc::transform(
             "transform",
-            "Where box, sphere or plane lies: scene from shape.",
+            "For box, sphere and plane: transform from the space of the shape to scene space.",
         ),
         ParameterDesc::float(
             "falloff",
             0.1,
             0.0,
             1e6,
-            "Distance over which the weight falls to 0.",
+            "For box, sphere and plane: distance over which the weight falls to 0.",
         )
         .with_unit("m"),
         ParameterDesc::choice("curve", "smooth", CURVES, "Shape of the falloff."),
-        ParameterDesc::choice("space", "rest", SPACES, "Which positions a volume reads."),
-        ParameterDesc::float("low", 0.0, -1e6, 1e6, "Source value that becomes 0."),
-        ParameterDesc::float("high", 1.0, -1e6, 1e6, "Source value that becomes 1."),
-        ParameterDesc::bool("invert", false, "One minus the weight, before combining.").in_update(),
+        ParameterDesc::choice(
+            "space",
+            "rest",
+            SPACES,
+            "For box, sphere and plane: positions that are tested.",
+        ),
+        ParameterDesc::float(
+            "low",
+            0.0,
+            -1e6,
+            1e6,
+            "Number of the source that becomes weight 0.",
+        ),
+        ParameterDesc::float(
+            "high",
+            1.0,
+            -1e6,
+            1e6,
+            "Number of the source that becomes weight 1.",
+        ),
+        ParameterDesc::bool(
+            "invert",
+            false,
+            "Uses 1 minus the weight. This happens before `combine`.",
+        )
+        .in_update(),
         ParameterDesc::choice(
             "combine",
             "multiply",
             COMBINATIONS,
-            "How the mask at `with` comes in.",
+            "How the weight combines with the mask at `with`.",
         ),
     ],
     bind: super::bind_node,

@@ -27,11 +27,16 @@ pub static DESC: NodeDesc = NodeDesc {
     rows: &[18],
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "Mesh with morph targets."),
-        PortDesc::optional("pose", PortType::Pose, "Source of the weights.").of_morph_weights(),
+        PortDesc::optional(
+            "pose",
+            PortType::Pose,
+            "Pose that the weights come from if `weights` has no link.",
+        )
+        .of_morph_weights(),
         PortDesc::optional(
             "weights",
             PortType::Values,
-            "One number a target; wins over the pose.",
+            "One weight for each morph target. Replaces the weights of the pose.",
         ),
     ],
     outputs: &[PortDesc::mesh_output(
@@ -43,7 +48,7 @@ pub static DESC: NodeDesc = NodeDesc {
         1.0,
         -100.0,
         100.0,
-        "Multiplies all weights: 0 leaves the mesh as it is, above 1 exaggerates.",
+        "Multiplies all weights. 0 leaves the mesh unchanged; more than 1 exaggerates.",
     )],
     bind: bind_node,
     restore: None,

@@ -13,40 +13,43 @@ pub(crate) const fn choice(name: &'static str, doc: &'static str) -> Choice {
 const SPACES: &[Choice] = &[
     choice(
         "rest",
-        "Relative to where they rest in their parents' space: no rotation at rest.",
+        "Relative to the rest transform of the joint: no rotation at rest.",
     ),
-    choice("parent", "As they are in their parents' space."),
-    choice("joint", "As seen from the joint named in `reference`."),
+    choice("parent", "Relative to the parent joint."),
+    choice("joint", "Relative to the joint named in `reference`."),
 ];
 const SOLVERS: &[Choice] = &[
     choice(
         "interpolative",
         "Each weight is 1 at its pose and 0 at the others.",
     ),
-    choice("additive", "The influences themselves."),
+    choice(
+        "additive",
+        "Each weight is the influence of its pose: the kernel at its distance.",
+    ),
 ];
 const METRICS: &[Choice] = &[
-    choice("arc", "Angle of the rotation between two values."),
-    choice("chord", "2 sin(angle / 2) of it: smooth."),
-    choice("swing", "Angle between the rotations without their twists."),
-    choice("swing_chord", "2 sin(angle / 2) of it."),
-    choice("direction", "Angle between where the axis points."),
-    choice("direction_chord", "2 sin(angle / 2) of it."),
-    choice("twist", "Difference of twist angles; does not wrap."),
-    choice("twist_chord", "2 sin(angle / 2) of it: wraps."),
+    choice("arc", "Angle between two rotations."),
+    choice("chord", "2 sin(angle / 2) of that angle: smooth."),
+    choice("swing", "Angle between the rotations without their twist."),
+    choice("swing_chord", "2 sin(angle / 2) of that angle."),
+    choice("direction", "Angle between the directions of the axis."),
+    choice("direction_chord", "2 sin(angle / 2) of that angle."),
+    choice("twist", "Difference of twist angles. Does not wrap."),
+    choice("twist_chord", "2 sin(angle / 2) of that angle. Wraps."),
     choice(
         "euler",
-        "Distance of Euler angles: the least over equal triples. By the rules of Unreal it does not wrap.",
+        "Distance of Euler angles, the smallest over equivalent triples. With `rules` `unreal` it does not wrap.",
     ),
-    choice("components", "Distance of the quaternions' numbers."),
-    choice("position", "Distance of places."),
+    choice("components", "Distance of the quaternion components."),
+    choice("position", "Distance of positions."),
 ];
 const POSE_METRICS: &[Choice] = &with_driver::<{ METRICS.len() + 1 }>(METRICS);
 pub(crate) const KERNELS: &[Choice] = &[
     choice("gaussian", "exp(-(d/s)²)."),
     choice(
         "gaussian_of_distance",
-        "exp(-d/s²): the Gaussian of Unreal, RigLogic and document 004.",
+        "exp(-d/s²): the Gaussian of Unreal, RigLogic and PSD JSON.",
     ),
     choice("exponential", "exp(-2d/s)."),
     choice("exponential_plain", "exp(-d/s)."),
@@ -59,30 +62,33 @@ const DRIVER_KERNELS: &[Choice] = &with_curve::<{ KERNELS.len() + 1 }>(KERNELS);
 const POSE_KERNELS: &[Choice] = &with_driver::<{ KERNELS.len() + 1 }>(KERNELS);
 const ORDERS: &[Choice] = &[
     choice("xyz", "About x first, then y, then z."),
-    choice("yzx", "About y first."),
-    choice("zxy", "About z first."),
+    choice("yzx", "About y first, then z, then x."),
+    choice("zxy", "About z first, then x, then y."),
     choice("xzy", "About x first, then z, then y."),
     choice("yxz", "About y first, then x, then z."),
     choice("zyx", "About z first, then y, then x."),
 ];
 const AUTOMATIC_WIDTHS: &[Choice] = &[
-    choice("mean", "Mean distance of all pairs of poses."),
+    choice("mean", "Mean distance over all pairs of poses."),
     choice(
         "nearest",
-        "For each pose the distance to the nearest other.",
+        "For each pose, the distance to the nearest other pose.",
     ),
 ];
 const CLAMPS: &[Choice] = &[
-    choice("none", "Not limited."),
-    choice("negative", "Not below 0."),
+    choice("none", "No limits."),
+    choice("negative", "At least 0."),
     choice("unit", "0 to 1."),
 ];
 const SUMS: &[Choice] = &[
-    choice("none", "As it is."),
-    choice("above_one", "Divided away where it is above 1."),
+    choice("none", "Unchanged."),
+    choice(
+        "above_one",
+        "If the sum is above 1, weights are divided by it.",
+    ),
     choice(
         "always",
-        "1, but for where all weights are next to nothing.",
+        "The sum is 1, except where all weights are close to 0.",
     ),
     choice(
         "within_median",
@@ -90,16 +96,16 @@ const SUMS: &[Choice] = &[
     ),
 ];
 const RULES: &[Choice] = &[
-    choice("sinew", "Ours: nothing jumps, nothing is undefined."),
-    choice("document_004", "As document 004 has it."),
-    choice("unreal", "As Unreal's RBF solver has it."),
-    choice("riglogic", "As RigLogic has it."),
+    choice("sinew", "Rules of Sinew: no jumps, nothing undefined."),
+    choice("document_004", "As PSD JSON defines it."),
+    choice("unreal", "As Unreal's RBF solver computes it."),
+    choice("riglogic", "As RigLogic computes it."),
 ];
 const POSE: &[ParameterDesc] = &[
-    ParameterDesc::text("name", "For messages and pictures.").required(),
+    ParameterDesc::text("name", "Name of the pose, for messages and plots.").required(),
     ParameterDesc::transforms(
         "joints",
-        "Where each of the driver's joints is in this pose, in the driver's space.",
+        "Transform of each driver joint in this pose, in the space of `space`.",
     )
     .required(),
     ParameterDesc::float(
@@ -107,20 +113,20 @@ const POSE: &[ParameterDesc] = &[
         1.0,
         0.0,
         1e6,
-        "Multiplies this pose's width; where Unreal or RigLogic interpolate, its weight.",
+        "Multiplies the width of this pose. With the rules `unreal` or `riglogic` and solver `interpolative`: multiplies its weight.",
     )
     .in_setup(),
     ParameterDesc::choice(
         "metric",
         "driver",
         POSE_METRICS,
-        "Instead of the driver's. Ignored where the rules of others interpolate.",
+        "Metric of this pose. Ignored by solver `interpolative` with rules other than `sinew`.",
     ),
     ParameterDesc::choice(
         "kernel",
         "driver",
         POSE_KERNELS,
-        "Instead of the driver's. Ignored where the rules of others interpolate.",
+        "Kernel of this pose. Ignored by solver `interpolative` with rules other than `sinew`.",
     ),
     ParameterDesc {
         name: "curve",
@@ -129,18 +135,18 @@ const POSE: &[ParameterDesc] = &[
         unit: "",
         phase: Phase::Setup,
         count_is: None,
-        doc: "Maps the weight: x0, y0, x1, y1, ... Ignored where the rules of others interpolate.",
+        doc: "Maps the weight of this pose: x0, y0, x1, y1, ... Ignored by solver `interpolative` with rules other than `sinew`.",
     },
     ParameterDesc::bool(
         "enabled",
         true,
-        "Whether it takes part; its weight is 0 if not.",
+        "If false, the pose takes no part and its weight is 0.",
     ),
 ];
 
 /// The words of a pose's own choice: `driver`, and those of the driver.
 const fn with_driver<const N: usize>(words: &[Choice]) -> [Choice; N] {
-    let mut out = [choice("driver", "The driver's."); N];
+    let mut out = [choice("driver", "As the driver."); N];
     let mut i = 0;
     while i < words.len() {
         out[i + 1] = words[i];
@@ -165,12 +171,18 @@ pub(crate) const SPACE: ParameterDesc = ParameterDesc::choice(
     "space",
     "rest",
     SPACES,
-    "What the joints' rotations and places are relative to.",
+    "Space of the joints' rotations and positions.",
 );
-pub(crate) const REFERENCE: ParameterDesc =
-    ParameterDesc::text("reference", "The joint of space `joint`.");
-pub(crate) const METRIC: ParameterDesc =
-    ParameterDesc::choice("metric", "chord", METRICS, "How far values are apart.");
+pub(crate) const REFERENCE: ParameterDesc = ParameterDesc::text(
+    "reference",
+    "For space `joint`: name of the reference joint.",
+);
+pub(crate) const METRIC: ParameterDesc = ParameterDesc::choice(
+    "metric",
+    "chord",
+    METRICS,
+    "How the distance between two poses is measured.",
+);
 pub(crate) const AXIS: ParameterDesc = ParameterDesc {
     name: "axis",
     ty: ParameterType::Vec3,
@@ -178,20 +190,20 @@ pub(crate) const AXIS: ParameterDesc = ParameterDesc {
     unit: "",
     phase: Phase::Setup,
     count_is: None,
-    doc: "Axis of twists, swings and directions, in the joints' own space.",
+    doc: "Axis of twist, swing and direction, in the joint's own space.",
 };
 pub(crate) const ORDER: ParameterDesc = ParameterDesc::choice(
     "rotation_order",
     "xyz",
     ORDERS,
-    "Order of the rotations of metric `euler`.",
+    "For metric `euler`: order of the rotations.",
 );
 pub(crate) const REGULARIZATION: ParameterDesc = ParameterDesc::float(
     "regularization",
     0.0,
     0.0,
     1e3,
-    "Added to the diagonal of the system: above 0, weights are calmer and no longer exact at the poses.",
+    "Added to the diagonal of the system. Above 0, weights are smoother but no longer exact at the poses.",
 )
 .in_setup();
 pub(crate) const SWING_TOLERANCE: ParameterDesc = ParameterDesc::float(
@@ -199,7 +211,7 @@ pub(crate) const SWING_TOLERANCE: ParameterDesc = ParameterDesc::float(
     0.02,
     0.0,
     10.0,
-    "How much the poses of a twist driver may swing.",
+    "Largest swing that the poses of a twist driver may have.",
 )
 .with_unit("rad")
 .in_setup();
@@ -208,7 +220,7 @@ pub(crate) const SWING_TOLERANCE: ParameterDesc = ParameterDesc::float(
 pub static DESC: NodeDesc = NodeDesc {
     name: "pose_driver",
     kind: NodeKind::Driver,
-    summary: "Weights of poses from joints' rotations or places (radial basis functions).",
+    summary: "Computes pose weights from joint rotations or positions (radial basis functions).",
     page: include_str!("README.md"),
     rows: &[
         129, 131, 132, 133, 134, 135, 136, 137, 138, 139, 140, 141, 142, 143, 144, 145, 146, 147,
@@ -222,7 +234,7 @@ pub static DESC: NodeDesc = NodeDesc {
     outputs: &[PortDesc::output(
         "weights",
         PortType::Values,
-        "One weight a pose, in their order.",
+        "One weight for each pose, in the order of `poses`.",
     )],
     parameters: &[
         JOINTS,
@@ -232,7 +244,7 @@ pub static DESC: NodeDesc = NodeDesc {
             "solver",
             "interpolative",
             SOLVERS,
-            "How weights come about.",
+            "How weights are computed.",
         ),
         METRIC,
         AXIS,
@@ -250,14 +262,14 @@ pub static DESC: NodeDesc = NodeDesc {
             unit: "",
             phase: Phase::Setup,
             count_is: None,
-            doc: "Of kernel `curve`: x0, y0, x1, y1, ..., x rising; level before and behind.",
+            doc: "For kernel `curve`: x0, y0, x1, y1, ... with increasing x. Constant before and after them.",
         },
         ParameterDesc::float(
             "width",
             0.0,
             0.0,
             1e6,
-            "Width of the kernel, in the unit of the metric (radians, metres); 0: from the poses.",
+            "Width of the kernel, in the unit of the metric. 0 derives it from the poses.",
         )
         .with_unit("rad or m")
         .in_setup(),
@@ -265,18 +277,23 @@ pub static DESC: NodeDesc = NodeDesc {
             "automatic_width",
             "mean",
             AUTOMATIC_WIDTHS,
-            "The width that comes from the poses.",
+            "How `width` 0 derives the width from the poses.",
         ),
         REGULARIZATION,
         ParameterDesc::choice("clamp", "negative", CLAMPS, "Limits of each weight."),
-        ParameterDesc::choice("normalize", "above_one", SUMS, "What becomes of the sum."),
-        ParameterDesc::transform("median", "The middle of `within_median`.").in_setup(),
+        ParameterDesc::choice(
+            "normalize",
+            "above_one",
+            SUMS,
+            "How the sum of the weights is normalised.",
+        ),
+        ParameterDesc::transform("median", "For `within_median`: centre of the region.").in_setup(),
         ParameterDesc::float(
             "median_min",
             std::f64::consts::FRAC_PI_4,
             0.0,
             1e6,
-            "Distance from the median up to which the sum is 1.",
+            "For `within_median`: distance from `median` up to which the sum is 1.",
         )
         .with_unit("rad")
         .in_setup(),
@@ -285,7 +302,7 @@ pub static DESC: NodeDesc = NodeDesc {
             std::f64::consts::FRAC_PI_3,
             0.0,
             1e6,
-            "Distance from which on it is left below 1.",
+            "For `within_median`: distance from `median` beyond which a sum below 1 is kept.",
         )
         .with_unit("rad")
         .in_setup(),
@@ -297,7 +314,12 @@ pub static DESC: NodeDesc = NodeDesc {
             "Weights up to this become 0, after normalising.",
         )
         .in_setup(),
-        ParameterDesc::choice("rules", "sinew", RULES, "Whose order of steps to follow."),
+        ParameterDesc::choice(
+            "rules",
+            "sinew",
+            RULES,
+            "System whose rules the node follows.",
+        ),
         SWING_TOLERANCE,
         ParameterDesc::records("poses", POSE, "The poses."),
     ],

@@ -12,20 +12,27 @@ use crate::{
 const INFLUENCES: &[Choice] = &[
     choice(
         "skin",
-        "As much as it is skinned to it, in relation to the other driver joints.",
+        "By the joint weights of the vertex, normalised over the driver joints.",
     ),
-    choice("equal", "Of each the same: plain pose space deformation."),
+    choice(
+        "equal",
+        "All driver joints equally: plain pose space deformation.",
+    ),
 ];
 
 const POSE: &[ParameterDesc] = &[
-    ParameterDesc::text("name", "For messages; each pose has its own.").required(),
+    ParameterDesc::text(
+        "name",
+        "Name of the pose, for messages. Each pose needs its own.",
+    )
+    .required(),
     ParameterDesc::text(
         "target",
         "Name of the morph target that is full in this pose; \"\" for none, as in the neutral pose.",
     ),
     ParameterDesc::transforms(
         "joints",
-        "Where each of the driver joints is in this pose, in their space.",
+        "Transform of each driver joint in this pose, in the space of `space`.",
     )
     .required(),
 ];
@@ -34,7 +41,7 @@ const POSE: &[ParameterDesc] = &[
 pub static DESC: NodeDesc = NodeDesc {
     name: "pose_space_deformation",
     kind: NodeKind::Deformer,
-    summary: "Adds shapes made for poses, interpolated for each vertex by the joints that it follows.",
+    summary: "Adds shapes sculpted for poses, interpolated at each vertex by the joints that it follows.",
     page: include_str!("README.md"),
     rows: &[157],
     inputs: &[
@@ -52,7 +59,7 @@ pub static DESC: NodeDesc = NodeDesc {
     ],
     outputs: &[PortDesc::mesh_output(
         MeshEffect::MOVES_FRAMES,
-        "The mesh with the shape of the pose, to be skinned.",
+        "The mesh with the shape of the pose, before skinning.",
     )],
     parameters: &[
         JOINTS,
@@ -62,7 +69,7 @@ pub static DESC: NodeDesc = NodeDesc {
             "influence",
             "skin",
             INFLUENCES,
-            "How much a vertex sees of each driver joint.",
+            "How much each driver joint counts for a vertex.",
         ),
         METRIC,
         AXIS,
@@ -78,7 +85,7 @@ pub static DESC: NodeDesc = NodeDesc {
             0.0,
             0.0,
             1e6,
-            "Width of the kernel, in the unit of the metric (radians, metres); 0: from the poses.",
+            "Width of the kernel, in the unit of the metric. 0 derives it from the poses.",
         )
         .with_unit("rad")
         .in_setup(),

@@ -16,17 +16,17 @@ use std::any::Any;
 pub static DESC: NodeDesc = NodeDesc {
     name: "sdf",
     kind: NodeKind::Field,
-    summary: "Signed distance to a mesh, on a grid of bricks that follows it.",
+    summary: "Signed distance field of a mesh, on a sparse grid that follows the mesh.",
     page: include_str!("README.md"),
     rows: &[67, 69, 73, 74, 75, 76, 77, 80, 81, 83, 86],
     inputs: &[
-        PortDesc::input("mesh", PortType::Mesh, "The mesh, skinned or not: triangles."),
-        PortDesc::optional("pose", PortType::Pose, "Pose of the rig that has the joint of `follow`."),
+        PortDesc::input("mesh", PortType::Mesh, "Triangle mesh, skinned or not."),
+        PortDesc::optional("pose", PortType::Pose, "Pose of the rig that has the joint named in `follow`."),
     ],
     outputs: &[PortDesc::output(
         "field",
         PortType::Field,
-        "The field: distances, positive outside.",
+        "Signed distances, positive outside.",
     )],
     parameters: &[
         ParameterDesc::int(
@@ -34,7 +34,7 @@ pub static DESC: NodeDesc = NodeDesc {
             64,
             1,
             4096,
-            "Cells along `axis` of the mesh at rest; the grid has `padding` more on each side.",
+            "Number of cells along `axis` of the rest mesh. The grid adds `padding` cells on each side.",
         ),
         ParameterDesc::choice(
             "axis",
@@ -43,16 +43,16 @@ pub static DESC: NodeDesc = NodeDesc {
                 Choice { name: "x", doc: "The first axis." },
                 Choice { name: "y", doc: "The second axis." },
                 Choice { name: "z", doc: "The third axis." },
-                Choice { name: "longest", doc: "The one along which the mesh is longest at rest." },
+                Choice { name: "longest", doc: "The axis along which the rest mesh is longest." },
             ],
-            "Axis along which `cells` counts.",
+            "Axis along which `cells` is counted.",
         ),
         ParameterDesc::float(
             "cell_size",
             0.0,
             0.0,
             1e9,
-            "Edge of a cell; 0 takes it from `cells`.",
+            "Edge length of a cell. 0 derives it from `cells`.",
         )
         .with_unit("m")
         .in_setup(),
@@ -60,19 +60,19 @@ pub static DESC: NodeDesc = NodeDesc {
             "box",
             "tight",
             &[
-                Choice { name: "tight", doc: "Around the mesh of each frame." },
-                Choice { name: "rest", doc: "Around the mesh at rest, in all frames." },
+                Choice { name: "tight", doc: "Around the mesh of the current frame." },
+                Choice { name: "rest", doc: "Around the rest mesh, in all frames." },
             ],
-            "Where the grid is, in the frame that `follow` carries.",
+            "Bounding box of the grid. It moves with the joint `follow`.",
         ),
-        ParameterDesc::float("padding", 4.0, 0.0, 1e4, "Cells between that box and the edge of the grid.")
+        ParameterDesc::float("padding", 4.0, 0.0, 1e4, "Number of cells between the bounding box and the edge of the grid.")
             .in_setup(),
         ParameterDesc::float(
             "band",
             3.0,
             1.0,
             1e4,
-            "Within this many cells of the surface all distances are exact at the nodes; further away one in seven nodes an axis is.",
+            "Within this many cells of the surface, distances are exact at all grid nodes. Farther away, they are exact at every seventh node along each axis.",
         )
         .in_setup(),
         ParameterDesc::choice(
@@ -81,25 +81,25 @@ pub static DESC: NodeDesc = NodeDesc {
             &[
                 Choice {
                     name: "automatic",
-                    doc: "Winding numbers for a mesh that several joints move, since it folds into itself; else pseudonormals.",
+                    doc: "Winding numbers if several joints move the mesh, because it folds into itself. Otherwise pseudonormals.",
                 },
                 Choice {
                     name: "pseudonormals",
-                    doc: "The side of the nearest face, edge or vertex: for closed meshes that do not cut through themselves.",
+                    doc: "Side of the nearest face, edge or vertex. For closed meshes that do not intersect themselves.",
                 },
                 Choice {
                     name: "winding_number",
-                    doc: "How often the mesh winds around a point: for open, self-cutting and self-touching meshes.",
+                    doc: "How often the mesh winds around a point. For open, self-intersecting and self-touching meshes.",
                 },
             ],
-            "What decides between inside and outside.",
+            "How inside and outside are told apart.",
         ),
         ParameterDesc::choice(
             "storage",
             "single",
             &[
-                Choice { name: "single", doc: "32 bits a distance." },
-                Choice { name: "half", doc: "16 bits a distance: within 0.001 cells at 3 cells." },
+                Choice { name: "single", doc: "32 bits per distance." },
+                Choice { name: "half", doc: "16 bits per distance: within 0.001 cells at a distance of 3 cells." },
             ],
             "How distances are stored.",
         ),

@@ -36,11 +36,11 @@ pub static DESC: NodeDesc = NodeDesc {
             &[
                 Choice {
                     name: "plane",
-                    doc: "Sections move sideways with height.",
+                    doc: "Each section moves sideways by a sine of its height.",
                 },
                 Choice {
                     name: "radial",
-                    doc: "Rings: points move along the axis with distance from it.",
+                    doc: "Rings: points move along the axis by a sine of their distance from it.",
                 },
             ],
             "Shape of the wave.",
@@ -48,14 +48,14 @@ pub static DESC: NodeDesc = NodeDesc {
         ParameterDesc::float("amplitude", 0.0, -1e6, 1e6, "Largest displacement.").with_unit("m"),
         ParameterDesc::float("wavelength", 0.5, 1e-4, 1e6, "Distance between two crests.")
             .with_unit("m"),
-        ParameterDesc::float("phase", 0.0, -1e4, 1e4, "Phase where the region begins.")
+        ParameterDesc::float("phase", 0.0, -1e4, 1e4, "Phase at the start of the region.")
             .with_unit("rad"),
         ParameterDesc::float(
             "direction",
             0.0,
             -1e4,
             1e4,
-            "Plane wave: where it moves to, about the axis; 0 is the first cross axis.",
+            "For `plane`: direction of the displacement, as an angle about the axis. 0 is the first cross axis.",
         )
         .with_unit("rad"),
         ParameterDesc::float(
@@ -63,7 +63,7 @@ pub static DESC: NodeDesc = NodeDesc {
             0.0,
             0.0,
             1e3,
-            "Radial wave: how fast it fades with distance, in 1/m.",
+            "For `radial`: how fast the wave fades with distance from the axis.",
         )
         .with_unit("1/m"),
         Region::LENGTH,

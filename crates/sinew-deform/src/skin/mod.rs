@@ -44,11 +44,15 @@ pub static DESC: NodeDesc = NodeDesc {
     rows: &[17, 18],
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "Mesh with joint weights."),
-        PortDesc::input("pose", PortType::Pose, "Pose of the rig it is bound to."),
+        PortDesc::input(
+            "pose",
+            PortType::Pose,
+            "Pose of the rig that the mesh is bound to.",
+        ),
         PortDesc::optional(
             "dual_quaternion_mask",
             PortType::Mask,
-            "For method `blended`: how much of the dual-quaternion result each vertex takes; open means 1.",
+            "For method `blended`: share of the dual quaternion result at each vertex. Without a link it is 1.",
         ),
     ],
     outputs: &[PortDesc::mesh_output(
@@ -74,7 +78,7 @@ pub static DESC: NodeDesc = NodeDesc {
                 },
                 Choice {
                     name: "blended",
-                    doc: "Per vertex between linear and dual quaternion.",
+                    doc: "A blend of linear and dual quaternion at each vertex.",
                 },
             ],
             "How the joints of a vertex combine.",
@@ -84,7 +88,7 @@ pub static DESC: NodeDesc = NodeDesc {
             1.0,
             0.0,
             1.0,
-            "For method `blended`: 0 linear, 1 dual quaternion; multiplied with `dual_quaternion_mask`.",
+            "For method `blended`: 0 is linear, 1 is dual quaternion. Multiplied by `dual_quaternion_mask`.",
         ),
     ],
     bind: bind_node,

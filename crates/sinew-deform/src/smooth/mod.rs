@@ -34,13 +34,13 @@ pub static DESC: NodeDesc = NodeDesc {
         "The smoothed mesh.",
     )],
     parameters: &[
-        ParameterDesc::int("iterations", 10, 0, 10_000, "Number of passes.").in_update(),
+        ParameterDesc::int("iterations", 10, 0, 10_000, "Number of smoothing passes.").in_update(),
         ParameterDesc::float(
             "step",
             0.5,
             0.0,
             1.0,
-            "How far each pass goes towards the mean; above 0.5 short waves flip sign.",
+            "Fraction of the way to the mean of the neighbours that each pass moves a point. Above 0.5, short waves flip sign from pass to pass.",
         ),
         WEIGHTS,
         PIN_BORDER,

@@ -16,13 +16,13 @@ mod tests;
 const CAPSULE_FIELDS: &[ParameterDesc] = &[
     ParameterDesc {
         default: crate::DefaultValue::Required,
-        ..point("from", "Centre of one end, where it is in the bind pose.")
+        ..point("from", "Centre of one end, in the bind pose.")
     },
     ParameterDesc {
         default: crate::DefaultValue::Required,
         ..point(
             "to",
-            "Centre of the other end; the same point makes a ball.",
+            "Centre of the other end. The same point as `from` makes a ball.",
         )
     },
     ParameterDesc::float(
@@ -30,7 +30,7 @@ const CAPSULE_FIELDS: &[ParameterDesc] = &[
         0.1,
         0.0,
         1e9,
-        "Radius, that of end `from` where the other one differs.",
+        "Radius at `from`, and at `to` unless `end_radius` is given.",
     )
     .with_unit("m"),
     ParameterDesc::float(
@@ -38,18 +38,19 @@ const CAPSULE_FIELDS: &[ParameterDesc] = &[
         -1.0,
         -1.0,
         1e9,
-        "Radius of end `to`; -1: that of the other end.",
+        "Radius at `to`. -1 uses `radius`.",
     )
     .with_unit("m"),
 ];
 
 const PLANE_FIELDS: &[ParameterDesc] = &[
-    point("point", "A point of it, where it is in the bind pose."),
+    point("point", "A point on the plane, in the bind pose."),
     ParameterDesc {
         default: crate::DefaultValue::Vec3([0.0, 1.0, 0.0]),
+        unit: "",
         ..point(
             "normal",
-            "Direction out of the solid, of any length above zero.",
+            "Direction out of the solid. Any length above 0 will do.",
         )
     },
 ];
@@ -76,23 +77,23 @@ pub static DESC: NodeDesc = NodeDesc {
     inputs: &[PortDesc::optional(
         "pose",
         PortType::Pose,
-        "Pose of the rig that has the joint of `follow`.",
+        "Pose of the rig that has the joint named in `follow`.",
     )],
     outputs: &[PortDesc::output(
         "field",
         PortType::Field,
-        "The field: distance to the nearest of them, positive outside.",
+        "Signed distance to the nearest solid, positive outside.",
     )],
     parameters: &[
         ParameterDesc::records(
             "capsules",
             CAPSULE_FIELDS,
-            "Capsules, balls, cones with round ends.",
+            "Capsules, balls and cones with round ends.",
         ),
         ParameterDesc::records(
             "planes",
             PLANE_FIELDS,
-            "Half spaces: solid on the side that the normal leads away from.",
+            "Half spaces. The normal points out of the solid side.",
         ),
         FOLLOW,
     ],

@@ -64,14 +64,14 @@ const MODE: ParameterDesc = ParameterDesc::choice(
     &[
         Choice {
             name: "volume_preserving",
-            doc: "Every small piece keeps its volume; smooth at the limits; never folds.",
+            doc: "Keeps the volume at every point, is smooth at the limits and never folds.",
         },
         Choice {
             name: "documented",
-            doc: "The published formula: even stretch, sine bulge, volume kept roughly.",
+            doc: "The published formula: uniform stretch, sine bulge, volume kept approximately.",
         },
     ],
-    "How the section follows the stretch.",
+    "How the cross section follows the stretch.",
 );
 
 const CONVENTION: ParameterDesc = ParameterDesc::choice(
@@ -80,14 +80,14 @@ const CONVENTION: ParameterDesc = ParameterDesc::choice(
     &[
         Choice {
             name: "one_at_rest",
-            doc: "New length over old length.",
+            doc: "New length divided by old length: 1 is rest.",
         },
         Choice {
             name: "half_at_rest",
-            doc: "Half of that: the published factor, 0.5 at rest.",
+            doc: "Half of that, as in the published formula: 0.5 is rest.",
         },
     ],
-    "What number means rest.",
+    "Meaning of `stretch`.",
 );
 
 const STRETCH: ParameterDesc = ParameterDesc::float(
@@ -95,8 +95,8 @@ const STRETCH: ParameterDesc = ParameterDesc::float(
     1.0,
     0.0,
     1000.0,
-    "New length of the region over its old one (see `stretch_convention`): 1 is rest, 2 twice as long, 0.5 half. \
-     Kept above 0.01 in the volume-preserving mode and above 0.0001 in the documented one.",
+    "New length of the region divided by its old length (see `stretch_convention`). Mode `volume_preserving` keeps it \
+     within 0.01 to 100, mode `published` at 0.0001 or more.",
 );
 
 const AXIS_BIAS: ParameterDesc = ParameterDesc::float(
@@ -104,8 +104,8 @@ const AXIS_BIAS: ParameterDesc = ParameterDesc::float(
     0.5,
     0.0,
     1.0,
-    "Where along the region the section changes most: 0.5 in the middle, less towards the bottom. The \
-     volume-preserving mode keeps it within 0.05 to 0.95.",
+    "Height in the region where the section changes most, as a fraction: 0.5 is the middle. Mode `volume_preserving` \
+     keeps it within 0.05 to 0.95.",
 );
 
 const CROSS_BIAS: ParameterDesc = ParameterDesc::float(
@@ -113,14 +113,14 @@ const CROSS_BIAS: ParameterDesc = ParameterDesc::float(
     0.5,
     0.0,
     1.0,
-    "How the two cross axes share the change: 0.5 equally, 0 all by the first, 1 all by the second.",
+    "How the two cross axes share the change: 0.5 equally, 0 only the first axis, 1 only the second.",
 );
 
 const PREVENT_FOLD: ParameterDesc = ParameterDesc::bool(
     "prevent_fold",
     true,
-    "Documented mode: stop thinning before a section turns inside out (beyond 7.57 times the rest length, 2.75 at \
-     full `cross_bias`). Off gives the published numbers there too.",
+    "For mode `published`: stops thinning before a section turns inside out. If false, all numbers are the published \
+     ones.",
 )
 .in_update();
 
@@ -129,7 +129,7 @@ const DEBUG_SIZE: ParameterDesc = ParameterDesc::float(
     0.3,
     0.0,
     1e6,
-    "Half the side of the debug planes, in units of the local frame.",
+    "Half the side length of the debug planes, in units of the local frame.",
 )
 .with_unit("m");
 

@@ -41,7 +41,7 @@ pub static DESC: NodeDesc = NodeDesc {
     inputs: &[PortDesc::input(
         "mesh",
         PortType::Mesh,
-        "Mesh whose normals and tangents no longer fit its positions.",
+        "Mesh whose normals and tangents no longer match its positions.",
     )],
     outputs: &[PortDesc::mesh_output(
         MeshEffect {
@@ -57,13 +57,13 @@ pub static DESC: NodeDesc = NodeDesc {
             "normals",
             "angle_weighted",
             NORMALS,
-            "How normals are made from the triangles around a point.",
+            "How normals are computed from the triangles around a point.",
         ),
         ParameterDesc::choice(
             "tangents",
             "uv",
             TANGENTS,
-            "How tangents are made; written only where something downstream reads them.",
+            "How tangents are computed. They are written only if a node downstream or an output needs them.",
         ),
         ParameterDesc::choice(
             "hard_edges",
@@ -76,7 +76,7 @@ pub static DESC: NodeDesc = NodeDesc {
             std::f64::consts::FRAC_PI_6,
             0.0,
             std::f64::consts::PI,
-            "With hard_edges 'angle': the largest rest angle that is smoothed.",
+            "For `hard_edges` `angle`: largest angle at rest that is smoothed.",
         )
         .with_unit("rad")
         .in_setup(),
@@ -85,7 +85,7 @@ pub static DESC: NodeDesc = NodeDesc {
             0.0,
             0.0,
             f64::MAX,
-            "Vertices at most this far apart at rest count as one position; 0 joins equal positions only.",
+            "Vertices at most this far apart at rest count as one position. 0 joins only equal positions.",
         )
         .with_unit("m")
         .in_setup(),
@@ -94,7 +94,7 @@ pub static DESC: NodeDesc = NodeDesc {
             0,
             0,
             255,
-            "Texture coordinate set that tangents follow.",
+            "Index of the texture coordinate set that tangents follow.",
         ),
     ],
     bind,
@@ -107,7 +107,7 @@ pub static DESC: NodeDesc = NodeDesc {
 const NORMALS: &[Choice] = &[
     Choice {
         name: "angle_weighted",
-        doc: "Face normals weighted by the corner angle; does not depend on how flat faces are triangulated.",
+        doc: "Face normals weighted by the corner angle. Independent of the triangulation of flat faces.",
     },
     Choice {
         name: "area_weighted",
@@ -115,17 +115,17 @@ const NORMALS: &[Choice] = &[
     },
     Choice {
         name: "keep_authored_delta",
-        doc: "Authored rest normals, carried along in the frame of the angle-weighted normal.",
+        doc: "Authored rest normals, carried in the frame of the angle-weighted normal.",
     },
     Choice {
         name: "fixed_point",
-        doc: "Compatibility: angle weights, each addend cut to an integer at 0x7fff steps a unit.",
+        doc: "For compatibility: angle weights, with each addend truncated to an integer of 0x7fff steps per unit.",
     },
 ];
 const TANGENTS: &[Choice] = &[
     Choice {
         name: "uv",
-        doc: "Angle-weighted direction of growing u, made perpendicular to the normal.",
+        doc: "Angle-weighted direction of increasing u, made perpendicular to the normal.",
     },
     Choice {
         name: "mikktspace",
@@ -137,25 +137,25 @@ const TANGENTS: &[Choice] = &[
     },
     Choice {
         name: "none",
-        doc: "Ignore UVs: perpendicular to the normal, along one edge.",
+        doc: "Ignores UVs: perpendicular to the normal, along one edge.",
     },
 ];
 const HARD_EDGES: &[Choice] = &[
     Choice {
         name: "authored",
-        doc: "Vertices whose rest normals agree within a degree; all where the mesh has no normals.",
+        doc: "Vertices whose authored rest normals agree within 1 degree. All vertices if the mesh has no normals.",
     },
     Choice {
         name: "angle",
-        doc: "Vertices whose own rest normals differ by at most hard_angle.",
+        doc: "Vertices whose own rest normals differ by at most `hard_angle`.",
     },
     Choice {
         name: "none",
-        doc: "All: no hard edge.",
+        doc: "All vertices: no hard edges.",
     },
     Choice {
         name: "split",
-        doc: "None: every vertex takes only the triangles that name it.",
+        doc: "No vertices: each vertex uses only its own triangles.",
     },
 ];
 

@@ -57,7 +57,7 @@ pub static DESC: NodeDesc = NodeDesc {
                     doc: "By equal factors: a flare.",
                 },
             ],
-            "How the scale goes from the bottom to the top.",
+            "How the scale changes from the bottom to the top.",
         ),
         ParameterDesc::float(
             "curve",

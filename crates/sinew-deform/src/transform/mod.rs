@@ -31,7 +31,7 @@ pub static DESC: NodeDesc = NodeDesc {
         "The moved mesh.",
     )],
     parameters: &[
-        ParameterDesc::transform("transform", "Where the mesh goes, scene space."),
+        ParameterDesc::transform("transform", "Transform to apply, in scene space."),
         MaskWeight::WEIGHT,
         MaskWeight::INVERT,
     ],

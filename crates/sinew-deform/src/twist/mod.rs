@@ -1,4 +1,4 @@
-//! Node `twist`: Turns each section about an axis.
+//! Node `twist`: rotates each section about an axis.
 
 mod reference;
 #[cfg(test)]
@@ -16,7 +16,7 @@ pub use reference::{Twist, TwistMap};
 pub static DESC: NodeDesc = NodeDesc {
     name: "twist",
     kind: NodeKind::Deformer,
-    summary: "Turns each section about an axis.",
+    summary: "Rotates each section about an axis.",
     page: include_str!("README.md"),
     rows: &[66],
     inputs: &[
@@ -30,14 +30,20 @@ pub static DESC: NodeDesc = NodeDesc {
     parameters: &[
         Placement::TRANSFORM,
         Placement::AXIS,
-        ParameterDesc::float("angle", 0.0, -1e4, 1e4, "Angle at the top of the region.")
-            .with_unit("rad"),
+        ParameterDesc::float(
+            "angle",
+            0.0,
+            -1e4,
+            1e4,
+            "Rotation angle at the top of the region.",
+        )
+        .with_unit("rad"),
         ParameterDesc::float(
             "start_angle",
             0.0,
             -1e4,
             1e4,
-            "Angle at the bottom of the region.",
+            "Rotation angle at the bottom of the region.",
         )
         .with_unit("rad"),
         ParameterDesc::choice(

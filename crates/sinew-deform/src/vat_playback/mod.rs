@@ -29,12 +29,12 @@ pub static DESC: NodeDesc = NodeDesc {
         PortDesc::input(
             "mesh",
             PortType::Mesh,
-            "The carrier: the mesh that was made for the bake, its vertices in the same order.",
+            "The carrier: the mesh that was written with the bake, with its vertices in the same order.",
         ),
         PortDesc::input(
             "animation",
             PortType::VertexAnimation,
-            "The bake: an input of the graph that names a manifest.",
+            "The bake: a graph input of type `vertex_animation` that names a manifest.",
         ),
     ],
     outputs: &[PortDesc::mesh_output(
@@ -42,30 +42,30 @@ pub static DESC: NodeDesc = NodeDesc {
             normals: AttributeEffect::Recompute,
             ..MeshEffect::MOVES_POINTS
         },
-        "The mesh as it was baked; normals where the bake has them.",
+        "The baked mesh, with normals if the bake has them.",
     )],
     parameters: &[
-        ParameterDesc::frame_time("time", "The moment to show."),
-        ParameterDesc::text("clip", "Name of the clip; the first where this is empty."),
+        ParameterDesc::frame_time("time", "Time to show."),
+        ParameterDesc::text("clip", "Name of the clip. Empty selects the first clip."),
         ParameterDesc::float(
             "speed",
             1.0,
             -1e6,
             1e6,
-            "How fast the clip runs; backwards below 0.",
+            "Playback speed. Below 0 the clip plays backwards.",
         ),
         ParameterDesc::float(
             "time_offset_secs",
             0.0,
             -1e9,
             1e9,
-            "Added behind the speed: where in the clip time 0 is.",
+            "Time in the clip at `time` 0. Added after `speed` is applied.",
         )
         .with_unit("s"),
         ParameterDesc::bool(
             "blend",
             true,
-            "Whether to mix the frames before and behind the moment, where the bake allows it.",
+            "Blends the frames before and after `time`, if the bake allows it.",
         )
         .in_update(),
     ],

@@ -36,7 +36,7 @@ pub static DESC: NodeDesc = NodeDesc {
         PortDesc::input(
             "driver",
             PortType::Mesh,
-            "Mesh whose surface it follows; its authored rest shape is the bind surface.",
+            "Mesh whose surface moves the points. They are bound to its authored rest shape.",
         ),
         MASK_PORT,
     ],
@@ -49,14 +49,14 @@ pub static DESC: NodeDesc = NodeDesc {
             "mode",
             "surface",
             MODES,
-            "What a point hangs on.",
+            "What each point is attached to.",
         ),
         ParameterDesc::float(
             "max_distance",
             0.0,
             0.0,
             f64::MAX,
-            "Points farther from the driver at rest stay where they are; 0 means no limit.",
+            "Points farther than this from the driver at rest do not move. 0 means no limit.",
         )
         .with_unit("m")
         .in_setup(),
@@ -65,7 +65,7 @@ pub static DESC: NodeDesc = NodeDesc {
             0.0,
             0.0,
             f64::MAX,
-            "Width of the band inside max_distance over which the effect fades to nothing.",
+            "Width of the band inside `max_distance` over which the effect fades out.",
         )
         .with_unit("m")
         .in_setup(),
@@ -74,21 +74,21 @@ pub static DESC: NodeDesc = NodeDesc {
             8,
             1,
             256,
-            "Mode smooth: how many triangles share a point.",
+            "For mode `smooth`: number of triangles that move a point.",
         ),
         ParameterDesc::float(
             "radius",
             0.0,
             0.0,
             f64::MAX,
-            "Mode smooth: distance at which a triangle's share has fallen to 1/e; 0 takes the driver's mean edge.",
+            "For mode `smooth`: distance at which the weight of a triangle has fallen to 1/e. 0 uses the mean edge length of the driver.",
         )
         .with_unit("m")
         .in_setup(),
         ParameterDesc::bool(
             "reject_opposing",
             false,
-            "Leave out driver triangles that face away from the point's own normal (lips, eyelids).",
+            "Ignores driver triangles that face away from the point's rest normal. Useful at lips and eyelids.",
         ),
         MaskWeight::WEIGHT,
         MaskWeight::INVERT,
@@ -103,7 +103,7 @@ pub static DESC: NodeDesc = NodeDesc {
 const MODES: &[Choice] = &[
     Choice {
         name: "surface",
-        doc: "One place on the smooth surface, offset along the interpolated normal; continuous.",
+        doc: "One point of the smooth surface, with an offset along the interpolated normal. Continuous.",
     },
     Choice {
         name: "triangle",
@@ -111,7 +111,7 @@ const MODES: &[Choice] = &[
     },
     Choice {
         name: "smooth",
-        doc: "A weighted blend of the closest triangles' frames.",
+        doc: "A weighted blend of the frames of the closest triangles.",
     },
 ];
 
