@@ -1,5 +1,16 @@
 //! Strands and solids: keeps hair out of anything that knows its signed distance.
 #![doc = include_str!("README.md")]
+//!
+//! # In Rust
+//!
+//! A solid is anything that implements [`Distance`]; [`Capsule`] and [`Plane`] are exact. A [`Collider`] is a solid with its rigid
+//! motion during the frame. A [`Contact`] names a collider, with a margin and a friction of its own. A hair may have any number of
+//! contacts. [`CollideJob`] does one frame.
+//!
+//! # For developers
+//!
+//! Margins that hold in full right after the root keep hair from resting: of a mohawk's 2,228 guides at a margin of 2 mm, 178 went on
+//! at more than 1 m/s after the head was still, and none with margins that grow from the skin.
 
 mod chunks;
 mod contact;

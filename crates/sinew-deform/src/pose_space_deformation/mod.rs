@@ -1,4 +1,8 @@
 //! Node `pose_space_deformation`: shapes made for poses, interpolated for each vertex by the joints that it follows.
+//!
+//! Measured on the sample arm with sculpts of elbow and wrist, at nine combinations that were held back: at the elbow the error is 2.51
+//! mm (root mean square) with `equal` and 0.19 mm with `skin`; at the wrist 1.46 and 1.17 mm, since its skin follows the forearm, too,
+//! which the elbow moves. `cargo test -p sinew --test it combinations -- --nocapture` prints the numbers.
 
 mod bind;
 mod blocks;
