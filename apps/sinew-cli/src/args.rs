@@ -9,13 +9,13 @@ use std::str::FromStr;
 
 pub(crate) use crate::render_args::RenderArgs;
 
-/// How messages on standard error look.
+/// Format of messages on standard error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogFormat {
-    /// For people; with a progress bar on a terminal.
+    /// Plain text, with a progress bar on a terminal.
     #[default]
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
@@ -25,27 +25,48 @@ pub(crate) enum LogFormat {
     name = "sinew",
     version,
     arg_required_else_help = true,
-    after_help = "Exit codes: 0 done, 2 wrong command line, 3 input file, 4 graph document, 5 graph and character (or values) do not fit, 6 output, 7 graphics device, 130 stopped by Ctrl-C, SIGTERM or SIGHUP."
+    after_help = "\
+Environment:
+  SINEW_ADAPTER  the GPU to use: part of its name, or `software`
+
+Exit codes:
+    0  done
+    2  wrong command line
+    3  an input file is missing or wrong
+    4  the graph document is wrong
+    5  the graph does not fit the character or the values, or a comparison failed
+    6  the output cannot be written
+    7  there is no GPU, or it failed
+  130  stopped by Ctrl-C, SIGTERM or SIGHUP"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// How messages on standard error look.
+    /// Set the format of messages on standard error.
+    ///
+    /// With `json`, the reports of `bench`, `doctor`, `bake skin` and `psd` on standard output are JSON, too.
     #[arg(long, global = true, value_enum, default_value_t)]
     pub(crate) log_format: LogFormat,
-    /// Say nothing but errors.
+    /// Print errors only: no warnings, notes or progress.
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
-    /// Files that a graph names lie in its folder (a graph in a character: the character's), or in this one; may be given often.
+    /// Allow graphs to read files from this folder. Repeat for more folders.
+    ///
+    /// By default a graph reads files only from its own folder and the folders below. For a graph that is embedded in a
+    /// character, that is the folder of the character.
     #[arg(long = "allow-folder", global = true, value_name = "DIR")]
     pub(crate) allowed_folders: Vec<PathBuf>,
-    /// Replace files that the same command reads, or that are of another kind than it writes.
+    /// Overwrite files that Sinew refuses to overwrite by default.
+    ///
+    /// These are files that the same command reads, files of another kind than the output, and the graph file of `init`.
     #[arg(long, global = true)]
     pub(crate) force: bool,
-    /// Do not wait until files are on the disk: faster on slow disks, but a machine that loses its power may lose them.
+    /// Do not wait until written files are on the disk. Faster on slow disks, but a power failure can lose the files.
     #[arg(long, global = true)]
     pub(crate) no_sync: bool,
-    /// Run kernels of a graph that came within its character on hardware, too: look at them first, with `sinew check CHARACTER`.
+    /// Run custom kernels of a graph that is embedded in a character on GPU hardware.
+    ///
+    /// Check the kernels first with `sinew check CHARACTER`. Software adapters run them without this option.
     #[arg(long, global = true)]
     pub(crate) trust: bool,
 }
@@ -54,11 +75,11 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Deform a character and write the frames.
     Run(RunArgs),
-    /// Draw a character, with or without a graph, or a mesh sequence.
+    /// Draw pictures of a character or a mesh sequence.
     Render(Box<RenderArgs>),
-    /// Check a graph document.
+    /// Check a graph document for errors.
     Check(CheckArgs),
-    /// Say what is in a file.
+    /// Show what a file contains.
     Inspect(InspectArgs),
     /// List the node kinds, or describe one.
     Nodes(NodesArgs),
@@ -66,31 +87,31 @@ pub(crate) enum Command {
     Schema,
     /// Write a commented starter graph.
     Init(InitArgs),
-    /// Pose space deformation: look at drivers, make correctives from posed sculpts.
+    /// Pose space deformation: check, plot, fit and convert pose drivers; make correctives from posed sculpts.
     #[command(subcommand)]
     Psd(crate::psd_args::PsdCommand),
-    /// Hair: grow strands on a mesh.
+    /// Grow strands of hair on a mesh.
     #[command(subcommand)]
     Hair(crate::hair_args::HairCommand),
-    /// Look at a signed distance field: a slice as a picture, or the surface where it has a given value as a mesh.
+    /// Draw a slice of a signed distance field, or write its surface as a mesh.
     Field(FieldArgs),
-    /// Bake frames into files that engines play.
+    /// Bake frames into files that game engines play.
     #[command(subcommand)]
     Bake(crate::bake_args::BakeCommand),
-    /// Vertex animation textures: bake them step by step, look at them, compare them with their sequence.
+    /// Vertex animation textures: bake in steps, inspect, measure and verify.
     #[command(subcommand)]
     Vat(crate::bake_args::VatCommand),
-    /// Write a graph into a GLB, so that character and deformation are one file.
+    /// Write a graph into a GLB, so that character and graph are one file.
     Embed(EmbedArgs),
-    /// Run every deformer on the built-in samples: GLB files and pictures.
+    /// Run every deformer on the built-in samples and write GLB files and pictures.
     Demo(DemoArgs),
-    /// Time a graph, node by node, on the processor and on a graphics device; as JSON with --log-format json.
+    /// Time a graph node by node on the CPU and the GPU. For a JSON report use --log-format json.
     Bench(BenchArgs),
-    /// Say what this machine offers: threads, SIMD level, graphics adapters with their limits; as JSON with --log-format json.
+    /// Show what this machine offers: threads, SIMD level, GPUs and their limits. For JSON use --log-format json.
     Doctor,
-    /// Print a shell's completions.
+    /// Print completions for a shell.
     Completions {
-        /// Which shell.
+        /// Shell to print completions for.
         shell: Shell,
     },
     /// Print the manual page.
@@ -99,95 +120,100 @@ pub(crate) enum Command {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArgs {
-    /// GLB, glTF, OBJ or PLY file, or a built-in sample (sample:arm, sample:creature, sample:ball, sample:head).
+    /// Character to deform: a GLB, glTF, OBJ or PLY file, or a built-in sample (sample:arm, sample:creature, sample:ball, sample:head).
     pub(crate) character: PathBuf,
     #[command(flatten)]
     pub(crate) played: GraphArgs,
-    /// Clip to play; without it the first one.
+    /// Play this clip. Default: the first clip.
     #[arg(short, long)]
     pub(crate) clip: Option<String>,
-    /// Frames to evaluate: 21, 0-120 or 0-120/2; without it the whole clip.
+    /// Evaluate these frames: 21, 0-120, or 0-120/2 for every second frame. Default: the whole clip.
     #[arg(short, long)]
     pub(crate) frames: Option<String>,
-    /// Frames a second: frame n is at n / fps seconds.
+    /// Set the frame rate, in frames per second. Frame n is at n / fps seconds.
     #[arg(long, default_value_t = 30.0)]
     pub(crate) fps: f64,
-    /// Result: .glb, .npz, .pc2, .mdd, .obj, .ply or .tfx (strands); may be given often.
+    /// Write the result to this file: .glb, .npz, .pc2, .mdd, .obj, .ply or .tfx (strands). Repeat for more files.
+    ///
+    /// OBJ, PLY and TFX have one file per frame, for example NAME_0021.ply.
     #[arg(short, long, required = true)]
     pub(crate) output: Vec<PathBuf>,
-    /// How a GLB moves from frame to frame.
+    /// Set how a GLB moves between frames.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) interpolation: Interpolation,
     #[command(flatten)]
     pub(crate) threads: Threads,
     #[command(flatten)]
     pub(crate) evaluated: DeviceArg,
-    /// Go on behind the frame after which this state was saved: frames up to it are left out.
+    /// Resume a simulation from a saved state. Frames up to the saved one are skipped.
+    ///
+    /// Use the same device for both runs; with `--device auto` Sinew picks it.
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
-    /// Save the state after the last frame: what solvers (hair) remember, for --state of a later run.
+    /// Save the state of simulations (hair) after the last frame, for --state in a later run.
     #[arg(long, value_name = "FILE")]
     pub(crate) save_state: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct BenchArgs {
-    /// Graph document.
+    /// Graph document to time.
     #[arg(required_unless_present = "crossover", requires = "character")]
     pub(crate) graph: Option<PathBuf>,
-    /// GLB, glTF, OBJ or PLY file.
+    /// Character to deform: a GLB, glTF, OBJ or PLY file, or a built-in sample.
     pub(crate) character: Option<PathBuf>,
-    /// Clip to play; without it the first one.
+    /// Play this clip. Default: the first clip.
     #[arg(short, long)]
     pub(crate) clip: Option<String>,
-    /// Frames to time; medians are shown. Stops after ten seconds for each measurement.
+    /// Time this many frames; the report shows medians. A measurement stops after 10 seconds.
     #[arg(short, long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) frames: u32,
     #[command(flatten)]
     pub(crate) inputs: GraphInputs,
     #[command(flatten)]
     pub(crate) threads: Threads,
-    /// Run skinning, delta mush and normals on meshes of growing size, a million vertices or VERTICES at most, and say from which size on the
-    /// graphics device is faster.
+    /// Find the mesh size from which the GPU is faster than the CPU.
+    ///
+    /// Times skinning, delta mush and normals on meshes of growing size, up to VERTICES (default: 1000000).
     #[arg(long, value_name = "VERTICES", num_args = 0..=1, require_equals = true, default_missing_value = "1000000")]
     pub(crate) crossover: Option<u32>,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct FieldArgs {
-    /// GLB, glTF, OBJ or PLY file, or a built-in sample (sample:arm, sample:creature, sample:ball, sample:head).
+    /// Character to read: a GLB, glTF, OBJ or PLY file, or a built-in sample (sample:arm, sample:creature, sample:ball, sample:head).
     pub(crate) character: PathBuf,
-    /// Graph document with a field among its outputs; without it the field of the character's meshes.
+    /// Use this graph document, which must output a field. Default: a field made from the meshes of the character.
     #[arg(short, long)]
     pub(crate) graph: Option<PathBuf>,
-    /// Which of the graph's fields; needed where there are several.
+    /// Select a field output of the graph. Required if there are several.
     #[arg(long, value_name = "OUTPUT")]
     pub(crate) field: Option<String>,
-    /// Clip to play; without it the first one.
+    /// Play this clip. Default: the first clip.
     #[arg(short, long)]
     pub(crate) clip: Option<String>,
-    /// Frame to look at.
+    /// Evaluate this frame.
     #[arg(long, default_value_t = 0)]
     pub(crate) frame: i64,
-    /// Frames a second: frame n is at n / fps seconds.
+    /// Set the frame rate, in frames per second. Frame n is at n / fps seconds.
     #[arg(long, default_value_t = 30.0)]
     pub(crate) fps: f64,
-    /// Cells along the longest side of the mesh, where there is no graph.
+    /// Set the number of cells along the longest side of the mesh. Only without --graph.
     #[arg(long, default_value_t = 100, conflicts_with = "graph", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) cells: u32,
-    /// Set a parameter, name=value (JSON, or plain text); may be given often.
+    /// Set a graph parameter. VALUE is JSON or plain text. Repeat for more.
     #[arg(short, long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
-    /// File for an input of the graph, in place of the one in the document; may be given often.
+    /// Use FILE for a graph input instead of the file in the document. Repeat for more.
     #[arg(long = "input", value_name = "NAME=FILE")]
     pub(crate) input_files: Vec<String>,
-    /// Axis across the slice, of the field's frame.
+    /// Set the axis perpendicular to the slice, in the axes of the field.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) axis: Axis,
-    /// Where the slice is along that axis: 0 on the low side of the grid, 1 on the high one.
+    /// Set the position of the slice along that axis: 0 is the low side of the grid, 1 the high side.
     #[arg(long, default_value_t = 0.5)]
     pub(crate) at: f32,
-    /// Distance at which to take the surface, in metres.
+    /// Set the distance at which the surface is extracted, in metres.
     #[arg(
         long,
         default_value_t = 0.0,
@@ -195,10 +221,10 @@ pub(crate) struct FieldArgs {
         allow_negative_numbers = true
     )]
     pub(crate) level: f32,
-    /// Pixels of the longer side of the slice.
+    /// Set the longer side of the slice picture, in pixels.
     #[arg(long, default_value_t = 600, value_parser = clap::value_parser!(u32).range(8..=8192))]
     pub(crate) size: u32,
-    /// Result: .png for a slice, .glb, .ply or .obj for a surface; may be given often.
+    /// Write the result to this file: .png for a slice; .glb, .ply or .obj for a surface. Repeat for more files.
     #[arg(short, long, required = true)]
     pub(crate) output: Vec<PathBuf>,
 }
@@ -206,16 +232,16 @@ pub(crate) struct FieldArgs {
 /// An axis of the scene.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Axis {
-    /// Seen along x: z to the right, y up.
+    /// View along x: z points right, y points up.
     X,
-    /// Seen from above: x to the right, z down.
+    /// View from above: x points right, z points down.
     Y,
-    /// Seen along z: x to the right, y up.
+    /// View along z: x points right, y points up.
     #[default]
     Z,
 }
 
-/// `N` finite numbers with commas between them.
+/// `N` finite numbers, separated by commas.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Numbers<const N: usize>(pub(crate) [f32; N]);
 
@@ -223,7 +249,7 @@ impl<const N: usize> FromStr for Numbers<N> {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let expected = || format!("expected {N} numbers with commas between them");
+        let expected = || format!("expected {N} finite numbers, separated by commas");
         let numbers = text.split(',').map(|n| n.trim().parse::<f32>());
         let numbers: Vec<f32> = numbers.collect::<Result<_, _>>().map_err(|_| expected())?;
         if numbers.iter().any(|n| !n.is_finite()) {
@@ -236,54 +262,54 @@ impl<const N: usize> FromStr for Numbers<N> {
 /// Where frames are evaluated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Device {
-    /// On the processor: the same bits on every run.
+    /// CPU. Every run gives the same bits.
     #[default]
     Cpu,
-    /// On the graphics adapter that SINEW_ADAPTER names, or the first one.
+    /// The GPU that SINEW_ADAPTER names, otherwise the fastest kind.
     Gpu,
-    /// On a graphics card, or the processor where there is none; a graph with custom kernels runs on any adapter.
+    /// GPU hardware if it can run the graph, otherwise the CPU. Graphs with custom kernels run on any adapter.
     Auto,
 }
 
-/// How a GLB moves from frame to frame.
+/// How a GLB moves between frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Interpolation {
-    /// A frame stays until the next.
+    /// Hold each frame until the next one.
     Step,
-    /// Straight from frame to frame.
+    /// Interpolate linearly between frames.
     #[default]
     Linear,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct CheckArgs {
-    /// Graph document, or a GLB or glTF file with a graph in it.
+    /// Graph document to check, or a GLB or glTF file with an embedded graph.
     pub(crate) graph: PathBuf,
-    /// Print what the compiler derived: phases, order, links.
+    /// Print the compiled graph: phases, order of nodes, links.
     #[arg(long)]
     pub(crate) explain: bool,
-    /// Bind it to this character as well, and print buffers and memory with --explain.
+    /// Bind the graph to this character as well. With --explain, also print buffers and memory.
     #[arg(long)]
     pub(crate) character: Option<PathBuf>,
-    /// File for an input of the graph, in place of the one in the document (strands, another character); may be given often.
+    /// Use FILE for a graph input (strands, another character) instead of the file in the document. Repeat for more.
     #[arg(long = "input", value_name = "NAME=FILE", requires = "character")]
     pub(crate) input_files: Vec<String>,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct InspectArgs {
-    /// Any file that Sinew reads, or a built-in sample; of a bake (.vat.json, or its folder) what `sinew vat inspect` says.
+    /// File to inspect: any format that Sinew reads, a built-in sample, or a bake (its folder or .vat.json).
     pub(crate) file: PathBuf,
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct NodesArgs {
-    /// Node kind to describe.
+    /// Node kind to describe. Without it, all kinds are listed.
     pub(crate) node: Option<String>,
-    /// Write one page a node into this folder (the docs).
+    /// Write the documentation pages of all nodes into this folder.
     #[arg(long, value_name = "DIR")]
     pub(crate) pages: Option<PathBuf>,
 }
@@ -293,26 +319,26 @@ pub(crate) struct InitArgs {
     /// File to write.
     #[arg(default_value = "graph.json")]
     pub(crate) file: PathBuf,
-    /// Make the graph for what this character has: a skin, morph targets, strands.
+    /// Make the graph for this character, with nodes for its skin, morph targets and strands.
     #[arg(long = "for", value_name = "CHARACTER")]
     pub(crate) character: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct EmbedArgs {
-    /// GLB file.
+    /// GLB file of the character.
     pub(crate) character: PathBuf,
-    /// Graph document.
+    /// Embed this graph document.
     #[arg(short, long)]
     pub(crate) graph: PathBuf,
-    /// GLB to write.
+    /// Write this GLB file.
     #[arg(short, long)]
     pub(crate) output: PathBuf,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct DemoArgs {
-    /// Folder to write.
+    /// Write into this folder.
     #[arg(short, long, default_value = "sinew-demo")]
     pub(crate) output: PathBuf,
 }

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 /// A graph document, and what its inputs and parameters are.
 #[derive(Clone, Debug, Default, PartialEq, clap::Args)]
 pub(crate) struct GraphArgs {
-    /// Graph document; without it the one in the character's file, or morph targets and linear skinning.
+    /// Use this graph document.
+    ///
+    /// Default: the graph that is embedded in the character. Without one: morph targets and linear skinning.
     #[arg(short, long)]
     pub(crate) graph: Option<PathBuf>,
     #[command(flatten)]
@@ -16,16 +18,18 @@ pub(crate) struct GraphArgs {
 /// What inputs and parameters of a graph are, and where its setup is kept.
 #[derive(Clone, Debug, Default, PartialEq, clap::Args)]
 pub(crate) struct GraphInputs {
-    /// Set a parameter of the graph, name=value (JSON, or plain text); may be given often.
+    /// Set a graph parameter. VALUE is JSON or plain text. Repeat for more.
     #[arg(short, long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Numbers for a values input of the graph, from a .json or .npy file: one list for all frames, or row n for frame n; may be given often.
+    /// Read numbers for a `values` input of the graph from a .json or .npy file. Repeat for more.
+    ///
+    /// The file holds one list for all frames, or one row per frame: row n for frame n.
     #[arg(long, value_name = "NAME=FILE")]
     pub(crate) values: Vec<String>,
-    /// File for an input of the graph, in place of the one in the document (strands, another character); may be given often.
+    /// Use FILE for a graph input (strands, another character) instead of the file in the document. Repeat for more.
     #[arg(long = "input", value_name = "NAME=FILE")]
     pub(crate) input_files: Vec<String>,
-    /// Setup results: read where they fit, written where any were made.
+    /// Reuse setup results from this file. Missing results are computed and added to it.
     #[arg(long, value_name = "FILE")]
     pub(crate) cache: Option<PathBuf>,
 }
@@ -33,7 +37,7 @@ pub(crate) struct GraphInputs {
 /// `--device`, of all commands whose work is evaluating.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
 pub(crate) struct DeviceArg {
-    /// Where the graph is evaluated.
+    /// Set where the graph is evaluated.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) device: Device,
 }

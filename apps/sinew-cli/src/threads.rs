@@ -9,7 +9,9 @@ const MOST: i64 = 1024;
 /// How many threads work.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct Threads {
-    /// Threads, 1024 at most; 0 takes all cores. Fewer where the system allows no more.
+    /// Set the number of threads, at most 1024. 0 uses all cores.
+    ///
+    /// Sinew uses fewer threads if the system allows no more.
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=MOST))]
     threads: u16,
 }

@@ -374,7 +374,7 @@ fn wrong_input_is_told_and_leaves_nothing() {
         (
             &["square.obj", "-o", "a.png", "--range", "1,x"],
             2,
-            "2 numbers",
+            "2 finite numbers",
         ),
         (
             &[
