@@ -12,30 +12,32 @@ use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BakeCommand {
-    /// Vertex animation textures: textures, a mesh that carries them, and players for engines. All steps in one.
+    /// Bake vertex animation textures, the mesh that displays them (the carrier), and players for engines.
+    ///
+    /// This runs all steps of `sinew vat` in one command.
     Vat(Box<BakeVatArgs>),
-    /// Plain skin weights: what a graph makes of clips, as linear skinning that every engine plays.
+    /// Fit skin weights to the result of a graph, for engines that play linear skinning only.
     Skin(Box<crate::skin_args::BakeSkinArgs>),
 }
 
 /// Vertex animation textures, step by step.
 #[derive(Debug, Subcommand)]
 pub(crate) enum VatCommand {
-    /// First step, for a share of the frames: make them, prepare them, look at them, match them with each other.
+    /// Step 1: evaluate, prepare and match a share of the frames.
     Scan(Box<VatScanArgs>),
-    /// Second step: sizes, ranges and places, from what was seen of all frames.
+    /// Step 2: choose texture sizes, value ranges and layout from the scans of all frames.
     Plan(VatWorkArgs),
-    /// Third step, for a share of the frames: their texels.
+    /// Step 3: bake the texels of a share of the frames.
     Bake(VatChunkArgs),
-    /// Last step: the files.
+    /// Step 4: write the files.
     Assemble(VatAssembleArgs),
-    /// Propose the size of textures, from numbers or for a sequence: layout, unused texels, bytes, and which devices hold them.
+    /// Show the size of the textures of a bake: layout, unused texels, bytes, and which devices can hold them.
     Size(Box<VatSizeArgs>),
-    /// Say what a bake holds.
+    /// Show what a bake contains.
     Inspect(VatInspectArgs),
-    /// Say how good in-betweens are: every second frame is held back, and blends are compared with it.
+    /// Measure the error of blended frames: every second frame is left out, then compared with the blend.
     BlendError(Box<VatBlendErrorArgs>),
-    /// Compare a bake with the sequence that it was made from; ends with 5 where they differ.
+    /// Compare a bake with its sequence. The exit code is 5 if they differ.
     Verify(Box<VatVerifyArgs>),
 }
 
@@ -45,13 +47,17 @@ pub(crate) struct BakeVatArgs {
     pub(crate) source: SourceArgs,
     #[command(flatten)]
     pub(crate) settings: VatSettingsArgs,
-    /// Measure how good in-betweens are, too, and say so in the report: every second frame is baked once more, and blends are compared with the others.
+    /// Measure the error of blended frames and add it to the report.
+    ///
+    /// Sinew bakes every second frame once more and compares blends with the frames that it left out.
     #[arg(long)]
     pub(crate) blend_error: bool,
-    /// Folder to write into.
+    /// Write the bake into this folder.
     #[arg(short, long, value_name = "FOLDER")]
     pub(crate) output: PathBuf,
-    /// Folder to work in, which stays; without it one beside the output, which goes when all is done. A bake that was stopped goes on from there.
+    /// Keep intermediate results in this folder. A stopped bake resumes from there.
+    ///
+    /// Default: a folder beside the output, with `.work` appended to its name. It is deleted when the bake is done.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) work: Option<PathBuf>,
 }
@@ -62,27 +68,27 @@ pub(crate) struct VatScanArgs {
     pub(crate) source: SourceArgs,
     #[command(flatten)]
     pub(crate) settings: VatSettingsArgs,
-    /// Folder to work in; the same for all steps.
+    /// Keep intermediate results in this folder. Use the same folder for all steps.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) work: PathBuf,
-    /// Share of the frames: 1/4 is the first quarter.
+    /// Process this share of the frames: 1/4 is the first quarter. Default: all frames.
     #[arg(long, value_name = "I/N")]
     pub(crate) chunk: Option<Chunk>,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct VatWorkArgs {
-    /// Folder that `sinew vat scan` worked in.
+    /// Work folder of `sinew vat scan`.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) work: PathBuf,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct VatChunkArgs {
-    /// Folder that `sinew vat scan` worked in.
+    /// Work folder of `sinew vat scan`.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) work: PathBuf,
-    /// Share of the frames: 1/4 is the first quarter.
+    /// Process this share of the frames: 1/4 is the first quarter. Default: all frames.
     #[arg(long, value_name = "I/N")]
     pub(crate) chunk: Option<Chunk>,
     #[command(flatten)]
@@ -91,29 +97,30 @@ pub(crate) struct VatChunkArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct VatAssembleArgs {
-    /// Measure how good in-betweens are, too, as `sinew bake vat` does.
+    /// Measure the error of blended frames and add it to the report, as `sinew bake vat` does.
     #[arg(long)]
     pub(crate) blend_error: bool,
-    /// Folder that `sinew vat scan` worked in.
+    /// Work folder of `sinew vat scan`.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) work: PathBuf,
-    /// Folder to write into.
+    /// Write the bake into this folder.
     #[arg(short, long, value_name = "FOLDER")]
     pub(crate) output: PathBuf,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct VatSizeArgs {
-    /// What a bake of it comes to: a folder of numbered OBJ or PLY files, one of them, or a pattern; or a character, whose clips are played. Without it
-    /// numbers say how large the sequence is.
+    /// Sequence to bake: a folder of numbered OBJ or PLY files, one of them, a pattern (splash_####.ply), or a character.
+    ///
+    /// Without it, give the numbers: --frames, and --vertices or --triangles.
     pub(crate) sequence: Option<PathBuf>,
-    /// JSON file of settings of the bake, or the job.json of a work folder.
+    /// Read bake settings from this JSON file, or from the job.json of a work folder.
     #[arg(long, value_name = "FILE", requires = "sequence")]
     pub(crate) settings: Option<PathBuf>,
-    /// How the sequence is taken; without it by what it is.
+    /// Set the kind of bake. Default: detected from the sequence.
     #[arg(long, value_enum, requires = "sequence")]
     pub(crate) mode: Option<ModeArg>,
-    /// Vertices, where triangles stay the same.
+    /// Set the number of vertices, for meshes with constant triangles.
     #[arg(
         long,
         value_name = "NUMBER",
@@ -121,7 +128,9 @@ pub(crate) struct VatSizeArgs {
         conflicts_with = "sequence"
     )]
     pub(crate) vertices: Option<u32>,
-    /// Triangles of the fullest frame, where they change: three texels each. With a sequence, to how many every frame is simplified.
+    /// Set the number of triangles of the largest frame, for meshes with changing triangles (3 texels each).
+    ///
+    /// With a sequence: simplify every frame to this number of triangles.
     #[arg(
         long,
         visible_alias = "faces",
@@ -129,24 +138,28 @@ pub(crate) struct VatSizeArgs {
         conflicts_with = "vertices"
     )]
     pub(crate) triangles: Option<u32>,
-    /// What has a texel where triangles change: unique with a sequence, as of a bake; without one the number of unique points of the fullest frame (about
-    /// half as many as triangles), which adds what a bake of them comes to.
+    /// Set what gets a texel, for meshes with changing triangles.
+    ///
+    /// With a sequence: `unique` or `corners`, as for a bake. Without one: the number of unique points of the largest frame
+    /// (about half the number of triangles), to show the size with unique points as well.
     #[arg(long, value_name = "unique|corners|NUMBER", value_parser = size_points)]
     pub(crate) points: Option<SizePoints>,
-    /// Which axis points up in the files of the sequence.
+    /// Set the axis that points up in OBJ and PLY files.
     #[arg(long, value_enum, requires = "sequence")]
     pub(crate) up: Option<Up>,
-    /// How many frames there are, of all clips together; of a character which frames to take of its clip, as of a bake: 0-120/2.
+    /// Set the number of frames of all clips together.
+    ///
+    /// For a character: the frames of its clip to bake, for example 0-120/2.
     #[arg(
         long,
         value_name = "NUMBER|FRAMES",
         required_unless_present = "sequence"
     )]
     pub(crate) frames: Option<String>,
-    /// Largest side of a texture, in texels; without it 4096.
+    /// Set the largest side of a texture, in texels. Default: 4096.
     #[arg(long, visible_alias = "largest-side", value_name = "TEXELS")]
     pub(crate) max_side: Option<u32>,
-    /// Make sides powers of two.
+    /// Make the sides of textures powers of two.
     #[arg(long)]
     pub(crate) power_of_two: bool,
     #[command(flatten)]
@@ -157,7 +170,7 @@ pub(crate) struct VatSizeArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct VatInspectArgs {
-    /// Folder of a bake, or its .vat.json.
+    /// Folder of a bake, or its .vat.json file.
     pub(crate) bake: PathBuf,
 }
 
@@ -167,30 +180,30 @@ pub(crate) struct VatBlendErrorArgs {
     pub(crate) source: SourceArgs,
     #[command(flatten)]
     pub(crate) settings: VatSettingsArgs,
-    /// Folder to work in, which stays, with the bake of the other frames in it.
+    /// Keep intermediate results in this folder, with a bake of the frames that are not left out.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) work: PathBuf,
-    /// A picture (PNG) of a frame that was held back beside what stepping and blending show there.
+    /// Write a PNG that compares a frame that was left out with stepping and blending.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Which frame the picture shows, counted from 0: an odd one; without it the one that stepping is farthest from.
+    /// Set the frame of the picture: an odd number, counted from 0. Default: the frame with the largest stepping error.
     #[arg(long, requires = "output")]
     pub(crate) picture_frame: Option<usize>,
-    /// Width and height of each of its parts, pixels.
+    /// Set the width and height of each part of the picture, in pixels.
     #[arg(long, default_value_t = 420, value_parser = clap::value_parser!(u32).range(16..=4096))]
     pub(crate) size: u32,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct VatVerifyArgs {
-    /// Folder of a bake, or its .vat.json.
+    /// Folder of a bake, or its .vat.json file.
     pub(crate) bake: PathBuf,
     #[command(flatten)]
     pub(crate) source: SourceArgs,
-    /// The settings that it was made with, where they change frames (preparation, crease) or what is matched (velocity).
+    /// The settings of the bake, as far as they change frames (preparation, crease) or the matching (velocity).
     #[command(flatten)]
     pub(crate) settings: VatSettingsArgs,
-    /// Largest distance that is taken for none, in metres; without it what the format promises.
+    /// Allow this position error, in metres. Default: the precision of the texture format.
     #[arg(long, value_name = "METRES")]
     pub(crate) tolerance: Option<f64>,
 }
@@ -198,12 +211,14 @@ pub(crate) struct VatVerifyArgs {
 /// Where frames come from.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct SourceArgs {
-    /// A folder of numbered OBJ or PLY files, one of them, or a pattern (splash_####.ply); or a GLB, glTF or built-in sample, whose clip is played.
+    /// Frames to bake: a folder of numbered OBJ or PLY files, one of them, or a pattern (splash_####.ply).
+    ///
+    /// Or a character whose clip is played: a GLB or glTF file, or a built-in sample.
     pub(crate) source: PathBuf,
-    /// Which axis points up in OBJ and PLY files.
+    /// Set the axis that points up in OBJ and PLY files.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) up: Up,
-    /// Frames to take of the clip: 21, 0-120 or 0-120/2; without it all of it.
+    /// Use these frames of the clip: 21, 0-120, or 0-120/2 for every second frame. Default: the whole clip.
     #[arg(short, long)]
     pub(crate) frames: Option<String>,
     #[command(flatten)]
@@ -220,16 +235,22 @@ pub(crate) struct SourceArgs {
 pub(crate) struct PlayedArgs {
     #[command(flatten)]
     pub(crate) graph: GraphArgs,
-    /// Clip to play; without it the first one, or those of the bake to verify. Given often, all of them are in one bake, in this order.
+    /// Play this clip. Repeat to put several clips into one bake, in this order.
+    ///
+    /// Default: the first clip. For `verify`: the clips of the bake.
     #[arg(short, long)]
     pub(crate) clip: Vec<String>,
-    /// Frames of a folder that are a clip, by their numbers, both ends included: walk=0..23; may be given often. Other frames are left out.
+    /// Make a clip of these frame numbers of a folder, both ends included: walk=0..23. Repeat for more clips.
+    ///
+    /// Frames that are in no clip are left out.
     #[arg(long = "range", value_name = "NAME=FIRST..LAST")]
     pub(crate) ranges: Vec<NumberRange>,
-    /// Frames a second, of the sequence and of the bake; without it those of the settings, 24, or of the bake to verify.
+    /// Set the frame rate of the sequence and the bake, in frames per second.
+    ///
+    /// Default: the value in --settings, otherwise 24. For `verify`: the rate of the bake.
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) fps: Option<f64>,
-    /// Mesh output of the graph; without it the only one.
+    /// Use this mesh output of the graph. Required if there are several.
     #[arg(long = "mesh-output", value_name = "NAME")]
     pub(crate) mesh_output: Option<String>,
     #[command(flatten)]
@@ -249,51 +270,60 @@ pub(crate) enum Up {
 /// What the bake should be like.
 #[derive(Debug, clap::Args)]
 pub(crate) struct VatSettingsArgs {
-    /// JSON file of settings, or the job.json of a work folder, which has all of them; flags count more.
+    /// Read settings from this JSON file, or from the job.json of a work folder. Options override them.
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
-    /// What the files are called; without it as the sequence is.
+    /// Set the base name of the files. Default: the name of the sequence.
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) convention: ConventionArgs,
-    /// How the sequence is taken.
+    /// Set the kind of bake.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) mode: ModeArg,
-    /// A texture, QUANTITY:FORMAT: position, offset, normal, rotation (of pieces), size (of particles), uv0, color0, thickness, tangent, velocity=NAME or attribute=NAME, as unorm8, unorm16, two_unorm8, half or float; may be
-    /// given often. Without any: positions (or offsets) in 16 bits, normals in 8; of pieces positions and rotations, of particles positions and sizes.
+    /// Write this texture. Repeat for more textures.
+    ///
+    /// QUANTITY is position, offset, normal, rotation (pieces), size (particles), uv0, color0, thickness, tangent, velocity=NAME
+    /// or attribute=NAME.
+    ///
+    /// FORMAT is unorm8, unorm16, two_unorm8, half or float.
+    ///
+    /// Default: positions (or offsets) in 16 bits and normals in 8. Pieces have positions and rotations, particles positions and
+    /// sizes.
     #[arg(long = "texture", value_name = "QUANTITY:FORMAT", value_parser = texture_choice)]
     pub(crate) textures: Vec<TextureChoice>,
-    /// What comes after the last frame; without it `loop`, or what --settings says.
+    /// Set what follows the last frame. Default: the value in --settings, otherwise `loop`.
     #[arg(long, value_enum)]
     pub(crate) at_end: Option<AtEndArg>,
-    /// Largest side of a texture, in texels.
+    /// Set the largest side of a texture, in texels. Default: the value in --settings, otherwise 4096.
     #[arg(long, value_name = "TEXELS")]
     pub(crate) max_side: Option<u32>,
-    /// Make sides powers of two.
+    /// Make the sides of textures powers of two.
     #[arg(long)]
     pub(crate) power_of_two: bool,
-    /// Edges sharper than this stay hard, in degrees; without it 60. Normals of bakes are made from the surface, whatever normals the source has.
+    /// Keep edges that are sharper than this angle hard, in degrees. Default: 60.
+    ///
+    /// A bake computes its normals from the surface and ignores the normals of the source.
     #[arg(long, value_name = "DEGREES", allow_negative_numbers = true)]
     pub(crate) crease: Option<f32>,
-    /// Which triangle of the textures shows which of a frame, where triangles change.
+    /// Set the order of triangles, if triangles change. Default: the value in --settings, otherwise `match`.
     #[arg(long, value_enum)]
     pub(crate) order: Option<OrderArg>,
-    /// What has a texel, where triangles change.
+    /// Set what gets a texel, if triangles change. Default: the value in --settings, otherwise `corners`.
     #[arg(long, value_enum)]
     pub(crate) points: Option<PointsArg>,
-    /// Vector attribute that says where points go, in metres a second: makes matching better.
+    /// Use this vector attribute as the velocity of points, in metres per second. It improves the matching.
     #[arg(long, value_name = "ATTRIBUTE")]
     pub(crate) velocity: Option<String>,
     #[command(flatten)]
     pub(crate) shapes: ShapeArgs,
-    /// Delete faces that are never seen from outside.
+    /// Delete faces that are never visible from outside.
     #[arg(long)]
     pub(crate) delete_hidden: bool,
-    /// Simplify every frame to this number of faces at most.
+    /// Simplify every frame to at most this number of faces.
     #[arg(long, value_name = "NUMBER")]
     pub(crate) faces: Option<usize>,
-    /// Smooth every frame that often before it is simplified.
+    /// Smooth every frame this number of times before it is simplified.
     #[arg(long, value_name = "TIMES")]
     pub(crate) relax: Option<u32>,
 }
@@ -301,72 +331,84 @@ pub(crate) struct VatSettingsArgs {
 /// Pieces and particles.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ShapeArgs {
-    /// Scalar attribute that numbers the pieces (mode rigid); without it triangles that are connected in the first frame are a piece.
+    /// Read the numbers of pieces from this scalar attribute (mode rigid).
+    ///
+    /// Default: triangles that are connected in the first frame are one piece.
     #[arg(long, value_name = "ATTRIBUTE")]
     pub(crate) pieces: Option<String>,
-    /// How far vertices may be from where their piece puts them (mode rigid), in metres; without it 2e-5 of the diagonal of the first frame.
+    /// Allow vertices this distance from the rigid motion of their piece, in metres (mode rigid).
+    ///
+    /// Default: 2e-5 of the diagonal of the first frame.
     #[arg(long, value_name = "METRES", allow_negative_numbers = true)]
     pub(crate) rigid_tolerance: Option<f32>,
-    /// How far, in metres, what is shown may be from the surface of a frame that cuts faces into other triangles than the first one; without it 2e-5 of the
-    /// diagonal of the box. In mode soft quads that are farther off get a vertex in their middle and are exact.
+    /// Allow this surface error where a frame triangulates faces differently from the first frame, in metres.
+    ///
+    /// Default: 2e-5 of the diagonal of the bounding box. In mode soft, a quad with a larger error gets a vertex at its centre,
+    /// which makes it exact.
     #[arg(long, value_name = "METRES", allow_negative_numbers = true)]
     pub(crate) recut_tolerance: Option<f32>,
-    /// Players step from pose to pose (mode rigid): for pieces that turn by half a circle or more from one frame to the next.
+    /// Step from pose to pose instead of blending (mode rigid).
+    ///
+    /// Needed for pieces that rotate by 180 degrees or more from one frame to the next.
     #[arg(long)]
     pub(crate) no_blend: bool,
-    /// Scalar attribute that numbers points (mode particles); without such a one points are followed by their motion.
+    /// Read the numbers of points from this scalar attribute (mode particles). Default: `id`.
+    ///
+    /// Without such an attribute, points are matched by their motion.
     #[arg(long, value_name = "ATTRIBUTE")]
     pub(crate) point_ids: Option<String>,
-    /// Scalar attribute with the widths of points (mode particles), in metres.
+    /// Read the widths of points from this scalar attribute, in metres (mode particles). Default: `size`.
     #[arg(long, value_name = "ATTRIBUTE")]
     pub(crate) point_sizes: Option<String>,
-    /// Factor for widths of points (mode particles); the width in metres where no attribute has any.
+    /// Multiply the widths of points by this factor (mode particles). Default: 1.
+    ///
+    /// Without a size attribute, this is the width of all points in metres.
     #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
     pub(crate) point_scale: Option<f32>,
 }
 
-/// How a sequence is taken.
+/// Kind of bake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ModeArg {
-    /// By what it is.
+    /// Detect it from the sequence.
     #[default]
     Auto,
-    /// Triangles change: loose triangles, three texels each.
+    /// Changing triangles: separate triangles, three texels each.
     Remesh,
-    /// Triangles stay the same: one texel a vertex.
+    /// Constant triangles: one texel per vertex.
     Soft,
-    /// Pieces that move without bending: one texel a piece.
+    /// Pieces that move without bending: one texel per piece.
     Rigid,
-    /// Points: one texel and a square each.
+    /// Points: one texel and one square each.
     Particles,
 }
 
-/// What comes after the last frame.
+/// What follows the last frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AtEndArg {
-    /// The first one, without a blend.
+    /// Jump to the first frame.
     Loop,
-    /// The first one, blended: for clips that go over into themselves.
+    /// Blend into the first frame, for clips that loop seamlessly.
     SeamlessLoop,
-    /// The last one stays.
+    /// Hold the last frame.
     Clamp,
 }
 
-/// Which triangle of the textures shows which of a frame.
+/// Order of triangles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OrderArg {
-    /// The one that it was in the frame before: players blend frames. Two rows of texels a frame, but for unique points.
+    /// Match triangles from frame to frame, so that players can blend. Two rows of texels per frame, except with unique points.
     Match,
-    /// As in the file: players step from frame to frame.
+    /// The order of the file. Players step from frame to frame.
     File,
 }
 
-/// What has a texel where triangles change.
+/// What gets a texel where triangles change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PointsArg {
     /// Each corner of a triangle.
     Corners,
-    /// Each unique point of a frame, once; a lookup texture says which one a corner shows. Smaller, one more fetch.
+    /// Each unique point of a frame, once. Smaller, but players need a lookup texture and one more fetch.
     Unique,
 }
 
@@ -386,13 +428,13 @@ fn size_points(text: &str) -> Result<SizePoints, String> {
     let known = PointsArg::from_str(text, false);
     known
         .map(SizePoints::Of)
-        .map_err(|_| "expected unique or corners with a sequence, a number without one".into())
+        .map_err(|_| "expected unique or corners with a sequence, or a number without one".into())
 }
 
 fn texture_choice(text: &str) -> Result<TextureChoice, String> {
     let fault = || {
         format!(
-            "'{text}' names no texture, expected QUANTITY:FORMAT with position, offset, normal, rotation, size, uv0, color0, thickness, tangent, velocity=NAME or attribute=NAME, and unorm8, unorm16, two_unorm8, half or float"
+            "'{text}' is not a texture; expected QUANTITY:FORMAT. QUANTITY: position, offset, normal, rotation, size, uv0, color0, thickness, tangent, velocity=NAME or attribute=NAME. FORMAT: unorm8, unorm16, two_unorm8, half or float"
         )
     };
     let (quantity, format) = text.rsplit_once(':').ok_or_else(fault)?;

@@ -7,19 +7,19 @@ use sinew::vat::texel::TexelFormat;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ConventionArgs {
-    /// Engine whose axes and unit the values of the textures are in; without it those of glTF.
+    /// Write textures in the axes and unit of this engine. Default: the value in --settings, otherwise glTF.
     #[arg(long = "for", value_enum, value_name = "ENGINE")]
     engine: Option<Engine>,
-    /// Whose names, layout and content the files have.
+    /// Write the files of this tool: names, layout and content. Default: the value in --settings, otherwise sinew.
     #[arg(long, value_enum)]
     convention: Option<ConventionArg>,
-    /// Write the carrier as OBJ, too (with --for unity it always is): in the space of glTF, with the texture coordinates of texels.
+    /// Write the carrier mesh as OBJ as well, in the axes of glTF. Always written with --for unity.
     #[arg(long)]
     obj: bool,
-    /// With --convention openvat: normals below the offsets, in one texture.
+    /// Store normals below the offsets in one texture. Needs --convention openvat.
     #[arg(long)]
     packed_normals: bool,
-    /// With --convention sidefx: normals in ten bits of the positions' alpha, in place of a texture of rotations.
+    /// Store normals in ten bits of the alpha channel of positions, instead of a rotation texture. Needs --convention sidefx.
     #[arg(long)]
     compressed_normals: bool,
 }
@@ -29,7 +29,7 @@ pub(crate) struct ConventionArgs {
 enum Engine {
     /// Metres, right-handed, +Y up.
     Gltf,
-    /// As gltf; places in two textures of 8 bits, since Godot makes 8 bits of PNG of 16.
+    /// As gltf, with positions in two 8-bit textures, because Godot reads 16-bit PNG as 8 bits.
     Godot,
     /// As gltf.
     Three,
@@ -43,14 +43,14 @@ enum Engine {
     Unreal,
 }
 
-/// Whose names, layout and content files have.
+/// Whose names, layout and content the files have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ConventionArg {
-    /// This program's: a manifest, a carrier, players.
+    /// Sinew: a manifest, a carrier mesh and players.
     Sinew,
-    /// OpenVAT's, for its players; triangles stay the same.
+    /// OpenVAT, for its players. Needs constant triangles.
     Openvat,
-    /// That of SideFX Labs' vertex animation textures 3: soft, dynamic remeshing where triangles change, sprites; rigid pieces for Unity.
+    /// SideFX Labs vertex animation textures 3: soft body, dynamic remeshing, sprites; rigid body for Unity.
     Sidefx,
 }
 

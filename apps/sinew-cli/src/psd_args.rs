@@ -7,80 +7,94 @@ use std::str::FromStr;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PsdCommand {
-    /// Say how well the poses of each driver can be solved; as JSON with --log-format json.
+    /// Check how well the poses of each driver can be solved. For JSON use --log-format json.
     Check(PsdCheckArgs),
-    /// Reduce the correctives of each driver to a few basis targets; the report as JSON lines with --log-format json.
+    /// Reduce the correctives of each driver to a few basis targets. For a JSON report use --log-format json.
+    ///
+    /// Each node drive_morphs is reduced by itself: its correctives are replaced by the fewest basis targets whose mixtures
+    /// reproduce them within the tolerance.
+    ///
+    /// Targets of in-betweens and combinations, and targets that something else drives, stay.
     Compress(PsdCompressArgs),
-    /// Convert pose drivers between graphs and other systems' files; says what could not be carried. To its own format a file is copied with every field.
+    /// Convert pose drivers between graphs and files of other tools.
+    ///
+    /// Warnings name what could not be converted. If the format stays the same, the file is copied with all its fields.
     Convert(PsdConvertArgs),
-    /// Turn posed sculpts into morph targets; the report as JSON lines with --log-format json.
+    /// Turn posed sculpts into morph targets. For a JSON report use --log-format json.
+    ///
+    /// A sculpt is the mesh of the character as it should look in a pose, in metres and in scene space. Its vertices have the
+    /// order in which Sinew reads and writes them: all meshes of the input, one after another.
+    ///
+    /// Start from the file that `sinew run -o pose.ply` writes, and keep the order and number of vertices. Programs that split
+    /// or reorder vertices on export, for example at texture seams, break the order.
     Extract(PsdExtractArgs),
-    /// Draw what the weights of a driver do between its poses.
+    /// Plot the weights of a driver between its poses.
     Plot(PsdPlotArgs),
-    /// Remove poses that the others predict, and propose a width; as JSON with --log-format json.
+    /// Remove poses that the others predict, and set a better width. For a JSON report use --log-format json.
     Fit(PsdFitArgs),
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PsdCheckArgs {
-    /// Graph document, or character with a graph in it.
+    /// Graph document, or a character with an embedded graph.
     pub(crate) input: PathBuf,
-    /// Warnings count as errors.
+    /// Treat warnings as errors.
     #[arg(long)]
     pub(crate) strict: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PsdPlotArgs {
-    /// Graph document, or character with a graph in it.
+    /// Graph document, or a character with an embedded graph.
     pub(crate) input: PathBuf,
-    /// Picture to write: .svg or .png.
+    /// Write the plot to this file: .svg or .png.
     #[arg(short, long)]
     pub(crate) output: PathBuf,
-    /// Name of the driver's node; needed where there are several.
+    /// Select the driver by the name of its node. Required if there are several.
     #[arg(long, value_name = "NAME")]
     pub(crate) driver: Option<String>,
-    /// Pose where the way starts; without --from and --to it goes through all poses in their order.
+    /// Start the plot at this pose. Default, without --from and --to: through all poses in their order.
     #[arg(long, value_name = "POSE", requires = "to")]
     pub(crate) from: Option<String>,
-    /// Pose where the way ends.
+    /// End the plot at this pose.
     #[arg(long, value_name = "POSE", requires = "from")]
     pub(crate) to: Option<String>,
-    /// Draw weights over all directions that the joint can point in, instead of along a way.
+    /// Draw the weights for all directions of the joint, instead of along a path of poses.
     #[arg(long, conflicts_with_all = ["from", "to"])]
     pub(crate) sphere: bool,
-    /// Driver joint that --sphere swings; without it the first.
+    /// Swing this driver joint for --sphere. Default: the first joint.
     #[arg(long, value_name = "NAME", requires = "sphere")]
     pub(crate) joint: Option<String>,
-    /// Weights as the solver gives them, before they are limited.
+    /// Plot the weights of the solver before they are limited.
     #[arg(long, conflicts_with = "sphere")]
     pub(crate) solved: bool,
-    /// Width and height of the picture, pixels.
+    /// Set the width and height of the picture, in pixels.
     #[arg(long, default_value = "900x500", value_name = "WxH")]
     pub(crate) size: PlotSize,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PsdFitArgs {
-    /// Graph document, or character with a graph in it.
+    /// Graph document, or a character with an embedded graph.
     pub(crate) input: PathBuf,
-    /// Graph document to write.
+    /// Write this graph document.
     #[arg(short, long)]
     pub(crate) output: PathBuf,
-    /// Name of the driver's node; needed where there are several.
+    /// Select the driver by the name of its node. Required if there are several.
     #[arg(long, value_name = "NAME")]
     pub(crate) driver: Option<String>,
-    /// The numbers that each pose drives, a row for each pose of the node, from a .json or .npy file; without it only poses that
-    /// are the same go.
+    /// Read the numbers that each pose drives from a .json or .npy file, one row per pose of the node.
+    ///
+    /// Without it, only duplicate poses are removed.
     #[arg(long, value_name = "FILE")]
     pub(crate) values: Option<PathBuf>,
-    /// How much any of these numbers may be off at any pose.
+    /// Allow this error of any of the numbers at any pose.
     #[arg(long, default_value_t = 0.02)]
     pub(crate) tolerance: f64,
-    /// Poses nearer than this are the same: degrees, or metres for metric 'position'.
+    /// Merge poses that are nearer than this: in degrees, or in metres for metric 'position'.
     #[arg(long, default_value_t = 0.5)]
     pub(crate) merge: f64,
-    /// Widths with a larger condition number are not taken.
+    /// Reject widths with a larger condition number than this.
     #[arg(long, default_value_t = 1e6)]
     pub(crate) condition: f64,
 }
@@ -118,39 +132,39 @@ impl FromStr for PlotSize {
 /// Files of pose drivers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PsdFormat {
-    /// A graph document: pose_driver, drive_joints, drive_morphs.
+    /// Graph document: nodes pose_driver, drive_joints and drive_morphs.
     Graph,
     /// PSD JSON: solvers with DriverObject and Poses.
     Psd,
-    /// JSON of PoseWrangler and Pose Driver Connect.
+    /// JSON of PoseWrangler or Pose Driver Connect.
     PoseWrangler,
-    /// Plain samples: rotations of joints by name; read only.
+    /// Plain samples: joint rotations by name. Input only.
     Samples,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PsdConvertArgs {
-    /// JSON file of any of the formats, or a character with a graph in it.
+    /// JSON file in one of the formats, or a character with an embedded graph.
     pub(crate) input: PathBuf,
-    /// Result, a JSON file.
+    /// Write this JSON file.
     #[arg(short, long)]
     pub(crate) output: PathBuf,
-    /// Format of the result.
+    /// Set the format of the result.
     #[arg(long, value_enum, default_value = "graph")]
     pub(crate) to: PsdFormat,
-    /// Format of the input; without it told by what is in it.
+    /// Set the format of the input. Default: detected from its content.
     #[arg(long, value_enum)]
     pub(crate) from: Option<PsdFormat>,
-    /// Metres in one unit of the scene that the matrices come from, or go to.
+    /// Set the size of one scene unit in the other tool, in metres.
     #[arg(long, default_value_t = 0.01)]
     pub(crate) unit_metres: f64,
-    /// Which axis points up in every joint's frame of that scene.
+    /// Set the up axis of the joint frames in the other tool.
     #[arg(long, value_enum, default_value = "y")]
     pub(crate) up: Up,
-    /// Which kernel each number of BasisFunction is, in PSD JSON that is read or written; without it `published`.
+    /// Set which kernel each BasisFunction number of PSD JSON means. Default: published.
     #[arg(long, value_enum)]
     pub(crate) basis_order: Option<Basis>,
-    /// Fail, and write nothing, where something cannot be carried.
+    /// Fail and write nothing if something cannot be converted.
     #[arg(long)]
     pub(crate) strict: bool,
 }
@@ -158,7 +172,7 @@ pub(crate) struct PsdConvertArgs {
 /// Orders of kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Basis {
-    /// 0 linear, 1 exponential, 2 cubic, 3 Gaussian: as the format's description lists them.
+    /// 0 linear, 1 exponential, 2 cubic, 3 Gaussian: the order in the description of the format.
     Published,
     /// 0 Gaussian, 1 exponential, 2 linear, 3 cubic, 4 quintic.
     Unreal,
@@ -176,82 +190,81 @@ impl From<Basis> for BasisOrder {
 /// An axis that points up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Up {
-    /// As here.
+    /// +Y, as in Sinew.
     Y,
-    /// Frames are turned.
+    /// +Z. Joint frames are rotated.
     Z,
 }
 
-/// A sculpt is the character's mesh as it shall be in a pose: in metres and scene space, with the vertices in the order in which
-/// Sinew reads and writes them (all meshes of the input, one after another). Programs that split or reorder vertices on export,
-/// at texture seams say, break that order: start from what `sinew run -o pose.ply` writes and keep vertex order and count.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PsdExtractArgs {
     /// GLB file of the character.
     pub(crate) character: PathBuf,
-    /// Graph document; without it the one in the character file, else morph targets and linear skinning.
+    /// Use this graph document.
+    ///
+    /// Default: the graph that is embedded in the character. Without one: morph targets and linear skinning.
     #[arg(short, long)]
     pub(crate) graph: Option<PathBuf>,
-    /// Sculpt (.obj, .ply, .glb, .gltf), the name of its morph target and the frame it was made on; may be given often.
+    /// Extract this sculpt (.obj, .ply, .glb or .gltf) as morph target NAME, made on frame FRAME. Repeat for more.
     #[arg(short, long, required = true, value_name = "[NAME=]FILE[@FRAME]")]
     pub(crate) sculpt: Vec<String>,
-    /// Name of the morph target, for a sculpt without; else it is the file's.
+    /// Set the name of the morph target for a sculpt without NAME. Default: the name of the file.
     #[arg(short, long)]
     pub(crate) name: Option<String>,
-    /// Frame, for sculpts without.
+    /// Set the frame for sculpts without FRAME.
     #[arg(short, long)]
     pub(crate) frame: Option<i64>,
-    /// Clip that has the pose; without it the first one.
+    /// Take the pose from this clip. Default: the first clip.
     #[arg(short, long)]
     pub(crate) clip: Option<String>,
-    /// Frames a second: frame n is at n / fps seconds.
+    /// Set the frame rate, in frames per second. Frame n is at n / fps seconds.
     #[arg(long, default_value_t = 30.0)]
     pub(crate) fps: f64,
-    /// Set a parameter, name=value (JSON, or plain text); may be given often.
+    /// Set a graph parameter. VALUE is JSON or plain text. Repeat for more.
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Numbers for a values input, from a .json or .npy file; may be given often.
+    /// Read numbers for a `values` input from a .json or .npy file. Repeat for more.
     #[arg(long, value_name = "NAME=FILE")]
     pub(crate) values: Vec<String>,
-    /// The graph's mesh output that the sculpts were made on; without it the first one.
+    /// Name the mesh output that the sculpts were made on. Default: the first one.
     #[arg(long, value_name = "NAME")]
     pub(crate) of: Option<String>,
-    /// Largest distance to the sculpt that counts as reached, metres.
+    /// Stop at this distance to the sculpt, in metres.
     #[arg(long, default_value_t = 1e-5, value_name = "METRES")]
     pub(crate) tolerance: f64,
-    /// Offsets shorter than this are left out, metres.
+    /// Leave out offsets that are shorter than this, in metres.
     #[arg(long, default_value_t = 1e-6, value_name = "METRES")]
     pub(crate) drop_below: f64,
-    /// Keeps offsets short where the graph smooths them away: 0 comes nearest to the sculpt, with offsets that may be wild.
+    /// Keep offsets short where the graph smooths them away.
+    ///
+    /// 0 comes nearest to the sculpt, but can give very long offsets.
     #[arg(long, default_value_t = 0.005)]
     pub(crate) damping: f64,
-    /// GLB file to write: the character with the morph targets.
+    /// Write this GLB file: the character with the morph targets.
     #[arg(short, long)]
     pub(crate) output: PathBuf,
 }
 
-/// Correctives that a pose driver brings in are reduced to the fewest basis targets whose mixtures give each of them up to the tolerance, each
-/// node drive_morphs by itself. Targets that take part in in-betweens or combinations, or that something else drives, stay.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PsdCompressArgs {
     /// GLB file of the character.
     pub(crate) character: PathBuf,
-    /// Graph document; without it the one in the character file.
+    /// Use this graph document. Default: the graph that is embedded in the character.
     #[arg(short, long)]
     pub(crate) graph: Option<PathBuf>,
-    /// GLB file to write: the character with basis targets, and with the graph where that was in the file.
+    /// Write this GLB file: the character with basis targets, and the new graph if the graph was embedded.
     #[arg(short, long)]
     pub(crate) output: PathBuf,
-    /// Graph document to write; without it, where --graph gave one, beside the GLB file with the ending .json.
+    /// Write the new graph to this document. Default, with --graph: beside the GLB file, with extension .json.
     #[arg(long, value_name = "FILE")]
     pub(crate) graph_output: Option<PathBuf>,
-    /// How far any vertex may be off in any of the poses, metres.
+    /// Allow this error of any vertex in any pose, in metres.
     #[arg(long, value_name = "METRES")]
     pub(crate) tolerance: f64,
-    /// Basis targets at most for each driver, even where the tolerance is not reached with so few.
+    /// Set the largest number of basis targets per driver, even if the tolerance is not reached.
     #[arg(long, value_name = "N")]
     pub(crate) components: Option<usize>,
-    /// Offsets of basis targets shorter than this share of the tolerance are left out.
+    /// Leave out offsets of basis targets that are shorter than this share of the tolerance.
     #[arg(long, default_value_t = 0.1, value_name = "SHARE")]
     pub(crate) drop_share: f64,
 }

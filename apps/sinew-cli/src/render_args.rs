@@ -5,7 +5,7 @@ use crate::graph_args::GraphArgs;
 use clap::ValueEnum;
 use std::path::PathBuf;
 
-/// Draw a character, with or without a graph, or a mesh sequence.
+/// Draw pictures of a character or a mesh sequence.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -16,9 +16,12 @@ Examples:
   sinew render man.glb --frames 0-48/2 --sheet -o sheet.png
   sinew render man.glb --turntable 24 -o man.gif")]
 pub(crate) struct RenderArgs {
-    /// GLB, glTF, OBJ or PLY file; a folder or a name with #### is a mesh sequence; sample:arm, sample:creature, sample:ball and sample:head are built in.
+    /// What to draw: a GLB, glTF, OBJ or PLY file, a mesh sequence, or a built-in sample.
+    ///
+    /// A mesh sequence is a folder, or a file name with ####. Samples are sample:arm, sample:creature, sample:ball and
+    /// sample:head.
     pub(crate) input: PathBuf,
-    /// Picture: .png, or .gif or .apng to play frames or turns.
+    /// Write this picture: .png, or .gif or .apng for an animation.
     #[arg(short, long)]
     pub(crate) output: PathBuf,
     #[command(flatten)]
@@ -31,22 +34,24 @@ pub(crate) struct RenderArgs {
     pub(crate) camera: CameraArgs,
 }
 
-/// What plays.
+/// Graph and animation.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "What is played")]
+#[command(next_help_heading = "Graph and animation")]
 pub(crate) struct PlayArgs {
     #[command(flatten)]
     pub(crate) graph: GraphArgs,
-    /// Clip to play; without it the first one.
+    /// Play this clip. Default: the first clip.
     #[arg(short, long)]
     pub(crate) clip: Option<String>,
-    /// Frames: 21, 0-120 or 0-120/2; without it the first, or 24 of the clip on a sheet, or all of it in an animation.
+    /// Draw these frames: 21, 0-120, or 0-120/2 for every second frame.
+    ///
+    /// Default: the first frame; with --sheet 24 frames of the clip; in an animation all frames.
     #[arg(short, long)]
     pub(crate) frames: Option<String>,
-    /// Frames a second of the clip.
+    /// Set the frame rate of the clip, in frames per second.
     #[arg(long, default_value_t = 30.0)]
     pub(crate) fps: f64,
-    /// Where frames are evaluated; pictures are drawn on the graphics adapter in any case.
+    /// Set where the graph is evaluated. Pictures are always drawn on the GPU.
     #[arg(long, value_enum, default_value_t = Device::Auto)]
     pub(crate) device: Device,
 }
@@ -55,35 +60,37 @@ pub(crate) struct PlayArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Kind of picture")]
 pub(crate) struct KindArgs {
-    /// Frames on one sheet: those of --frames, else 24 of the clip.
+    /// Draw several frames on one sheet: those of --frames, otherwise 24 of the clip.
     #[arg(long)]
     pub(crate) sheet: bool,
-    /// COUNT views around, on a sheet or in an animation.
+    /// Draw COUNT views around the character, on a sheet or in an animation.
     #[arg(long, value_name = "COUNT", conflicts_with = "sheet")]
     pub(crate) turntable: Option<usize>,
-    /// Side by side, each with its label: names of built-in stacks (rest, linear, dual_quaternion, rigid, delta_mush, default, graph), graph documents (FILE.json)
-    /// or settings of the graph (NAME=VALUE).
+    /// Draw several variants side by side, each with its label.
+    ///
+    /// A variant is a built-in stack (rest, linear, dual_quaternion, rigid, delta_mush, default), `graph`, a graph document
+    /// (FILE.json) or a parameter of the graph (NAME=VALUE).
     #[arg(long, value_name = "A,B,...")]
     pub(crate) compare: Option<String>,
-    /// Pixels of a picture, or of each on a sheet; 1280x720, or 480x480 on sheets.
+    /// Set the width and height of each picture, in pixels. Default: 1280x720, on sheets and in animations 480x480.
     #[arg(long, value_name = "WxH")]
     pub(crate) size: Option<String>,
-    /// Pictures in a row of a sheet.
+    /// Set the number of pictures per row of a sheet.
     #[arg(long)]
     pub(crate) columns: Option<usize>,
-    /// Pictures a second of an animation; without it those of the clip.
+    /// Set the frame rate of an animation. Default: the rate of the clip; 12 for a turntable.
     #[arg(long)]
     pub(crate) rate: Option<u16>,
-    /// studio, transparent, white, black or #rrggbb.
+    /// Set the background: studio, transparent, white, black or #rrggbb.
     #[arg(long, default_value = "studio")]
     pub(crate) background: String,
-    /// Leave out the ground.
+    /// Draw no ground.
     #[arg(long)]
     pub(crate) no_ground: bool,
-    /// Leave out shadows.
+    /// Draw no shadows.
     #[arg(long)]
     pub(crate) no_shadows: bool,
-    /// Leave out the darkness in corners and creases.
+    /// Draw no ambient occlusion (darker corners and creases).
     #[arg(long)]
     pub(crate) no_occlusion: bool,
 }
@@ -92,31 +99,38 @@ pub(crate) struct KindArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Look")]
 pub(crate) struct LookArgs {
-    /// shaded, clay, matcap, normals, uv, colors, weights, weights:JOINT, attribute:NAME[.x], output:NAME (a mask or values of the graph), difference.
+    /// Set what surfaces show.
+    ///
+    /// One of shaded, clay, matcap, normals, uv, colors, weights, weights:JOINT, attribute:NAME[.x], output:NAME (a mask or
+    /// values of the graph) or difference.
     #[arg(long, default_value = "shaded")]
     pub(crate) look: String,
-    /// What the difference is measured to: as an entry of --compare; without it the default stack (morph targets, linear skinning).
+    /// Set what `--look difference` measures from: any entry of --compare.
+    ///
+    /// Default: `default`, which is morph targets and linear skinning.
     #[arg(long, value_name = "STACK")]
     pub(crate) against: Option<String>,
-    /// Numbers of the first and last colour; without it those of what is drawn.
+    /// Set the numbers of the first and last colour. Default: the range of the numbers drawn.
     #[arg(long, value_name = "MIN,MAX", allow_hyphen_values = true)]
     pub(crate) range: Option<Numbers<2>>,
-    /// Colours for numbers: viridis, magma, inferno, plasma, cividis, turbo, greys, red_blue, purple_green.
+    /// Set the colour map: viridis, magma, inferno, plasma, cividis, turbo, greys, red_blue or purple_green.
     #[arg(long)]
     pub(crate) map: Option<String>,
-    /// How surfaces are lit; studio, but soft for colours of numbers. Flat gives exactly the colours of the scale.
+    /// Set the lighting. Default: studio; for looks that show numbers or weights: soft.
+    ///
+    /// With flat, surfaces have exactly the colours of the scale.
     #[arg(long, value_enum)]
     pub(crate) lighting: Option<LightingChoice>,
-    /// Edges of the triangles over the surface.
+    /// Draw the edges of triangles.
     #[arg(long)]
     pub(crate) wireframe: bool,
-    /// The joints' bones through the surface.
+    /// Draw the skeleton through the surface.
     #[arg(long)]
     pub(crate) skeleton: bool,
-    /// Leave out the lines that the graph puts out.
+    /// Do not draw the lines that the graph outputs.
     #[arg(long)]
     pub(crate) no_lines: bool,
-    /// A dot at each end of those lines: the control points of a lattice.
+    /// Draw a dot at both ends of these lines, for example the control points of a lattice.
     #[arg(long, conflicts_with = "no_lines")]
     pub(crate) dots: bool,
 }
@@ -124,30 +138,30 @@ pub(crate) struct LookArgs {
 /// How surfaces are lit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LightingChoice {
-    /// Three lights and soft shadow.
+    /// Three lights and soft shadows.
     Studio,
-    /// From the camera, nearly even.
+    /// Light from the camera, nearly even.
     Soft,
-    /// A ball of wax.
+    /// A matcap that looks like wax.
     Matcap,
-    /// Not at all.
+    /// No lighting.
     Flat,
 }
 
-/// Where from.
+/// Camera.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Camera (without any it shows all that moves, from the front right)")]
+#[command(next_help_heading = "Camera (default: frames the whole animation, from the front right)")]
 pub(crate) struct CameraArgs {
-    /// Degrees around, to the right.
+    /// Rotate the camera around the character to the right, in degrees.
     #[arg(long, default_value_t = 30.0, allow_hyphen_values = true)]
     pub(crate) yaw: f32,
-    /// Degrees up.
+    /// Raise the camera, in degrees.
     #[arg(long, default_value_t = 12.0, allow_hyphen_values = true)]
     pub(crate) pitch: f32,
-    /// Show what these joints move, not everything.
+    /// Frame the vertices that these joints move, instead of everything.
     #[arg(long, value_name = "JOINT,...", value_delimiter = ',')]
     pub(crate) focus: Vec<String>,
-    /// Where the camera stands, metres.
+    /// Set the position of a fixed camera, in metres. Needs --target.
     #[arg(
         long,
         value_name = "X,Y,Z",
@@ -156,7 +170,7 @@ pub(crate) struct CameraArgs {
         allow_hyphen_values = true
     )]
     pub(crate) eye: Option<Numbers<3>>,
-    /// What it looks at, metres.
+    /// Set the point that the fixed camera looks at, in metres.
     #[arg(
         long,
         value_name = "X,Y,Z",
@@ -164,10 +178,10 @@ pub(crate) struct CameraArgs {
         allow_hyphen_values = true
     )]
     pub(crate) target: Option<Numbers<3>>,
-    /// Vertical angle of view of --eye, degrees.
+    /// Set the vertical field of view of the fixed camera, in degrees.
     #[arg(long, default_value_t = 30.0, requires = "eye")]
     pub(crate) fov: f32,
-    /// A camera of the file, by name or number.
+    /// Use a camera of the file, by name or number.
     #[arg(long, conflicts_with_all = ["eye", "focus", "turntable"])]
     pub(crate) camera: Option<String>,
 }

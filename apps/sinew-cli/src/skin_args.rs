@@ -7,79 +7,93 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct BakeSkinArgs {
-    /// GLB, glTF, or a built-in sample (sample:arm, sample:creature, sample:ball).
+    /// Character to bake: a GLB or glTF file, or a built-in sample (sample:arm, sample:creature, sample:ball).
     pub(crate) character: PathBuf,
     #[command(flatten)]
     pub(crate) played: GraphArgs,
-    /// GLB to write.
+    /// Write this GLB file.
     #[arg(short, long, required_unless_present = "verify")]
     pub(crate) output: Option<PathBuf>,
-    /// Clip to fit; without it all of them. May be given often.
+    /// Fit this clip. Repeat for more. Default: all clips.
     #[arg(short, long)]
     pub(crate) clip: Vec<String>,
-    /// Fit no clip, joint ranges only. Helpers and morph targets need --drive pose then.
+    /// Fit joint ranges only, no clips. Helpers and morph targets then need --drive pose.
     #[arg(long, conflicts_with = "clip", requires = "ranges")]
     pub(crate) no_clips: bool,
-    /// Frames to fit of each clip: 21, 0-120 or 0-120/2; without it all of each.
+    /// Fit these frames of each clip: 21, 0-120, or 0-120/2 for every second frame. Default: all frames.
     #[arg(short, long)]
     pub(crate) frames: Option<String>,
-    /// Frames a second: frame n is at n / fps seconds.
+    /// Set the frame rate, in frames per second. Frame n is at n / fps seconds.
     #[arg(long, default_value_t = 30.0)]
     pub(crate) fps: f64,
-    /// Fit turns of single joints, too: each joint about each of its axes by so many degrees both ways, or what a JSON file says
-    /// ({"elbow": {"x": [-10, 60, 120]}, "*": {"z": [-30, 30]}}).
+    /// Fit rotations of single joints as well.
+    ///
+    /// DEGREES rotates each joint about each of its axes, both ways.
+    ///
+    /// FILE is JSON with angles in degrees: {"elbow": {"x": [-10, 60, 120]}, "*": {"z": [-30, 30]}}.
     #[arg(long, value_name = "DEGREES|FILE")]
     pub(crate) ranges: Option<String>,
-    /// Where weights come from.
+    /// Set how weights are computed.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) method: MethodArg,
-    /// Joints of a vertex, at most.
+    /// Set the largest number of joints per vertex.
     #[arg(long, default_value_t = 4)]
     pub(crate) influences: usize,
-    /// Clip to play and measure, and not to fit: how the file does in motion that it was not made from. May be given often.
+    /// Measure this clip without fitting it, to see the error in motion that was not fitted. Repeat for more.
     #[arg(long, value_name = "CLIP")]
     pub(crate) hold_out: Vec<String>,
-    /// Do not fit every so manieth frame of the clips that are fitted, but measure them, as --hold-out does.
+    /// Measure one of NUMBER frames of each fitted clip without fitting it, as --hold-out does for clips.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(2..))]
     pub(crate) hold_every: Option<u32>,
-    /// Joints to add where weights do not do, at most 256; they have keys in the clips that are fitted, and follow their parents elsewhere; see --drive.
+    /// Add up to this number of helper joints where weights are not enough, at most 256.
+    ///
+    /// Helper joints have keys in the fitted clips and follow their parents elsewhere; see --drive.
     #[arg(long, default_value_t = 0)]
     pub(crate) helpers: usize,
-    /// Morph targets to add for what is left, at most 256; their weights have keys in the clips that are fitted; see --drive.
+    /// Add up to this number of morph targets for the remaining error, at most 256.
+    ///
+    /// Their weights have keys in the fitted clips; see --drive.
     #[arg(long, default_value_t = 0)]
     pub(crate) correctives: usize,
-    /// What moves helpers and morph targets.
+    /// Set what moves helper joints and morph targets.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) drive: DriveArg,
-    /// Poses of a pose driver, at most.
+    /// Set the largest number of poses per pose driver.
     #[arg(long, default_value_t = 24, value_name = "NUMBER")]
     pub(crate) drive_poses: usize,
-    /// How far off a vertex must be for a morph target to move it, millimetres.
+    /// Move a vertex by morph targets only if its error is larger than this, in millimetres.
     #[arg(long, default_value_t = 0.1, value_name = "MILLIMETRES")]
     pub(crate) tolerance: f64,
-    /// How strongly authored weights hold: how far a joint must move a vertex for the frames to count as much, as a share of the character's size.
+    /// Set how strongly authored weights are kept, as a share of the character's size.
+    ///
+    /// A joint must move a vertex this far for the frames to count as much as the authored weight.
     #[arg(long, default_value_t = 2e-3, value_name = "SHARE")]
     pub(crate) hold: f64,
     #[command(flatten)]
     pub(crate) smoothing: SmoothingArgs,
-    /// Mesh output of the graph; without it all that show meshes of the character.
+    /// Bake this mesh output of the graph. Default: all outputs that show meshes of the character.
     #[arg(long, value_name = "NAME")]
     pub(crate) mesh_output: Option<String>,
     #[command(flatten)]
     pub(crate) evaluated: DeviceArg,
     #[command(flatten)]
     pub(crate) threads: Threads,
-    /// Folder for report.json and report.html: distances of each clip, pictures before and after.
+    /// Write report.json and report.html into this folder: errors of each clip, pictures before and after.
+    ///
+    /// With --verify: the folder of the report to compare with.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) report: Option<PathBuf>,
-    /// A second GLB whose vertices are coloured by how far off they are, blue to red.
+    /// Write a second GLB with vertices coloured by their error, blue to red.
     #[arg(long, value_name = "FILE", conflicts_with = "verify")]
     pub(crate) color: Option<PathBuf>,
-    /// Fit nothing: compare this baked GLB with the graph's frames; ends with 5 where it is farther off than the report (--report) says, or than --limit.
+    /// Compare this baked GLB with the frames of the graph, without fitting.
+    ///
+    /// The exit code is 5 if the error is larger than in the report (--report), or larger than --limit.
     #[arg(long, value_name = "FILE", conflicts_with = "output")]
     pub(crate) verify: Option<PathBuf>,
-    /// With --verify: the largest root mean square of a clip that is taken, millimetres, as engines play the file and as its graph shows it; with --drive pose
-    /// what the graph shows alone.
+    /// Allow this root mean square error per clip, in millimetres. Needs --verify.
+    ///
+    /// It applies to the file as engines play it and as its own graph shows it; with --drive pose to the graph only.
     #[arg(long, value_name = "MILLIMETRES", requires = "verify")]
     pub(crate) limit: Option<f64>,
 }
@@ -87,38 +101,40 @@ pub(crate) struct BakeSkinArgs {
 /// Where weights come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MethodArg {
-    /// Those that show the frames best.
+    /// Fit weights to the frames.
     #[default]
     Fit,
-    /// Authored weights smoothed over the mesh: direct delta mush, variant 5. Frames are for measuring, helpers and morph targets.
+    /// Smooth the authored weights over the mesh (direct delta mush, variant 5). Frames are used for errors, helpers and morph
+    /// targets.
     Smoothed,
 }
 
 /// What moves helpers and morph targets that were added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DriveArg {
-    /// Keys in the fitted clips, which every engine plays.
+    /// Keys in the fitted clips. Every engine plays them.
     #[default]
     Clips,
-    /// The pose: the file carries a graph with pose drivers, which Sinew plays in any pose; others see the weights alone. Joint ranges count, too.
+    /// Pose drivers in a graph in the file. Sinew plays them in any pose; other engines show weights only. Joint ranges are
+    /// fitted, too.
     Pose,
-    /// Both: keys for engines, and the graph for Sinew.
+    /// Keys for engines, and the graph for Sinew.
     Both,
 }
 
 /// How `--method smoothed` smooths; see node `direct_delta_mush`.
 #[derive(Clone, Copy, Debug, PartialEq, clap::Args)]
 pub(crate) struct SmoothingArgs {
-    /// With --method smoothed: strength of the smoothing.
+    /// Set the strength of the smoothing. Needs --method smoothed.
     #[arg(long, default_value_t = 3.0)]
     pub(crate) lambda: f64,
-    /// With --method smoothed: strength of the smoothing of the second part, lambda at most.
+    /// Set the strength of the smoothing of the second part, at most lambda. Needs --method smoothed.
     #[arg(long, default_value_t = 1.0)]
     pub(crate) kappa: f64,
-    /// With --method smoothed: how much of the second part there is, 0 to 0.95.
+    /// Set the share of the second part, 0 to 0.95. Needs --method smoothed.
     #[arg(long, default_value_t = 0.8)]
     pub(crate) alpha: f64,
-    /// With --method smoothed: how often either is applied.
+    /// Set the number of iterations of both parts. Needs --method smoothed.
     #[arg(long, default_value_t = 20)]
     pub(crate) iterations: u32,
 }

@@ -261,7 +261,7 @@ fn mistakes_are_named() {
             "position:png",
         ]),
         2,
-        "names no texture",
+        "is not a texture",
     );
     let offsets = [
         "bake",

@@ -472,7 +472,7 @@ fn sizes_with_unique_points_are_asked_for_as_bakes_are() {
     let with = |points: &str| size(&[&numbers[..], &["--points", points]].concat());
     ended(&with("18"), 0, "unique points: textures of");
     ended(&with("unique"), 2, "expected their number");
-    ended(&with("some"), 2, "a number without one");
+    ended(&with("some"), 2, "or a number without one");
     let vertices = ["--vertices", "6", "--frames", "3", "--points", "9"];
     ended(&size(&vertices), 2, "--triangles as well");
     ended(&size(&["drops", "--frames", "3"]), 2, "--frames");
