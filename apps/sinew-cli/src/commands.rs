@@ -74,7 +74,7 @@ fn schema() -> Outcome {
 fn init(args: &InitArgs, force: bool, talk: &Talk) -> Outcome {
     if args.file.exists() && !force {
         return Err(Failure::output(format!(
-            "{} is there already; --force overwrites it",
+            "{} already exists; overwrite it with --force",
             args.file.display()
         )));
     }

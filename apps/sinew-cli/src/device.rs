@@ -49,7 +49,7 @@ pub(crate) fn runner(graph: &Arc<BoundGraph>, device: Device, talk: &Talk) -> Ou
 /// Says which node asks for a device.
 fn needs_device(failure: Failure, step: &Step) -> Failure {
     let message = format!(
-        "{}: node '{}' is a custom kernel, which runs on graphics devices only: {}",
+        "{}: node '{}' is a custom kernel, which runs on the GPU only: {}",
         step.place, step.name, failure.message
     );
     Failure { message, ..failure }
@@ -74,7 +74,7 @@ pub(crate) mod graphics {
     /// Tells lines of drivers.
     pub(crate) fn tell(said: &[String], talk: &Talk) {
         for line in said {
-            talk.info("driver", &format!("the graphics driver says: {line}"));
+            talk.info("driver", &format!("GPU driver: {line}"));
         }
     }
 
@@ -100,7 +100,10 @@ pub(crate) mod graphics {
                 Some(runner)
             }
             Err(error) => {
-                talk.warning("device", &format!("runs on the processor: {error}"));
+                talk.warning(
+                    "device",
+                    &format!("runs on the CPU, because the GPU cannot run this graph: {error}"),
+                );
                 None
             }
         }
@@ -110,7 +113,7 @@ pub(crate) mod graphics {
 /// What this program cannot do.
 #[cfg(not(feature = "gpu"))]
 pub(crate) fn without_graphics() -> Failure {
-    let why = "this program was built without graphics (its feature 'gpu')";
+    let why = "this program was built without GPU support (feature 'gpu' of sinew-cli)";
     Failure::new(crate::exit::Code::Device, why)
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn frame_numbers(
         let end_frame = (end * fps).round() as i64;
         if last > end_frame {
             let message = format!(
-                "--frames goes on to {last}, but clip '{}' ends at frame {end_frame} ({end:.2} s at {fps} frames a second); frames after that show its last pose",
+                "--frames ends at {last}, but clip '{}' ends at frame {end_frame} ({end:.2} s at {fps} frames per second); later frames show its last pose",
                 clip.name
             );
             talk.warning("frames_past_clip", &message);
@@ -57,7 +57,7 @@ fn chosen(text: Option<&str>, clip: Option<&Clip>, fps: f64) -> Outcome<Vec<i64>
     let count = last.saturating_sub(first) / step;
     if first < 0 || last < first || count >= MAX_FRAMES {
         return Err(Failure::usage(format!(
-            "--frames from {first} to {last} in steps of {step}: expected 1 to {MAX_FRAMES} frames in rising order, none below 0"
+            "--frames from {first} to {last} in steps of {step}: expected 1 to {MAX_FRAMES} frames in ascending order, from 0 on"
         )));
     }
     Ok((0..=count).map(|i| first + i * step).collect())

@@ -38,7 +38,7 @@ fn sample(name: &str) -> Outcome<Character> {
         "head" => sinew_samples::head(),
         _ => {
             return Err(Failure::usage(format!(
-                "there is no sample '{name}'; known are sample:arm, sample:creature, sample:ball, sample:head"
+                "there is no sample '{name}'; the samples are sample:arm, sample:creature, sample:ball, sample:head"
             )));
         }
     };
@@ -97,7 +97,7 @@ pub(crate) fn embedded_document(path: &Path, talk: &Talk) -> Outcome<Document> {
         let path = path.display();
         Failure::new(
             Code::Graph,
-            format!("{path}: there is no graph in this file; expected a graph document, or a character with one"),
+            format!("{path}: the file has no embedded graph; expected a graph document (.json), or a character with an embedded graph"),
         )
     })?;
     Ok(allowing(document, talk))

@@ -29,7 +29,7 @@ pub(crate) fn check_ending(path: &Path) -> Outcome {
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "cannot tell the format of {} by its ending; known are .{}",
+        "{}: unknown file extension, expected .{}",
         path.display(),
         ENDINGS.join(", .")
     )))
@@ -198,7 +198,7 @@ pub(crate) fn check_size(paths: &[PathBuf], graph: &BoundGraph, frames: usize) -
         return Ok(());
     }
     Err(Failure::output(format!(
-        "{}: {frames} frames of {vertices} vertices take {:.1} GiB, a GLB file has less than 4; write .npz, .pc2 or .mdd, or fewer frames (--frames)",
+        "{}: {frames} frames of {vertices} vertices need {:.1} GiB, but a GLB file holds less than 4 GiB; write .npz, .pc2 or .mdd, or fewer frames (--frames)",
         path.display(),
         bytes as f64 / f64::from(1 << 30)
     )))
@@ -215,22 +215,24 @@ pub(crate) fn tell_left_out(
         return;
     }
     let holds_numbers = holds_numbers(paths);
-    let only_npz = "only .npz holds; add -o NAME.npz";
+    let only_npz = "can be stored in .npz only; add -o NAME.npz";
     let outputs = graph.plan().outputs().iter().zip(graph.program().outputs());
     for (output, place) in outputs {
         let name = &output.name;
         let is_there = collected.fields.iter().any(|f| f.0 == *name);
         let what = match place {
             OutputPlace::Mesh { .. } => continue,
-            OutputPlace::Pose(_) => "a pose, which no file holds".to_owned(),
+            OutputPlace::Pose(_) => "a pose, which no file format stores".to_owned(),
             OutputPlace::Field(_) if !holds_numbers => format!("a field, which {only_npz}"),
-            OutputPlace::Field(_) if !is_there => "a field of solids, which no file holds".into(),
+            OutputPlace::Field(_) if !is_there => {
+                "a field of solids, which no file format stores".into()
+            }
             _ if !holds_numbers => format!("numbers, which {only_npz}"),
             _ => continue,
         };
         talk.warning(
             "output_left_out",
-            &format!("output '{name}' is left out: it is {what}"),
+            &format!("output '{name}' is not written: it is {what}"),
         );
     }
 }
@@ -276,7 +278,7 @@ pub(crate) fn check_frames(paths: &[PathBuf], numbers: &[i64], talk: &Talk) -> O
         let others: Vec<PathBuf> = others.collect();
         if let [first, ..] = &others[..] {
             let message = format!(
-                "{} of an earlier run stay beside these frames, as {}; remove them if they belong to no sequence",
+                "found {} of an earlier run, for example {}; a program that reads the sequence reads them, too. Delete them if they do not belong to it",
                 counted(others.len() as u64, "file"),
                 first.display()
             );
@@ -325,7 +327,7 @@ fn write_one(
         cache
             .meshes
             .first()
-            .ok_or_else(|| Failure::bind("the graph has no mesh output, nothing to write"))
+            .ok_or_else(|| Failure::bind("the graph has no mesh output, but a .glb file needs one; add a mesh to its outputs, or write .npz"))
     };
     let ending = path
         .extension()
@@ -403,10 +405,10 @@ fn write_strands(file: &Path, cache: &FrameCache<'_>, frame: usize, talk: &Talk)
         let names: Vec<&str> = all.iter().map(|m| m.name.as_str()).collect();
         return Err(Failure::bind(match names.as_slice() {
             [] => {
-                "no output of the graph is strands, which is all that a .tfx file holds".to_owned()
+                "the graph has no strands output, but a .tfx file holds strands only; write .glb or .npz".to_owned()
             }
             names => format!(
-                "a .tfx file holds one output of strands, the graph has {}; write .npz or .glb",
+                "a .tfx file holds one strands output, but the graph has {}; write .npz or .glb",
                 names.join(", ")
             ),
         }));

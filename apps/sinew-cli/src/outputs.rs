@@ -22,7 +22,7 @@ pub(crate) enum Form {
     Folder,
 }
 
-const CACHE: Form = Form::Begins("cache of setup", &[b"SNWC"]);
+const CACHE: Form = Form::Begins("setup cache", &[b"SNWC"]);
 const STATE: Form = Form::Begins("saved state", &[b"SNWPLAY"]);
 
 /// Arguments that are written: of a command, or of all (`""`).
@@ -53,7 +53,7 @@ const KINDS: &[(&str, &[u8], &[&str])] = &[
     ("PC2 file", b"POINTCACHE2\0", &["pc2"]),
     ("PLY file", b"ply", &["ply"]),
     ("PDF document", b"%PDF-", &["pdf"]),
-    ("cache of setup", b"SNWC", &[]),
+    ("setup cache", b"SNWC", &[]),
     ("saved state", b"SNWPLAY", &[]),
 ];
 
@@ -100,7 +100,10 @@ impl Outputs {
         for (path, form) in named {
             this.check(&path, form)?;
             if form != Form::Folder && !this.places.insert(place(&path)) {
-                let message = format!("{} is written twice; name another file", path.display());
+                let message = format!(
+                    "{} is written twice; choose another name for one of the outputs",
+                    path.display()
+                );
                 return Err(Failure::usage(message));
             }
         }
@@ -232,12 +235,12 @@ fn is_input(path: &Path, input: &Path) -> Failure {
     let message = match path == input {
         true => format!("{} is read and written by the same command", path.display()),
         false => format!(
-            "{} is read by the same command, as {}",
+            "{} is read by the same command (as {})",
             path.display(),
             input.display()
         ),
     };
-    Failure::usage(message + "; name another file to write, or replace it with --force")
+    Failure::usage(message + "; write to another file, or overwrite it with --force")
 }
 
 /// Refuses to replace a file of another kind.
@@ -263,16 +266,16 @@ fn check_kind(path: &Path, form: Form) -> Outcome {
         (Form::Begins(name, all), _) => (all.iter().any(|b| begin.starts_with(b)), name),
         (_, Some(wanted)) => (kind.is_some_and(|k| k.0 == wanted.0), wanted.0),
         (_, None) if TEXTS.contains(&ending.as_str()) => {
-            (kind.is_none() && !begin.contains(&0), "text")
+            (kind.is_none() && !begin.contains(&0), "text file")
         }
-        _ => (kind.is_none(), "file of the kind that its ending tells"),
+        _ => (kind.is_none(), "file that fits its extension"),
     };
     if fits {
         return Ok(());
     }
-    let found = kind.map_or("of an unknown kind", |k| k.0);
+    let found = kind.map_or("file of an unknown kind", |k| k.0);
     Err(Failure::usage(format!(
-        "{} is there already, and is {found}, expected a {expected} or no file; name another one, or replace it with --force",
+        "{} already exists: found {found}, expected {expected}; choose another name, or overwrite it with --force",
         path.display()
     )))
 }

@@ -116,7 +116,7 @@ pub(crate) struct LookArgs {
     /// Set the colour map: viridis, magma, inferno, plasma, cividis, turbo, greys, red_blue or purple_green.
     #[arg(long)]
     pub(crate) map: Option<String>,
-    /// Set the lighting. Default: studio; for looks that show numbers or weights: soft.
+    /// Set the lighting. Default: studio; soft for looks that show numbers or weights; flat for normals.
     ///
     /// With flat, surfaces have exactly the colours of the scale.
     #[arg(long, value_enum)]

@@ -113,8 +113,8 @@ impl Talk {
         if self.is_interrupted() {
             let message = match self.written.load(Ordering::Relaxed) {
                 0 => "stopped; nothing was written".to_owned(),
-                1 => "stopped; 1 file was written before".to_owned(),
-                n => format!("stopped; {n} files were written before"),
+                1 => "stopped; 1 file was already written".to_owned(),
+                n => format!("stopped; {n} files were already written"),
             };
             return Err(Failure::new(Code::Interrupted, message));
         }
@@ -187,7 +187,9 @@ impl Talk {
         }
         if let Some(more @ 1..) = shown.len().checked_sub(MOST_SHOWN) {
             let more = counted(more as u64, "more problem");
-            self.line(&format!("... and {more}; --log-format json lists them"));
+            self.line(&format!(
+                "... and {more}; --log-format json lists all of them"
+            ));
         }
     }
 

@@ -67,7 +67,7 @@ mod graphics {
 
     impl Graphics {
         pub(super) fn new(_: &Talk) -> Outcome<Self> {
-            let why = "this program was built without graphics (its feature 'gpu')";
+            let why = "this program was built without GPU support (feature 'gpu' of sinew-cli)";
             Err(Failure::new(Code::Device, why))
         }
         pub(super) fn measure(

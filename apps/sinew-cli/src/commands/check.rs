@@ -27,7 +27,7 @@ pub(super) fn check(args: &CheckArgs, talk: &Talk) -> Outcome {
         match (args.explain, graph.program().device_only()) {
             (true, None) => print(&graph.instance().map_err(Failure::bind)?.explain()),
             (true, Some(step)) => print(&format!(
-                "runs on graphics devices only, because of the custom kernel '{}'\n",
+                "runs on the GPU only, because of the custom kernel '{}'\n",
                 step.name
             )),
             (false, _) => {}
@@ -36,7 +36,7 @@ pub(super) fn check(args: &CheckArgs, talk: &Talk) -> Outcome {
     talk.info(
         "checked",
         &format!(
-            "{}: {}, no error",
+            "{}: {}, no errors",
             document.name,
             counted(plan.nodes().len() as u64, "node")
         ),

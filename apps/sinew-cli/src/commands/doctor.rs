@@ -28,7 +28,7 @@ pub(super) fn doctor(format: LogFormat, talk: &Talk) -> Outcome {
 mod adapters {
     /// Nothing can be known here.
     pub(super) fn report(_: &crate::talk::Talk) -> super::Graphics {
-        let why = "this program was built without graphics (its feature 'gpu')";
+        let why = "this program was built without GPU support (feature 'gpu' of sinew-cli)";
         super::Graphics {
             text: format!("adapters {why}\n"),
             json: serde_json::json!({ "adapters": [], "message": why }),

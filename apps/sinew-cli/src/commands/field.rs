@@ -23,7 +23,7 @@ pub(super) fn field(args: &FieldArgs, talk: &Talk) -> Outcome {
         let ending = ending(path);
         if ending != "png" && !SURFACES.contains(&ending.as_str()) {
             return Err(Failure::usage(format!(
-                "cannot tell the format of {} by its ending; known are .png (a slice), .{} (a surface)",
+                "{}: unknown file extension, expected .png (a slice), .{} (a surface)",
                 path.display(),
                 SURFACES.join(", .")
             )));
@@ -43,12 +43,12 @@ pub(super) fn field(args: &FieldArgs, talk: &Talk) -> Outcome {
     player.seek(args.frame, |_| talk.check_interrupt())?;
     let name = output_name(args, player.graph())?;
     let Runner::Processor(instance) = player.runner() else {
-        return Err(Failure::bind("the field is not on the processor"));
+        return Err(Failure::bind("the field is not on the CPU"));
     };
     let words = instance.field_output(name).unwrap_or_default();
     let FieldWords::Grid(view) = FieldWords::read(words) else {
         return Err(Failure::bind(format!(
-            "output '{name}' has no grid to look at: solids are shapes, not samples"
+            "output '{name}' is a field of solids, which has no grid; draw a field that has one, such as that of node 'sdf'"
         )));
     };
     describe(&view, name, talk);
@@ -117,11 +117,11 @@ fn output_name<'a>(args: &'a FieldArgs, graph: &'a BoundGraph) -> Outcome<&'a st
             "the graph has no field among its outputs; add one: \"outputs\": {\"field\": \"NODE\"}",
         )),
         (None, all) => Err(Failure::usage(format!(
-            "the graph has several fields; say which with --field: {}",
+            "the graph has several fields; select one with --field: {}",
             all.join(", ")
         ))),
         (Some(name), all) => Err(Failure::usage(format!(
-            "--field {name}: there is no such field, known are {}",
+            "--field {name}: the graph has no such field; it has {}",
             all.join(", ")
         ))),
     }
@@ -137,7 +137,7 @@ fn describe(view: &FieldView<'_>, name: &str, talk: &Talk) {
     talk.info(
         "field",
         &format!(
-            "{name}: {x} x {y} x {z} nodes, {cell:.5} m apart; {} of {} bricks hold distances",
+            "{name}: {x} x {y} x {z} grid nodes, {cell:.5} m apart; {} of {} bricks hold distances",
             filled.count(),
             view.shape.brick_count()
         ),
@@ -205,7 +205,7 @@ fn write_surface(path: &Path, view: &FieldView<'_>, level: f32) -> Outcome {
     let found = isosurface(view, level / unit);
     if found.triangles.is_empty() {
         return Err(Failure::output(format!(
-            "{}: the field is nowhere {level}, so there is no surface",
+            "{}: the field has no surface at --level {level}; choose a distance that it reaches",
             path.display()
         )));
     }

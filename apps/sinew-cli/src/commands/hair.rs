@@ -65,7 +65,7 @@ fn check_ending(path: &Path) -> Outcome {
     }
     let known = HAIR_ENDINGS.join(", .");
     let message = format!(
-        "cannot tell the format of {} by its ending; known are .{known}",
+        "{}: unknown file extension, expected .{known}",
         path.display()
     );
     Err(Failure::usage(message))

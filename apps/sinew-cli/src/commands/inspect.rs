@@ -202,7 +202,6 @@ fn length(points: &[[f32; 3]]) -> f64 {
     points.windows(2).map(step).sum()
 }
 
-/// Indented lines; long lists are cut with a count.
 /// The nodes that skins follow, each once, in the order of the rig.
 fn joint_names(asset: &Asset) -> Vec<&str> {
     let nodes: BTreeSet<usize> = asset.rig.joints().iter().map(|j| j.node).collect();
@@ -213,6 +212,7 @@ fn joint_names(asset: &Asset) -> Vec<&str> {
 /// Entries of lists that are shown without `--json`.
 const SHOWN: usize = 40;
 
+/// Indented lines; long lists are cut with a count.
 fn as_text(value: &Value, indent: usize) -> String {
     let mut out = String::new();
     let pad = "  ".repeat(indent);
@@ -226,14 +226,20 @@ fn as_text(value: &Value, indent: usize) -> String {
                         let _ = writeln!(out, "{pad}  - {}", text.trim_start().trim_end());
                     }
                     if a.len() > SHOWN {
-                        let _ =
-                            writeln!(out, "{pad}  ... {} more; --json lists all", a.len() - SHOWN);
+                        let _ = writeln!(
+                            out,
+                            "{pad}  ... {} more; use --json to list all",
+                            a.len() - SHOWN
+                        );
                     }
                 }
                 Value::Array(a) if a.len() > SHOWN && a.iter().all(Value::is_string) => {
                     let first = Value::from(&a[..SHOWN]);
                     let more = a.len() - SHOWN;
-                    let _ = writeln!(out, "{pad}{key}: {first} and {more} more; --json lists all");
+                    let _ = writeln!(
+                        out,
+                        "{pad}{key}: {first} and {more} more; use --json to list all"
+                    );
                 }
                 Value::Object(_) => {
                     let _ = write!(out, "{pad}{key}:\n{}", as_text(v, indent + 1));

@@ -54,7 +54,7 @@ pub(super) fn nodes(args: &NodesArgs, talk: &Talk) -> Outcome {
                 let known = REGISTRY.iter().map(|d| d.name).chain([KERNEL]);
                 let known: Vec<&str> = known.collect();
                 Err(Failure::usage(format!(
-                    "there is no node '{name}'; known are {}",
+                    "there is no node '{name}'; the nodes are {}",
                     known.join(", ")
                 )))
             }

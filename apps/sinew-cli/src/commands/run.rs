@@ -108,10 +108,12 @@ impl<'a> SavedState<'a> {
         let left = numbers.iter().position(|n| *n > saved);
         let left = left.unwrap_or(numbers.len());
         if left == numbers.len() {
-            let message = format!("{path} was saved after frame {saved}: no frame is left");
+            let message = format!(
+                "{path} was saved after frame {saved}, and --frames has no later frame; ask for frames after {saved}"
+            );
             return Err(Failure::usage(message));
         }
-        let message = format!("goes on behind frame {saved}, which {path} was saved after");
+        let message = format!("resumes after frame {saved}, from {path}");
         talk.info("state_read", &message);
         Ok(&numbers[left..])
     }
@@ -122,8 +124,8 @@ impl<'a> SavedState<'a> {
         let help = match &error {
             PlayError::State(StateFault::Instance(StateError::Elsewhere { found, .. })) => {
                 match found {
-                    StateHome::Processor => "; take --device cpu",
-                    StateHome::Device => "; take --device gpu",
+                    StateHome::Processor => "; use --device cpu",
+                    StateHome::Device => "; use --device gpu",
                 }
             }
             _ => "",

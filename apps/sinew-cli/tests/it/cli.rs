@@ -91,7 +91,7 @@ fn exit_codes_tell_what_is_wrong() {
     expect(
         &run(&["square.obj", "-g", "shift.json", "-o", "out.fbx"]),
         2,
-        "known are .glb, .npz",
+        "unknown file extension, expected .glb, .npz",
     );
     expect(
         &run(&[
@@ -394,7 +394,7 @@ fn json_logs_are_json() {
 fn the_starter_graph_is_valid_and_kept() {
     let p = Place::new();
     expect(&p.sinew(&["init", "mine.json"]), 0, "wrote mine.json");
-    expect(&p.sinew(&["check", "mine.json"]), 0, "no error");
+    expect(&p.sinew(&["check", "mine.json"]), 0, "no errors");
     expect(&p.sinew(&["init", "mine.json"]), 6, "--force");
     let explained = printed(&p.sinew(&["check", "mine.json", "--explain"]));
     assert!(
@@ -413,7 +413,7 @@ fn starter_graphs_are_made_for_a_character() {
         expect(
             &p.sinew(&["check", "mine.json", "--character", character]),
             0,
-            "no error",
+            "no errors",
         );
         let text = std::fs::read_to_string(p.path("mine.json")).expect("written");
         ["morph", "skin", "delta_mush"].map(|n| text.contains(&format!(r#""node": "{n}""#)))
@@ -451,14 +451,14 @@ fn outputs_that_no_file_holds_are_told() {
     expect(
         &obj,
         0,
-        "output 'field' is left out: it is a field, which only .npz holds",
+        "output 'field' is not written: it is a field, which can be stored in .npz only",
     );
     let npz = run("a.npz");
     let told = said(&npz);
     assert!(!told.contains("'field'"), "{told}");
     for left in [
-        "output 'rods' is left out: it is a field of solids",
-        "output 'pose' is left out: it is a pose",
+        "output 'rods' is not written: it is a field of solids",
+        "output 'pose' is not written: it is a pose",
     ] {
         assert!(told.contains(left), "{told}");
     }

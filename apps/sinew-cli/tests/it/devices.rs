@@ -168,14 +168,14 @@ fn states_go_on_where_they_were_saved() {
             "gpu",
             "cpu",
             Some(
-                "was saved on a graphics device and goes on there only, this run is on the processor; take --device gpu",
+                "was saved on a graphics device and goes on there only, this run is on the processor; use --device gpu",
             ),
         ),
         (
             "cpu",
             "gpu",
             Some(
-                "was saved on the processor and goes on there only, this run is on a graphics device; take --device cpu",
+                "was saved on the processor and goes on there only, this run is on a graphics device; use --device cpu",
             ),
         ),
     ] {
@@ -186,7 +186,7 @@ fn states_go_on_where_they_were_saved() {
         match refused {
             None => {
                 assert_eq!(second.status.code(), Some(0), "{saving} {going_on}: {said}");
-                assert!(said.contains("goes on behind frame 1"), "{said}");
+                assert!(said.contains("resumes after frame 1"), "{said}");
                 assert_eq!(said.contains("runs on "), saving == "gpu", "{said}");
             }
             Some(message) => {

@@ -260,7 +260,11 @@ fn hair_that_cannot_grow_says_why() {
         ),
         (&["--length", "-1"], 2, "unexpected argument"),
         (&["--mesh", "body"], 2, "has the name 'body'"),
-        (&["-o", "h.fbx"], 2, "known are .glb, .tfx"),
+        (
+            &["-o", "h.fbx"],
+            2,
+            "unknown file extension, expected .glb, .tfx",
+        ),
     ] {
         let all = [&["hair", "grow", "sample:head", "-o", "h.ply"], arguments].concat();
         let out = p.sinew(&all);
@@ -354,7 +358,11 @@ fn fields_are_drawn_and_turned_into_surfaces() {
         radius("more.ply")
     );
     for (arguments, code, message) in [
-        (&["--level", "9", "-o", "x.ply"][..], 6, "nowhere 9"),
+        (
+            &["--level", "9", "-o", "x.ply"][..],
+            6,
+            "no surface at --level 9",
+        ),
         (&["--at", "2", "-o", "x.png"], 2, "expected 0 to 1"),
         (&["-o", "x.exr"], 2, ".png (a slice)"),
         (

@@ -473,7 +473,7 @@ fn frames_that_no_glb_file_holds_are_refused_at_once() {
     let found = p.sinew(&[&line[..], &["-o", "x.glb"]].concat());
     assert_eq!(found.status.code(), Some(6), "{}", said(&found));
     assert!(
-        said(&found).contains("a GLB file has less than 4"),
+        said(&found).contains("a GLB file holds less than 4 GiB"),
         "{}",
         said(&found)
     );

@@ -117,9 +117,9 @@ fn graphs_within_characters_can_be_checked() {
     let [(heavy, message), ..] = shapes();
     embed(&place, &heavy, "heavy.glb");
     for (name, code, part) in [
-        ("hero.glb", 0, "1 node, no error"),
+        ("hero.glb", 0, "1 node, no errors"),
         ("heavy.glb", 4, message),
-        ("plain.glb", 4, "there is no graph in this file"),
+        ("plain.glb", 4, "the file has no embedded graph"),
     ] {
         let found = place.sinew(&["check", name]);
         assert_eq!(found.status.code(), Some(code), "{name}: {}", said(&found));

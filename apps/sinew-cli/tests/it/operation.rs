@@ -51,7 +51,7 @@ fn outputs_replace_no_input_and_no_file_of_another_kind() {
     #[cfg(unix)]
     std::os::unix::fs::symlink("hero.glb", p.path("link.glb")).expect("linked");
     let run = ["run", "hero.glb", "-g", "shift.json", "--frames", "0"];
-    let other = "is there already, and is";
+    let other = "already exists: found";
     let same = "by the same command";
     let cases: &[(&[&str], &str, &str)] = &[
         (&["-o", "x.npz", "--cache", "hero.glb"], "hero.glb", same),
@@ -232,13 +232,13 @@ fn frames_of_an_earlier_run_are_told_of() {
         ])
     };
     p.put("x_final.obj", "v 0 0 0\n");
-    let told = |o| said(&o).contains("earlier run stay beside");
+    let told = |o| said(&o).contains("of an earlier run");
     assert!(!told(run("0-9")) && !told(run("0-9")));
     let found = run("0-4");
     ended(
         &found,
         0,
-        "5 files of an earlier run stay beside these frames, as x_0005.obj",
+        "found 5 files of an earlier run, for example x_0005.obj",
     );
     assert_eq!(
         p.files().iter().filter(|n| n.starts_with("x_0")).count(),
@@ -358,7 +358,7 @@ fn bakes_replace_nothing_behind_links_and_no_other_kind() {
         ended(
             &p.sinew(&bake),
             2,
-            "is there already, and is of an unknown kind",
+            "already exists: found file of an unknown kind",
         );
         assert_eq!(p.text(&format!("out/{name}")), "my notes");
         std::fs::remove_dir_all(p.path("out")).expect("gone");
@@ -511,7 +511,7 @@ mod signals {
             ended(&found, 130, "stopped; ");
             let said = said(&found);
             assert!(
-                said.contains(&format!("stopped; {} files were written before", count())),
+                said.contains(&format!("stopped; {} files were already written", count())),
                 "{signal}: {said}"
             );
         }
