@@ -125,7 +125,7 @@ pub(super) fn bench(args: &BenchArgs, format: LogFormat, talk: &Talk) -> Outcome
             }
             Some(step) => {
                 let why = format!(
-                    "the processor does not run the custom kernel '{}'",
+                    "the CPU is not timed, because it cannot run the custom kernel '{}'",
                     step.name
                 );
                 talk.info("processor", &why);

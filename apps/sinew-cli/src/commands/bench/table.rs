@@ -47,7 +47,7 @@ fn parts(parts: &[Part], what: &str, copy_gb_per_s: Option<f64>) -> String {
 
 pub(super) fn processor(times: &ProcessorTimes, threads: usize) -> String {
     format!(
-        "\nprocessor, {threads} thread{}: {} us a frame\n{}",
+        "\nCPU, {threads} thread{}: {} us per frame\n{}",
         if threads == 1 { "" } else { "s" },
         us(times.frame_us),
         parts(&times.nodes, "node", None)
@@ -55,9 +55,9 @@ pub(super) fn processor(times: &ProcessorTimes, threads: usize) -> String {
 }
 
 pub(super) fn graphics(times: &GraphicsTimes) -> String {
-    let mut out = format!("\ngraphics, {}\n", times.adapter);
+    let mut out = format!("\nGPU, {}\n", times.adapter);
     if times.is_software {
-        out += "a software adapter: the processor itself, no graphics hardware\n";
+        out += "a software adapter: it runs on the CPU, not on GPU hardware\n";
     }
     if let Some(copy) = times.copy_gb_per_s {
         _ = writeln!(out, "a plain copy reads and writes {copy:.1} GB/s");
@@ -66,7 +66,7 @@ pub(super) fn graphics(times: &GraphicsTimes) -> String {
         Some(device) => {
             _ = writeln!(
                 out,
-                "{} us a frame on the device, {} us on the host to send, record and submit; {} us until done",
+                "{} us per frame on the GPU, {} us on the CPU to send, record and submit; {} us until done",
                 us(device),
                 us(times.host_us),
                 us(times.until_done_us)
@@ -75,7 +75,7 @@ pub(super) fn graphics(times: &GraphicsTimes) -> String {
         None => {
             _ = writeln!(
                 out,
-                "{} us until done, {} us of them on the host; the adapter takes no times",
+                "{} us until done, {} us of these on the CPU; the adapter has no timestamps",
                 us(times.until_done_us),
                 us(times.host_us)
             );
@@ -90,12 +90,12 @@ pub(super) fn graphics(times: &GraphicsTimes) -> String {
 pub(super) fn faster(cpu: &ProcessorTimes, gpu: &GraphicsTimes) -> String {
     let (cpu, gpu) = (cpu.frame_us, gpu.frame_us());
     let (name, less, more) = if gpu < cpu {
-        ("graphics device", gpu, cpu)
+        ("GPU", gpu, cpu)
     } else {
-        ("processor", cpu, gpu)
+        ("CPU", cpu, gpu)
     };
     format!(
-        "\nthe {name} is {:.1} times faster, from frame to frame: {} us against {} us\n",
+        "\nthe {name} is {:.1} times faster per frame: {} us against {} us\n",
         more / less,
         us(less),
         us(more)
@@ -103,7 +103,7 @@ pub(super) fn faster(cpu: &ProcessorTimes, gpu: &GraphicsTimes) -> String {
 }
 
 pub(super) fn crossover(found: &Crossover) -> String {
-    let mut out = "\nskin, delta mush x8, normals\n  vertices     processor us      graphics us  (host alone, us)\n".to_owned();
+    let mut out = "\nskin, delta mush x8, normals\n  vertices           CPU us           GPU us  (submitting, us)\n".to_owned();
     for size in &found.sizes {
         _ = writeln!(
             out,
@@ -120,22 +120,24 @@ pub(super) fn crossover(found: &Crossover) -> String {
         (Some((below, above, at)), _) => {
             _ = writeln!(
                 out,
-                "the graphics device overtakes the processor at about {at:.0} vertices, between {below} and {above}"
+                "the GPU is faster than the CPU from about {at:.0} vertices on, between {below} and {above}"
             );
         }
         (None, Some("gpu")) => {
             _ = writeln!(
                 out,
-                "the graphics device is faster from {first} vertices on, the fewest that were tried"
+                "the GPU is faster at all sizes, {first} to {last} vertices"
             );
         }
         (None, Some(_)) => {
             _ = writeln!(
                 out,
-                "the processor is faster up to {last} vertices, the most that were tried"
+                "the CPU is faster at all sizes, {first} to {last} vertices"
             );
         }
-        (None, None) => out += "neither is faster for good: measure again on a quiet machine\n",
+        (None, None) => {
+            out += "no clear result, because the faster one changes several times: measure again on an idle machine\n"
+        }
     }
     out
 }

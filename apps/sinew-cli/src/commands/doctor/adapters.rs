@@ -37,7 +37,7 @@ pub(super) fn report(talk: &Talk) -> Graphics {
         list.push(adapter_json(info, is_taken));
     }
     if let Ok(copy) = &measured {
-        _ = writeln!(text, "copies   {}", copy_text(copy));
+        _ = writeln!(text, "copy     {}", copy_text(copy));
     }
     if let Some(message) = &message {
         talk.warning("graphics", message);
@@ -69,10 +69,10 @@ fn copy_text(c: &CopyBandwidth) -> String {
     let clock = if c.device_time {
         ""
     } else {
-        ", by the processor's clock"
+        ", timed by the CPU clock"
     };
     format!(
-        "{:.1} GB/s read and written ({} at a time{clock})",
+        "{:.1} GB/s read and written ({} per copy{clock})",
         c.gb_per_s(),
         size(c.bytes)
     )
@@ -94,13 +94,13 @@ fn limits(info: &AdapterInfo) -> [(&'static str, &'static str, u64, bool); 12] {
     let [x, y, z] = l.workgroup_size.map(u64::from);
     [
         (
-            "storage buffers a kernel",
+            "storage buffers per kernel",
             "storage_buffers_per_stage",
             l.storage_buffers_per_stage.into(),
             false,
         ),
         (
-            "uniform buffers a kernel",
+            "uniform buffers per kernel",
             "uniform_buffers_per_stage",
             l.uniform_buffers_per_stage.into(),
             false,
@@ -125,7 +125,7 @@ fn limits(info: &AdapterInfo) -> [(&'static str, &'static str, u64, bool); 12] {
             true,
         ),
         (
-            "invocations a workgroup",
+            "invocations per workgroup",
             "invocations_per_workgroup",
             l.invocations_per_workgroup.into(),
             false,
@@ -134,7 +134,7 @@ fn limits(info: &AdapterInfo) -> [(&'static str, &'static str, u64, bool); 12] {
         ("workgroup size y", "workgroup_size_y", y, false),
         ("workgroup size z", "workgroup_size_z", z, false),
         (
-            "workgroups a dimension",
+            "workgroups per dimension",
             "workgroups_per_dimension",
             l.workgroups_per_dimension.into(),
             false,
@@ -151,7 +151,7 @@ fn limits(info: &AdapterInfo) -> [(&'static str, &'static str, u64, bool); 12] {
 fn adapter_text(info: &AdapterInfo, taken: bool) -> String {
     let mut out = format!("adapter  {info}");
     if taken {
-        _ = write!(out, ", taken ({ADAPTER_VARIABLE} takes another)");
+        _ = write!(out, ", selected (set {ADAPTER_VARIABLE} to select another)");
     }
     out.push('\n');
     for (words, _, value, bytes) in limits(info) {
@@ -160,15 +160,15 @@ fn adapter_text(info: &AdapterInfo, taken: bool) -> String {
         } else {
             value.to_string()
         };
-        _ = writeln!(out, "  {words:<26}{value}");
+        _ = writeln!(out, "  {words:<28}{value}");
     }
     let (least, most) = (info.subgroup_min, info.subgroup_max);
-    _ = writeln!(out, "  {:<26}{least} to {most}", "subgroup size");
+    _ = writeln!(out, "  {:<28}{least} to {most}", "subgroup size");
     let each = info.capabilities.each();
     for (words, wanted) in [("features", true), ("features missing", false)] {
         let names: Vec<&str> = each.iter().filter(|f| f.1 == wanted).map(|f| f.0).collect();
         if !names.is_empty() {
-            _ = writeln!(out, "  {words:<26}{}", names.join(", "));
+            _ = writeln!(out, "  {words:<28}{}", names.join(", "));
         }
     }
     out
