@@ -54,7 +54,7 @@ fn drivers(document: &Document, plan: &Plan) -> Outcome<Vec<GraphDriver>> {
 }
 
 fn no_driver(document: &Document) -> Failure {
-    let message = format!("{} has no node 'pose_driver'", document.name);
+    let message = format!("{}: the graph has no node 'pose_driver', expected at least one", document.name);
     Failure::new(Code::Graph, message)
 }
 
@@ -66,7 +66,7 @@ fn one_driver(document: &Document, name: Option<&str>, talk: &Talk) -> Outcome<G
     let index = match name {
         Some(name) => names.iter().position(|n| *n == name).ok_or_else(|| {
             let message = format!(
-                "there is no driver '{name}'; known are {}",
+                "there is no driver '{name}'; the drivers are {}",
                 names.join(", ")
             );
             Failure::usage(message)
@@ -74,7 +74,7 @@ fn one_driver(document: &Document, name: Option<&str>, talk: &Talk) -> Outcome<G
         None if names.len() == 1 => 0,
         None => {
             let message = format!(
-                "{} has several drivers; say which with --driver: {}",
+                "{}: the graph has several drivers; select one with --driver: {}",
                 document.name,
                 names.join(", ")
             );

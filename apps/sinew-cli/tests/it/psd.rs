@@ -83,7 +83,7 @@ fn check_reports_every_driver_and_fails_where_one_has_no_solution() {
     expect(
         &p.sinew(&["psd", "check", "shift.json"]),
         4,
-        "has no node 'pose_driver'",
+        "the graph has no node 'pose_driver', expected at least one",
     );
     expect(&p.sinew(&["psd", "check", "none.json"]), 4, "none.json");
 }
@@ -186,17 +186,17 @@ fn plots_say_what_is_wrong_and_write_nothing() {
     expect(
         &plot(&["arm.json", "-o", "a.jpg"]),
         2,
-        "plots are .svg or .png",
+        "a.jpg: unknown file extension, expected .svg or .png",
     );
     expect(
         &plot(&["arm.json", "-o", "a.svg", "--driver", "leg"]),
         2,
-        "there is no driver 'leg'; known are arm",
+        "there is no driver 'leg'; the drivers are arm",
     );
     expect(
         &plot(&["broken.json", "-o", "a.svg"]),
         2,
-        "has several drivers; say which with --driver: ",
+        "the graph has several drivers; select one with --driver: ",
     );
     expect(
         &plot(&["broken.json", "-o", "a.svg", "--driver", "bad"]),
@@ -208,7 +208,7 @@ fn plots_say_what_is_wrong_and_write_nothing() {
             "arm.json", "-o", "a.svg", "--from", "neutral", "--to", "down",
         ]),
         2,
-        "has no pose 'down' that takes part; known are neutral, half < way",
+        "has no enabled pose 'down'; the poses are neutral, half < way",
     );
     expect(
         &plot(&["arm.json", "-o", "a.svg", "--from", "neutral"]),
@@ -218,7 +218,7 @@ fn plots_say_what_is_wrong_and_write_nothing() {
     expect(
         &plot(&["arm.json", "-o", "a.svg", "--sphere", "--joint", "leg"]),
         2,
-        "no driver joint 'leg'; known are upper",
+        "no driver joint 'leg'; the driver joints are upper",
     );
     expect(
         &plot(&["arm.json", "-o", "a.svg", "--size", "10x10"]),
@@ -267,7 +267,7 @@ fn fit_says_what_is_wrong_and_writes_nothing() {
     expect(
         &fit(&["arm.json", "-o", "out.glb"]),
         2,
-        "documents are .json",
+        "out.glb: expected a graph document, which ends in .json",
     );
     expect(
         &fit(&["arm.json", "-o", "out.json", "--values", "two.json"]),

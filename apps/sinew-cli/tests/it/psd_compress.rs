@@ -214,7 +214,7 @@ fn too_few_components_are_a_warning() {
     ]);
     assert_eq!(o.status.code(), Some(0), "{}", said(&o));
     assert!(
-        said(&o).contains("m off with 1 components, the tolerance is 1e-6 m"),
+        said(&o).contains(" m with 1 components, above the tolerance of 1e-6 m"),
         "{}",
         said(&o)
     );

@@ -257,12 +257,16 @@ fn exit_codes_tell_what_is_wrong() {
             3,
             "the sculpt has 4 vertices, expected 10",
         ),
-        (&["--sculpt", "bent.obj"], 2, "on which frame?"),
+        (
+            &["--sculpt", "bent.obj"],
+            2,
+            "the frame is missing, expected FILE@FRAME or --frame",
+        ),
         (&["--sculpt", "none.obj@1"], 3, "none.obj"),
         (
             &["--sculpt", "a=bent.obj@1", "--sculpt", "a=bent.obj@2"],
             2,
-            "'a' already",
+            "'a' already; choose another name",
         ),
         (
             &["--sculpt", "bent.obj@1", "--clip", "walk"],

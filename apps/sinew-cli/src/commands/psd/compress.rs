@@ -92,7 +92,7 @@ fn warn(group: &GroupReport, args: &PsdCompressArgs, talk: &Talk) {
     let missed = group.basis.as_ref().filter(|b| !b.report.reached);
     if let (Some(basis), None) = (missed, &group.unchanged) {
         let message = format!(
-            "{}: {:.3e} m off with {} components, the tolerance is {:e} m",
+            "{}: the error is {:.3e} m with {} components, above the tolerance of {:e} m; allow more components or a larger --tolerance",
             group.node,
             basis.report.error.largest,
             basis.names.len(),
@@ -119,7 +119,7 @@ fn said_written(args: &PsdCompressArgs, beside: Option<&PathBuf>, talk: &Talk) {
 fn text(group: &GroupReport) -> String {
     let mut out = format!("{} (driver '{}')\n", group.node, group.driver);
     for (name, why) in &group.kept {
-        out += &format!("  stays    {name}: {why}\n");
+        out += &format!("  kept     {name}: {why}\n");
     }
     if let Some(basis) = &group.basis {
         out += &basis_text(group, basis);
@@ -136,7 +136,7 @@ fn basis_text(group: &GroupReport, basis: &GroupBasis) -> String {
     let worst = group.targets.get(r.worst).map_or("", String::as_str);
     let normals = r.normal_error.map_or_else(String::new, |n| {
         format!(
-            "  normals  {:.2e} off at most, {:.2e} RMS\n",
+            "  normals  error {:.2e} at most, {:.2e} RMS\n",
             n.largest, n.rms
         )
     });

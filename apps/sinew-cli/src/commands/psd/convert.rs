@@ -20,7 +20,7 @@ use std::path::Path;
 pub(super) fn convert(args: &PsdConvertArgs, talk: &Talk) -> Outcome {
     let scene = scene(args)?;
     if args.to == PsdFormat::Samples {
-        let message = "--to samples: this format is read only";
+        let message = "--to samples: this format can only be read; use graph, psd or pose-wrangler";
         return Err(Failure::usage(message));
     }
     let from = match args.from {
@@ -44,15 +44,15 @@ pub(super) fn convert(args: &PsdConvertArgs, talk: &Talk) -> Outcome {
     for loss in &losses.0 {
         let (code, words) = match loss.assumed {
             true => ("assumed", "assumed"),
-            false => ("not_carried", "not carried"),
+            false => ("not_carried", "not converted"),
         };
         talk.warning(code, &format!("{words}: {}: {}", loss.solver, loss.what));
     }
     let lost = losses.lost().count();
     if args.strict && lost > 0 {
         let message = format!(
-            "{} cannot be carried; nothing was written",
-            counted(lost as u64, "thing")
+            "{} cannot be converted (--strict); nothing was written",
+            counted(lost as u64, "item")
         );
         return Err(Failure::new(Code::Output, message));
     }
@@ -118,7 +118,7 @@ fn assume_order(read: &Read, talk: &Talk) {
             [BasisOrder::Published, BasisOrder::Unreal].map(|order| s.kernel(order));
         if let (Some(taken), true) = (published, published != unreal) {
             let message = format!(
-                "assumed: {}: BasisFunction {} is {taken:?}; --basis-order unreal: {}",
+                "assumed: {}: BasisFunction {} is {taken:?}; with --basis-order unreal it is {}",
                 s.name,
                 s.basis_function,
                 unreal.map_or_else(|| "none".into(), |k| format!("{k:?}"))
@@ -229,7 +229,7 @@ fn format_of(path: &Path) -> Outcome<PsdFormat> {
         PsdFormat::PoseWrangler
     } else {
         let message = format!(
-            "{}: none of the formats graph, psd, pose-wrangler, samples; --from says which it is meant to be",
+            "{}: cannot detect the format (graph, psd, pose-wrangler or samples); set it with --from",
             path.display()
         );
         return Err(Failure::input(message));

@@ -44,7 +44,7 @@ pub(super) fn extract(args: &PsdExtractArgs, talk: &Talk) -> Outcome {
     let is_made = args.graph.is_none() && cast.main().asset.graph.is_none();
     if !is_made && plan.nodes().iter().all(|n| n.desc.name != "morph") {
         let message = format!(
-            "{} has no node 'morph': the targets move nothing until there is one in front",
+            "{}: the graph has no node 'morph', so the new targets move nothing; add {{\"node\": \"morph\"}} before the other nodes",
             document.name
         );
         talk.warning("no_morph", &message);
@@ -106,11 +106,13 @@ fn order(text: &str, name: Option<&str>, frame: Option<i64>) -> Outcome<Order> {
     let found = own_name.or(name).or(stem).filter(|n| !n.is_empty());
     let wrong = |what: &str| Failure::usage(format!("--sculpt {text}: {what}"));
     Ok(Order {
-        name: found.ok_or_else(|| wrong("a name is missing"))?.to_owned(),
+        name: found
+            .ok_or_else(|| wrong("the name is missing, expected NAME=FILE@FRAME"))?
+            .to_owned(),
         file: file.to_owned(),
         frame: own_frame
             .or(frame)
-            .ok_or_else(|| wrong("on which frame? FILE@FRAME or --frame says it"))?,
+            .ok_or_else(|| wrong("the frame is missing, expected FILE@FRAME or --frame"))?,
     })
 }
 
@@ -122,7 +124,10 @@ fn check_names(orders: &[Order], character: &sinew::play::Character) -> Outcome 
         .collect();
     for order in orders {
         if names.contains(&order.name.as_str()) {
-            let message = format!("there is a morph target '{}' already", order.name);
+            let message = format!(
+                "there is a morph target '{}' already; choose another name",
+                order.name
+            );
             return Err(Failure::usage(message));
         }
         names.push(&order.name);
@@ -220,7 +225,7 @@ fn text(order: &Order, extraction: &Extraction) -> String {
     let r = &extraction.report;
     let mut out = format!(
         "{} (frame {}): {} of {} vertices move, up to {:.3} mm; {} offsets too short to keep\n\
-         \x20 distance to the sculpt: {:.4} mm at most (was {:.3}), {:.5} mm RMS (was {:.4}); {} steps, {} frames\n",
+         \x20 distance to the sculpt: {:.4} mm at most (was {:.3}), {:.5} mm RMS (was {:.4}); {} steps, {} evaluated frames\n",
         order.name,
         order.frame,
         r.moved,
@@ -236,8 +241,8 @@ fn text(order: &Order, extraction: &Extraction) -> String {
     );
     if r.longest_offset > WILD * r.before.largest {
         out += &format!(
-            "  offsets are up to {:.0} times as long as what they make up for, as the graph smooths them away: a larger --damping keeps \
-             them shorter, and leaves more\n",
+            "  offsets are up to {:.0} times longer than the error that they correct, because the graph smooths them away; a larger --damping \
+             shortens them and leaves a larger error\n",
             r.longest_offset / r.before.largest
         );
     }
@@ -245,7 +250,7 @@ fn text(order: &Order, extraction: &Extraction) -> String {
         let worst = r.worst_singular.iter();
         let worst: Vec<String> = worst.map(|s| s.vertex.to_string()).collect();
         out += &format!(
-            "  {} vertices cannot be moved everywhere (their influences cancel); the worst: {}\n",
+            "  {} vertices cannot be moved in every direction, because their influences cancel; the worst: {}\n",
             r.singular,
             worst.join(", ")
         );
@@ -256,7 +261,7 @@ fn text(order: &Order, extraction: &Extraction) -> String {
             .map(|m| format!("{} ({:.3} mm)", m.vertex, m.distance * 1e3))
             .collect();
         out += &format!(
-            "  {} vertices stay farther off than the tolerance; the worst: {}\n",
+            "  {} vertices stay above the tolerance; the worst: {}\n",
             r.missed,
             worst.join(", ")
         );

@@ -17,7 +17,10 @@ use std::path::Path;
 pub(super) fn fit(args: &PsdFitArgs, talk: &Talk) -> Outcome {
     let is_document = args.output.extension();
     if !is_document.is_some_and(|e| e.eq_ignore_ascii_case("json")) {
-        let message = format!("documents are .json, not {}", args.output.display());
+        let message = format!(
+            "{}: expected a graph document, which ends in .json",
+            args.output.display()
+        );
         return Err(Failure::usage(message));
     }
     let document = document(&args.input, talk)?;
@@ -94,7 +97,7 @@ fn edited(document: &Document, driver: &GraphDriver, fitted: &Fit) -> Outcome<St
     });
     let place = place.ok_or_else(|| {
         refused(format!(
-            "driver '{}' stands in another document ({}); fit that one",
+            "driver '{}' is in another document ({}); run fit on that document",
             driver.name, driver.place
         ))
     })?;
@@ -135,11 +138,11 @@ fn report(driver: &GraphDriver, fitted: &Fit, talk: &Talk) {
                     apart,
                     values_differ,
                 } => format!(
-                    "  removed  {pose}: the same as {} ({apart:.2e} apart; what they drive differs by {values_differ:.4})",
+                    "  removed  {pose}: the same as {} (distance {apart:.2e}; driven numbers differ by {values_differ:.4})",
                     name(other)
                 ),
                 Reason::Redundant { error } => {
-                    format!("  removed  {pose}: predicted by the others to {error:.4}")
+                    format!("  removed  {pose}: predicted by the other poses, error {error:.4}")
                 }
             })
             .collect(),
@@ -160,7 +163,7 @@ fn report(driver: &GraphDriver, fitted: &Fit, talk: &Talk) {
     let last = match talk.format() {
         LogFormat::Text => {
             let error = fitted.error.map_or(String::new(), |e| {
-                format!("  error    {e:.4} at most, at all poses of the beginning\n")
+                format!("  error    {e:.4} at most, over all original poses\n")
             });
             format!(
                 "  kept     {} of {}: {}\n  width    {width} {unit}\n  leave-one-out error {:.4} (root mean square), condition {:.1}\n{error}",

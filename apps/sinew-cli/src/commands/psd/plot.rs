@@ -64,7 +64,7 @@ impl Format {
             "svg" => Ok(Self::Svg),
             "png" => Ok(Self::Png),
             _ => Err(Failure::usage(format!(
-                "plots are .svg or .png, not {}",
+                "{}: unknown file extension, expected .svg or .png",
                 path.display()
             ))),
         }
@@ -101,7 +101,7 @@ fn sphere_figure(
         Some(name) => joints.iter().position(|j| j == name).ok_or_else(|| {
             let known = joints.join(", ");
             Failure::usage(format!(
-                "there is no driver joint '{name}'; known are {known}"
+                "there is no driver joint '{name}'; the driver joints are {known}"
             ))
         })?,
     };
@@ -136,7 +136,7 @@ fn pose(driver: &GraphDriver, name: &str) -> Outcome<usize> {
         let known = names.join(", ");
         let name_of = &driver.name;
         Failure::usage(format!(
-            "driver '{name_of}' has no pose '{name}' that takes part; known are {known}"
+            "driver '{name_of}' has no enabled pose '{name}'; the poses are {known}"
         ))
     })
 }
@@ -180,6 +180,6 @@ impl Figure {
             Self::Sphere(figure) => figure.draw(root, scale),
         };
         let presented = drawn.and_then(|()| root.present());
-        presented.map_err(|e| Failure::output(format!("the plot cannot be drawn: {e}")))
+        presented.map_err(|e| Failure::output(format!("cannot draw the plot: {e}")))
     }
 }

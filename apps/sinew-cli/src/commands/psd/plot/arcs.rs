@@ -136,9 +136,9 @@ impl Arcs {
             .y_label_area_size(LEFT * f64::from(scale))
             .build_cartesian_2d(0.0..self.shown(self.length()), least..most)?;
         let unit = if self.samples.in_metres {
-            "metres along the way"
+            "metres along the path"
         } else {
-            "degrees along the way"
+            "degrees along the path"
         };
         let labels = text_style(TEXT, scale, INK, HPos::Center);
         chart

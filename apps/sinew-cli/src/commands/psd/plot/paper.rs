@@ -95,7 +95,7 @@ pub(super) fn at(x: f64, y: f64, scale: u32) -> (i32, i32) {
 pub(super) fn register_font() -> Outcome {
     let bytes = epaint_default_fonts::UBUNTU_LIGHT;
     register("sans-serif", FontStyle::Normal, bytes)
-        .map_err(|_| Failure::output("the font of the program cannot be read"))
+        .map_err(|_| Failure::output("cannot load the built-in font"))
 }
 
 /// A line of a width in pixels.

@@ -65,7 +65,7 @@ impl Sphere {
             radius,
         };
         self.draw_all(root, disc, width, scale)?;
-        let text = "in the middle the first pose, the rings 45 degrees apart";
+        let text = "centre: the first pose; rings every 45 degrees";
         let text = fitted(text, TEXT, 2.0 * radius + MARGIN);
         let style = text_style(TEXT, scale, INK, HPos::Left);
         let place = at(MARGIN, height - MARGIN - TEXT * 0.5, scale);
