@@ -32,7 +32,7 @@ pub(super) fn bake_skin(args: &BakeSkinArgs, talk: &Talk) -> Outcome {
     }
     if args.color.is_some() && args.color == args.output {
         return Err(Failure::usage(
-            "--color and -o name the same file; the coloured one is another",
+            "--color and -o name the same file; choose another name for --color",
         ));
     }
     check_added(args)?;
@@ -107,7 +107,7 @@ fn check_added(args: &BakeSkinArgs) -> Outcome {
     let added = args.helpers.saturating_add(args.correctives) > 0;
     if !added && args.drive != DriveArg::Clips {
         return Err(Failure::usage(
-            "--drive says what moves helpers and morph targets: expected --helpers or --correctives with it",
+            "--drive has no effect without --helpers or --correctives; add one of them",
         ));
     }
     Ok(())
@@ -121,12 +121,12 @@ fn check_keyed(args: &BakeSkinArgs, fitted: &[ClipFrames]) -> Outcome {
         return Ok(());
     }
     let why = match (args.no_clips, args.hold_out.is_empty()) {
-        (true, _) => "with --no-clips there are none",
+        (true, _) => "--no-clips leaves none",
         (false, false) => "--hold-out leaves none to fit",
         (false, true) => "the character has none",
     };
     Err(Failure::usage(format!(
-        "--helpers and --correctives have keys in clips: {why}; --drive pose lets them follow the pose"
+        "--helpers and --correctives need clips for their keys, but {why}; use --drive pose to drive them by the pose"
     )))
 }
 
@@ -143,7 +143,7 @@ fn split(
         let clip = known(asset, name)?;
         if args.clip.contains(name) {
             return Err(Failure::usage(format!(
-                "clip '{name}' is both to be fitted (--clip) and held out (--hold-out)"
+                "clip '{name}' is both fitted (--clip) and held out (--hold-out); remove one of the options"
             )));
         }
         clips.retain(|c| c.clip != clip);
@@ -153,7 +153,7 @@ fn split(
     }
     if clips.is_empty() && !held_out.is_empty() && args.ranges.is_none() {
         return Err(Failure::usage(
-            "--hold-out leaves no clip to fit; expected another one, or --ranges",
+            "--hold-out leaves no clip to fit; keep a clip, or add --ranges",
         ));
     }
     let Some(every) = args.hold_every else {
@@ -264,7 +264,7 @@ fn clips(args: &BakeSkinArgs, asset: &Asset, talk: &Talk) -> Outcome<Vec<ClipFra
                 false => talk.warning(
                     "clip_hidden",
                     &format!(
-                        "a second clip '{}' is left out: another one has its name",
+                        "a second clip named '{}' is not fitted; rename it to fit it as well",
                         of.name
                     ),
                 ),
@@ -276,7 +276,7 @@ fn clips(args: &BakeSkinArgs, asset: &Asset, talk: &Talk) -> Outcome<Vec<ClipFra
         .map(|clip| frames(args, asset, clip, talk));
     let found: Vec<ClipFrames> = found.collect::<Outcome<_>>()?;
     if found.is_empty() && args.ranges.is_none() {
-        talk.warning("no_clips", "the character has no clips: fitted to its rest pose, which says nothing about weights; --ranges turns its joints");
+        talk.warning("no_clips", "the character has no clips, so weights are fitted to the rest pose, which does not determine them; add joint rotations with --ranges");
     }
     Ok(found)
 }
@@ -289,7 +289,7 @@ fn ranges(args: &BakeSkinArgs, asset: &Asset) -> Outcome<Vec<JointRange>> {
         return match degrees.is_finite() && degrees > 0.0 {
             true => Ok(ranges_of(asset, degrees)),
             false => Err(Failure::usage(format!(
-                "--ranges is {degrees}, expected degrees above 0 or a file"
+                "--ranges is {degrees}, expected degrees above 0, or a file"
             ))),
         };
     }
@@ -335,12 +335,12 @@ fn written(
     if !report.undriven.is_empty() {
         let names = report.undriven.join(", ");
         let told = format!(
-            "no pose drives {names}: no joint that bears on them moves in the samples and has a name of its own, or they are within --tolerance without"
+            "no pose driver was made for {names}: no joint with a unique name that influences them moves in the samples, or the error without them is within --tolerance"
         );
         talk.warning("undriven", &told);
     }
     let message = format!(
-        "wrote {}: {} vertices, {} joints a vertex at most{helpers}{targets}{drivers}; {} bytes (the source as GLB: {})",
+        "wrote {}: {} vertices, at most {} joints per vertex{helpers}{targets}{drivers}; {} bytes (the source as GLB: {})",
         out.display(),
         report.vertices,
         report.influences_found,
@@ -394,7 +394,7 @@ fn verify(
     }
     talk.info(
         "verified",
-        &format!("{} shows what it should", file.display()),
+        &format!("{} matches the frames of the graph", file.display()),
     );
     Ok(())
 }
@@ -422,7 +422,7 @@ fn check_measured(
     let file = file.display();
     if (report.fps - fps).abs() > 1e-9 * fps.abs() {
         return Err(Failure::bind(format!(
-            "{file}: measured at {fps} frames a second, the report at {}; expected the --fps of the report",
+            "{file}: measured at {fps} frames per second, but the report is for {}; use the --fps of the report",
             report.fps
         )));
     }
@@ -431,7 +431,7 @@ fn check_measured(
     match report.clips.iter().find(is_missing) {
         None => Ok(()),
         Some(claim) => Err(Failure::bind(format!(
-            "{file}: the report has {}, of which nothing was measured; expected what the file was baked with (--clip, --ranges, --hold-out, --hold-every)",
+            "{file}: the report has {}, which was not measured; use the options of the bake (--clip, --ranges, --hold-out, --hold-every)",
             place(claim)
         ))),
     }
@@ -449,7 +449,7 @@ fn claim_of<'a>(
     match same.as_slice() {
         [one] if one.samples == found.samples => Ok(one),
         [one] => Err(Failure::bind(format!(
-            "{file}: {place} was measured in {} samples, the report is about {}; expected the frames that the file was baked with (--frames, --ranges, --hold-every)",
+            "{file}: {place} was measured in {} samples, but the report has {}; use the options of the bake (--frames, --ranges, --hold-every)",
             found.samples, one.samples
         ))),
         all => {
@@ -484,7 +484,9 @@ fn check_claim(
     check_distances("", plain(found), claim.map(plain), plain_limit)?;
     match (claim.and_then(driven), by_pose) {
         (claimed, Some(found)) => check_distances("driven by the pose ", found, claimed, limit),
-        (Some(_), None) => Err("is driven by no graph, as the report says that it is".into()),
+        (Some(_), None) => {
+            Err("has no graph that drives it, but the report has numbers for one".into())
+        }
         (None, None) => Ok(()),
     }
 }
@@ -503,7 +505,7 @@ fn check_distances(
     match found.0 <= rms && found.1 <= largest {
         true => Ok(()),
         false => Err(format!(
-            "{how}is off by {:.4} mm (rms), {:.3} mm at most; {rms:.4} and {largest:.3} are allowed",
+            "{how}has an error of {:.4} mm (rms) and at most {:.3} mm; allowed are {rms:.4} and {largest:.3}",
             found.0, found.1
         )),
     }
@@ -515,7 +517,7 @@ fn tell_other_file(report: &SkinReport, file: &Path, talk: &Talk) -> Outcome {
     let found = SkinReport::hash_of(&sinew::io::read_bytes(file).map_err(Failure::input)?);
     if !report.hash.is_empty() && report.hash != found {
         let message = format!(
-            "{} is not the file that the report is about, byte for byte: it was written anew, or it is of another bake",
+            "{} is not the file of the report: its bytes differ, so it was written again or is from another bake",
             file.display()
         );
         talk.warning("other_file", &message);
@@ -602,7 +604,7 @@ mod tests {
         };
         assert_eq!(
             told(&claims, &fewer),
-            "a.glb: clip 'walk' (clip 0) was measured in 3 samples, the report is about 0; expected the frames that the file was baked with (--frames, --ranges, --hold-every)"
+            "a.glb: clip 'walk' (clip 0) was measured in 3 samples, but the report has 0; use the options of the bake (--frames, --ranges, --hold-every)"
         );
     }
 
@@ -622,12 +624,12 @@ mod tests {
         assert_eq!(told(&report.clips, 29.97), "");
         let one = told(&report.clips[..1], 29.97);
         assert!(
-            one.contains("clip 'walk' (clip 0), held out, of which nothing was measured"),
+            one.contains("clip 'walk' (clip 0), held out, which was not measured"),
             "{one}"
         );
         let slow = told(&report.clips, 15.0);
         assert!(
-            slow.contains("at 15 frames a second, the report at 29.97"),
+            slow.contains("at 15 frames per second, but the report is for 29.97"),
             "{slow}"
         );
     }

@@ -56,7 +56,7 @@ pub(super) fn bake_vat(args: &BakeVatArgs, talk: &Talk) -> Outcome {
     let (work, is_ours) = match &args.work {
         Some(folder) if *folder == args.output => {
             return Err(Failure::usage(
-                "--work is the folder to write into, expected another one: work stays in it",
+                "--work and -o name the same folder; intermediate results stay in --work, so choose another folder for one of them",
             ));
         }
         Some(folder) => (folder.clone(), false),
@@ -84,7 +84,7 @@ pub(super) fn bake_vat(args: &BakeVatArgs, talk: &Talk) -> Outcome {
         let work = work.display();
         talk.info(
             "kept",
-            &format!("{work} has files that no bake made; they stay"),
+            &format!("{work} is kept, because it has files that no bake made"),
         );
     }
     tell(&summary, talk);
@@ -96,7 +96,7 @@ pub(super) fn bake_vat(args: &BakeVatArgs, talk: &Talk) -> Outcome {
 fn leave(work: &Path, is_new: bool, error: &BakeError, talk: &Talk) {
     if error.can_go_on() {
         let work = work.display();
-        talk.info("kept", &format!("what is done is in {work}, from where the same command goes on; delete it if none will"));
+        talk.info("kept", &format!("intermediate results are kept in {work}; run the same command again to resume, or delete the folder"));
     } else if is_new {
         // The error itself is what matters.
         let _ = remove_work(work);
@@ -118,7 +118,7 @@ fn opened(work: &Path) -> Outcome<(FolderLock, VatJob)> {
 fn beside(out: &Path) -> Outcome<PathBuf> {
     let name = out.file_name().ok_or_else(|| {
         Failure::usage(format!(
-            "-o {}: expected the name of a folder",
+            "-o {}: expected a folder name",
             out.display()
         ))
     })?;
@@ -135,7 +135,7 @@ fn scan_chunk(args: &VatScanArgs, talk: &Talk) -> Outcome {
         let job = VatJob::begin(&args.work, source.as_ref(), &settings)?;
         if let Some(before) = job.replaced() {
             let message = format!(
-                "{} held scans that count for nothing now, of {before}; all chunks need the same",
+                "{}: earlier scans are discarded, because they are of {before}; use the same for all chunks",
                 args.work.display()
             );
             talk.warning("other_job", &message);
@@ -144,7 +144,7 @@ fn scan_chunk(args: &VatScanArgs, talk: &Talk) -> Outcome {
         watched(talk, |watch| scan(&job, source.as_ref(), chunk, watch))?;
         let frames = chunk.frames(job.frame_count()).len();
         let message = format!(
-            "{frames} of {} are in {}",
+            "scanned {frames} of {} into {}",
             counted(job.frame_count() as u64, "frame"),
             args.work.display()
         );
@@ -160,7 +160,7 @@ fn bake_chunk(args: &VatChunkArgs, talk: &Talk) -> Outcome {
         Ok(watched(talk, |watch| texels(&job, chunk, watch))?)
     })?;
     let frames = chunk.frames(job.frame_count()).len() as u64;
-    let message = format!("texels of {}", counted(frames, "frame"));
+    let message = format!("baked texels of {}", counted(frames, "frame"));
     talk.info("baked", &message);
     Ok(())
 }

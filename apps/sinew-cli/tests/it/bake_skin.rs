@@ -69,15 +69,15 @@ fn a_bake_is_what_its_report_says() {
     let others: [(&[&str], &str); 3] = [
         (
             &["--frames", "0"],
-            "was measured in 1 samples, the report is about 11",
+            "was measured in 1 samples, but the report has 11",
         ),
         (
             &["--no-clips", "--ranges", "1"],
-            "the report has clip 'bend' (clip 0), of which nothing was measured",
+            "the report has clip 'bend' (clip 0), which was not measured",
         ),
         (
             &["--fps", "29"],
-            "measured at 29 frames a second, the report at 30",
+            "measured at 29 frames per second, but the report is for 30",
         ),
     ];
     for (more, words) in others {
@@ -144,7 +144,7 @@ fn wrong_command_lines_say_what_is_wrong() {
     told(
         &["--no-clips", "--ranges", "30", "--helpers", "2"],
         2,
-        "--helpers and --correctives have keys in clips: with --no-clips there are none",
+        "--helpers and --correctives need clips for their keys, but --no-clips leaves none",
     );
     let held = [
         "--hold-out",
@@ -156,11 +156,11 @@ fn wrong_command_lines_say_what_is_wrong() {
         "--drive",
         "both",
     ];
-    told(&held, 2, "--hold-out leaves none to fit; --drive pose");
+    told(&held, 2, "--hold-out leaves none to fit; use --drive pose");
     told(
         &["--drive", "both"],
         2,
-        "--drive says what moves helpers and morph targets",
+        "--drive has no effect without --helpers or --correctives",
     );
     told(
         &["--hold-out", "run"],
@@ -258,7 +258,10 @@ fn a_bake_can_follow_the_pose() {
     let limited = sinew(&[&common[..], &["--verify", &out, "--limit", &limit]].concat());
     let told = String::from_utf8_lossy(&limited.stderr).into_owned();
     assert_eq!(limited.status.code(), Some(5), "{told}");
-    assert!(told.contains("driven by the pose is off by"), "{told}");
+    assert!(
+        told.contains("driven by the pose has an error of"),
+        "{told}"
+    );
     // A report that says less of what follows the pose alone.
     let claimed = json["clips"][0]["driven_rms_mm"]
         .as_f64()
@@ -268,7 +271,10 @@ fn a_bake_can_follow_the_pose() {
     let less = sinew(&verify);
     let told = String::from_utf8_lossy(&less.stderr).into_owned();
     assert_eq!(less.status.code(), Some(5), "{told}");
-    assert!(told.contains("driven by the pose is off by"), "{told}");
+    assert!(
+        told.contains("driven by the pose has an error of"),
+        "{told}"
+    );
     let run = sinew(&["run", &out, "--frames", "55", "-o", &frame]);
     assert!(
         run.status.success(),

@@ -30,7 +30,7 @@ fn a_sequence_becomes_textures_a_carrier_and_players() {
     ended(
         &p.sinew(&["vat", "inspect", "out"]),
         0,
-        "6 frames from 0 on, 12 a second",
+        "6 frames from 0 on, 12 per second",
     );
     ended(
         &p.sinew(&["vat", "verify", "out", "drops"]),
@@ -125,7 +125,7 @@ fn bakes_are_verified_at_their_own_rate() {
     ];
     let o = p.sinew(&head);
     assert!(
-        said(&o).contains("of clip 'walk', which the character has not"),
+        said(&o).contains("of clip 'walk', but the character has no such clip"),
         "{}",
         said(&o)
     );
@@ -340,12 +340,12 @@ fn work_that_is_kept_and_outputs_that_cannot_be_are_spoken_of() {
     p.put("out.work/job.json", r#"{"format": "sinew_vat_work"}"#);
     p.put("out.work/mine.txt", "of the user");
     let full = p.sinew(&["bake", "vat", "drops", "-o", "out"]);
-    ended(&full, 6, "what is done is in out.work");
+    ended(&full, 6, "intermediate results are kept in out.work");
     std::fs::remove_file(p.path("out.work/texels")).expect("there");
     ended(
         &p.sinew(&["bake", "vat", "drops", "-o", "out"]),
         0,
-        "out.work has files that no bake made; they stay",
+        "out.work is kept, because it has files that no bake made",
     );
     // All of the bake's own is gone.
     let left = std::fs::read_dir(p.path("out.work")).expect("there");
@@ -354,7 +354,11 @@ fn work_that_is_kept_and_outputs_that_cannot_be_are_spoken_of() {
     // The same command will never do that.
     let soft = p.sinew(&["bake", "vat", "drops", "-o", "soft", "--mode", "soft"]);
     ended(&soft, 5, "mode remesh");
-    assert!(!said(&soft).contains("what is done"), "{}", said(&soft));
+    assert!(
+        !said(&soft).contains("intermediate results"),
+        "{}",
+        said(&soft)
+    );
     assert!(!p.path("soft.work").exists());
     // What was there before is nobody's to take away.
     std::fs::create_dir(p.path("soft.work")).expect("a folder");
@@ -367,9 +371,12 @@ fn work_that_is_kept_and_outputs_that_cannot_be_are_spoken_of() {
     p.put("taken", "");
     let taken = p.sinew(&["bake", "vat", "drops", "-o", "taken"]);
     ended(&taken, 6, "taken is not a folder");
-    assert!(!said(&taken).contains("what is done"), "nothing was");
+    assert!(
+        !said(&taken).contains("intermediate results"),
+        "nothing was"
+    );
     let scan = |crease: &str| p.sinew(&["vat", "scan", "drops", "--work", "w", "--crease", crease]);
-    let words = "held scans that count for nothing now, of other settings (crease_degrees);";
+    let words = "earlier scans are discarded, because they are of other settings (crease_degrees);";
     assert!(!said(&scan("60")).contains(words));
     ended(&scan("30"), 0, words);
     assert!(!said(&scan("30")).contains(words));
@@ -401,7 +408,7 @@ fn a_bake_into_the_folder_of_another_leaves_none_of_its_files() {
     ended(
         &p.sinew(&["vat", "inspect", "out"]),
         3,
-        "drops_normal.png not beside it",
+        "missing files: drops_normal.png",
     );
 }
 
@@ -838,14 +845,14 @@ fn a_frame_that_closes_a_loop_is_left_out() {
         let manifest: serde_json::Value =
             serde_json::from_str(&p.text("out/turn.vat.json")).expect("JSON");
         let count = manifest["clips"][0]["count"].clone();
-        (count, said(&o).contains("its first one again"))
+        (count, said(&o).contains("equals the first one"))
     };
     assert_eq!(frames(&["--at-end", "seamless-loop"]), (12.into(), true));
     let verified = ["vat", "verify", "out", "turn"];
     let first = p.sinew(&verified);
     ended(&first, 0, "12 frames");
     assert!(
-        !said(&first).contains("its first one again"),
+        !said(&first).contains("equals the first one"),
         "told by the bake"
     );
     let clamped = [&verified[..], &["--at-end", "clamp"]].concat();

@@ -91,7 +91,7 @@ fn clips_of_a_character_are_in_one_bake() {
         "--clip",
         "b",
     ];
-    ended(&p.sinew(&frames), 2, "--frames is for one clip");
+    ended(&p.sinew(&frames), 2, "--frames works for one clip only");
     let range = [
         "bake",
         "vat",
@@ -101,7 +101,11 @@ fn clips_of_a_character_are_in_one_bake() {
         "--range",
         "a=0..1",
     ];
-    ended(&p.sinew(&range), 2, "--range is for folders");
+    ended(
+        &p.sinew(&range),
+        2,
+        "--range works for folders of files only",
+    );
 }
 
 #[test]
@@ -134,9 +138,9 @@ fn colours_that_differ_are_found() {
 fn sizes_are_proposed() {
     let p = Place::new();
     let published = p.sinew(&["vat", "size", "--triangles", "1130", "--frames", "300"]);
-    ended(&published, 0, "texture   3390 x 300, one row a frame");
+    ended(&published, 0, "texture   3390 x 300, one row per frame");
     for part in [
-        "with closed in-betweens, two rows a frame: 3390 x 600",
+        "with end poses, two rows per frame: 3390 x 600",
         "texels    1017000 in all, 0 unused (0.00 %)",
         // 1,017,000 texels of three bytes and of three times two.
         "unorm8     3051000 bytes",
@@ -176,13 +180,13 @@ fn sizes_are_proposed() {
     ended(&p.sinew(&large), 5, "; --max-side 8192 does (WebGPU)");
     let few = ["vat", "size", "--vertices", "10", "--frames", "3"];
     let clip = p.sinew(&[&few[..], &["--clip", "walk"]].concat());
-    ended(&clip, 2, "are for a sequence");
+    ended(&clip, 2, "need a sequence; name it as well");
     let words = ["vat", "size", "--vertices", "10", "--frames", "0-3"];
     ended(&p.sinew(&words), 2, "--frames 0-3: expected a number");
     ended(&p.sinew(&["vat", "size", "--frames", "3"]), 2, "--vertices");
     // Faces are triangles.
     let faces = p.sinew(&["vat", "size", "--faces", "1130", "--frames", "300"]);
-    ended(&faces, 0, "texture   3390 x 300, one row a frame");
+    ended(&faces, 0, "texture   3390 x 300, one row per frame");
 }
 
 /// What a size is proposed for is what a bake makes then, whatever the sequence is.
@@ -244,7 +248,7 @@ fn bakes_measure_their_in_betweens() {
     colored(&p, "drops", &[4, 5, 6, 5, 4], |_| 9);
     let bake = ["bake", "vat", "drops", "-o", "out", "--work", "w"];
     let baked = p.sinew(&[&bake[..], &["--blend-error"]].concat());
-    ended(&baked, 0, "2 frames held back; blends are off by rms");
+    ended(&baked, 0, "2 frames left out; error of blending: rms");
     let alone = p.sinew(&[
         "vat",
         "blend-error",
@@ -256,7 +260,7 @@ fn bakes_measure_their_in_betweens() {
     ]);
     let words = |o| {
         let text = said(o);
-        let line = text.lines().find(|l| l.contains("held back"));
+        let line = text.lines().find(|l| l.contains("error of blending"));
         line.expect("numbers").to_owned()
     };
     assert_eq!(words(&baked), words(&alone));
@@ -285,7 +289,7 @@ fn bakes_measure_their_in_betweens() {
             "--blend-error",
         ]),
         0,
-        "held back",
+        "frames left out; error of blending",
     );
     assert_eq!(report("again"), with);
     ended(
@@ -367,7 +371,7 @@ fn bakes_are_inspected_as_such() {
     ended(
         &p.sinew(&["inspect", "out"]),
         3,
-        "drops_normal.png not beside it",
+        "missing files: drops_normal.png",
     );
 }
 
@@ -461,7 +465,7 @@ fn sizes_with_unique_points_are_asked_for_as_bakes_are() {
     ended(
         &size(&["drops", "--points", "corners"]),
         0,
-        "closed in-betweens",
+        "two rows per frame",
     );
     ended(
         &size(&["drops", "--points", "9"]),
@@ -471,10 +475,10 @@ fn sizes_with_unique_points_are_asked_for_as_bakes_are() {
     let numbers = ["--triangles", "6", "--frames", "3"];
     let with = |points: &str| size(&[&numbers[..], &["--points", points]].concat());
     ended(&with("18"), 0, "unique points: textures of");
-    ended(&with("unique"), 2, "expected their number");
+    ended(&with("unique"), 2, "give the number of unique points");
     ended(&with("some"), 2, "or a number without one");
     let vertices = ["--vertices", "6", "--frames", "3", "--points", "9"];
-    ended(&size(&vertices), 2, "--triangles as well");
+    ended(&size(&vertices), 2, "--points NUMBER needs --triangles");
     ended(&size(&["drops", "--frames", "3"]), 2, "--frames");
 }
 
@@ -484,7 +488,7 @@ fn single_frames_and_folders_of_bakes_are_spoken_of_as_such() {
     let p = Place::new();
     colored(&p, "drop", &[1], |_| 9);
     let bake = |work: &str| p.sinew(&["bake", "vat", "drop", "-o", "out", "--work", work]);
-    ended(&bake("out"), 2, "--work is the folder to write into");
+    ended(&bake("out"), 2, "--work and -o name the same folder");
     ended(
         &bake("w"),
         0,
@@ -579,6 +583,6 @@ fn faults_of_work_folders_names_and_numbers_are_told_in_few_words() {
     ended(
         &other,
         0,
-        "w held scans that count for nothing now, of other settings (crease_degrees); all chunks need the same",
+        "w: earlier scans are discarded, because they are of other settings (crease_degrees); use the same for all chunks",
     );
 }

@@ -43,15 +43,15 @@ pub(super) fn measure_blends(args: &VatBlendErrorArgs, talk: &Talk) -> Outcome {
 pub(super) fn words(found: &BlendError) -> String {
     let line = |what: &str, off: &SurfaceDistance| {
         let (rms, largest) = (off.rms() * 1e3, off.max * 1e3);
-        format!("{what} rms {rms:.4} mm, {largest:.3} mm at most")
+        format!("{what}: rms {rms:.4} mm, at most {largest:.3} mm")
     };
     let message = format!(
-        "{} held back; {}; {}",
+        "{} left out; {}; {}",
         counted(found.frames as u64, "frame"),
-        line("blends are off by", &found.blended),
-        line("steps by", &found.stepped),
+        line("error of blending", &found.blended),
+        line("error of stepping", &found.stepped),
     );
     let unmatched = found.unmatched.as_ref();
-    let unmatched = unmatched.map(|u| line("; blends without matching would be off by", u));
+    let unmatched = unmatched.map(|u| line("; error of blending without matching", u));
     message + &unmatched.unwrap_or_default()
 }

@@ -34,14 +34,14 @@ pub(crate) fn inspect(bake: &Path) -> Outcome {
         let quads = manifest.middles.len() / 2;
         let _ = writeln!(
             out,
-            "middles   {quads} quads that frames cut along either diagonal"
+            "quads     {quads} with a centre vertex, because frames split them along different diagonals"
         );
     }
     if let Some(off) = manifest.surface_off {
         let off = off * 1e3;
         let _ = writeln!(
             out,
-            "surface   within {off:.4} mm of faces that frames cut into other triangles"
+            "surface   within {off:.4} mm where frames triangulate faces differently"
         );
     }
     let _ = writeln!(
@@ -58,7 +58,7 @@ pub(crate) fn inspect(bake: &Path) -> Outcome {
         let [width, height] = lookup.points.size;
         let _ = writeln!(
             out,
-            "points    {} at most, in textures of {width} x {height}; which one a vertex shows is in {}",
+            "points    at most {}, in textures of {width} x {height}; lookup texture {}",
             lookup.points.vertices, lookup.file
         );
     }
@@ -80,9 +80,9 @@ pub(crate) fn inspect(bake: &Path) -> Outcome {
         out,
         "blending  {}",
         match (manifest.can_blend, manifest.has_ends) {
-            (true, true) => "yes, closed: each frame has its end behind it",
+            (true, true) => "yes: the row after each frame holds its end pose",
             (true, false) => "yes",
-            (false, _) => "no: frames are unrelated",
+            (false, _) => "no: triangles of different frames are unrelated",
         }
     );
     for texture in &manifest.textures {
@@ -99,7 +99,7 @@ pub(crate) fn inspect(bake: &Path) -> Outcome {
         let f = &clip.frames;
         let _ = writeln!(
             out,
-            "clip      {}: {} from {} on, {} a second, {}",
+            "clip      {}: {} from {} on, {} per second, {}",
             clip.name,
             counted(f.count, "frame"),
             f.first,
@@ -118,7 +118,7 @@ pub(crate) fn inspect(bake: &Path) -> Outcome {
     match absent.is_empty() {
         true => Ok(()),
         false => Err(Failure::input(format!(
-            "{}: {} not beside it",
+            "{}: missing files: {}",
             path.display(),
             absent.join(", ")
         ))),

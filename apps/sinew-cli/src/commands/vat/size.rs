@@ -33,7 +33,7 @@ pub(super) fn size(args: &VatSizeArgs, talk: &Talk) -> Outcome {
 fn of_numbers(args: &VatSizeArgs) -> Outcome<String> {
     if args.played != PlayedArgs::default() {
         return Err(Failure::usage(
-            "flags of clips and graphs (--clip, --graph, --range, --fps, ..) are for a sequence, expected its name as well",
+            "options of clips and graphs (--clip, --graph, --range, --fps, ...) need a sequence; name it as well",
         ));
     }
     let points = points_of_numbers(args)?;
@@ -41,7 +41,7 @@ fn of_numbers(args: &VatSizeArgs) -> Outcome<String> {
     let wanted = corners.or(args.vertices.map(u64::from)).unwrap_or(0);
     let vertices = u32::try_from(wanted).map_err(|_| {
         Failure::usage(format!(
-            "{wanted} texels a frame, expected 4294967295 at most"
+            "{wanted} texels per frame, expected at most 4294967295"
         ))
     })?;
     let limits = Limits {
@@ -63,7 +63,7 @@ fn of_numbers(args: &VatSizeArgs) -> Outcome<String> {
                 format!("{error}{proposal}")
             }
         };
-        let line = format!("          with closed in-betweens, two rows a frame: {words}");
+        let line = format!("          with end poses, two rows per frame: {words}");
         out.push_str(&line);
         out.push('\n');
     }
@@ -89,7 +89,7 @@ fn frames_of_numbers(args: &VatSizeArgs) -> Outcome<u32> {
     let text = args.frames.as_deref().unwrap_or_default();
     text.parse().map_err(|_| {
         Failure::usage(format!(
-            "--frames {text}: expected a number, without a sequence of which frames could be taken"
+            "--frames {text}: expected a number of frames; only a sequence has frames to select"
         ))
     })
 }
@@ -112,10 +112,10 @@ fn points_of_numbers(args: &VatSizeArgs) -> Outcome<Option<u32>> {
     match args.points {
         None | Some(SizePoints::Of(PointsArg::Corners)) => Ok(None),
         Some(SizePoints::Of(PointsArg::Unique)) => Err(Failure::usage(
-            "--points unique: expected their number, --points NUMBER (about half as many as triangles), or a sequence, in which they are counted",
+            "--points unique needs a sequence; without one, give the number of unique points: --points NUMBER (about half the number of triangles)",
         )),
         Some(SizePoints::Number(_)) if args.triangles.is_none() => Err(Failure::usage(
-            "--points NUMBER: expected --triangles as well; vertices that stay the same have one texel each",
+            "--points NUMBER needs --triangles; with constant triangles, each vertex has one texel",
         )),
         Some(SizePoints::Number(number)) => Ok(Some(number)),
     }
@@ -151,7 +151,7 @@ pub(super) fn device_words(layout: &Layout, limits: &Limits) -> String {
                 let [width, height] = other.size;
                 format!("no; with --max-side {side} it is {width} x {height}")
             }
-            (false, Err(_)) => "no, and no other layout does".into(),
+            (false, Err(_)) => "no, with no layout".into(),
         };
         let device = format!("{name} ({side})");
         format!("{device:<16}  {words}\n")
@@ -172,7 +172,7 @@ fn with_points(limits: &Limits, points: u32, corners: &Layout) -> Outcome<String
     let plain = corners.texels() * of_vertex;
     let share = unique as f64 / plain as f64 * 100.0;
     Ok(format!(
-        "unique points: textures of {width} x {height}, {}; a lookup of {lookup_width} x {lookup_height}, {lookup} bytes\n          positions unorm16, normals unorm8 and lookup: {unique} bytes, {share:.1} % of {plain} with a texel for each corner\n",
+        "unique points: textures of {width} x {height}, {}; a lookup texture of {lookup_width} x {lookup_height}, {lookup} bytes\n          positions unorm16, normals unorm8 and lookup: {unique} bytes, {share:.1} % of {plain} with one texel per corner\n",
         layout_words(&layout)
     ))
 }
@@ -182,7 +182,7 @@ pub(super) fn layout_words(layout: &Layout) -> String {
         Arrangement::Blocks {
             block: [_, 1],
             across: 1,
-        } => "one row a frame".into(),
+        } => "one row per frame".into(),
         Arrangement::Blocks {
             block: [width, height],
             across,

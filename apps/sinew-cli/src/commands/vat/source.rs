@@ -34,14 +34,14 @@ pub(super) fn source_of(
     if is_sample || matches!(ending.as_str(), "glb" | "gltf" | "vrm") {
         if !args.played.ranges.is_empty() {
             return Err(Failure::usage(
-                "--range is for folders of files; of characters, name clips with --clip",
+                "--range works for folders of files only; for a character, select clips with --clip",
             ));
         }
         return played(args, settings, talk);
     }
     if args.played.graph.graph.is_some() || !args.played.clip.is_empty() || args.frames.is_some() {
         return Err(Failure::usage(
-            "--graph, --clip and --frames are for characters (.glb, .gltf, .vrm, sample:NAME)",
+            "--graph, --clip and --frames need a character (.glb, .gltf, .vrm, sample:NAME); for a folder of files, select frames with --range",
         ));
     }
     let files = sinew::io::find_sequence(&args.source).map_err(Failure::input)?;
@@ -88,13 +88,13 @@ fn tell_closed(args: &SourceArgs, clip: &str, closing: Closing, talk: &Talk) {
     }
     let what = match closing {
         Closing::LeftOut => {
-            "it is left out, so that the loop does not stand still there; --at-end clamp keeps it"
+            "it is left out, so that the loop does not pause there; keep it with --at-end clamp"
         }
         Closing::Kept => {
-            "the loop shows it twice and stands still there; choose one frame less, or --at-end clamp"
+            "the loop shows it twice and pauses there; choose one frame fewer, or --at-end clamp"
         }
     };
-    let message = format!("the last frame of '{clip}' is its first one again: {what}");
+    let message = format!("the last frame of '{clip}' equals the first one: {what}");
     talk.warning("closing_frame", &message);
 }
 
@@ -102,7 +102,7 @@ fn tell_closed(args: &SourceArgs, clip: &str, closing: Closing, talk: &Talk) {
 fn played(args: &SourceArgs, settings: &VatSettings, talk: &Talk) -> Outcome<Box<dyn FrameSource>> {
     if args.frames.is_some() && args.played.clip.len() > 1 {
         return Err(Failure::usage(
-            "--frames is for one clip; several are taken whole",
+            "--frames works for one clip only; several clips are baked whole",
         ));
     }
     let stage = Stage::set(args, settings, talk)?;
@@ -129,7 +129,7 @@ fn tell_flat(graph: &BoundGraph, crease_degrees: f32, talk: &Talk) {
     let flat = shown.find(|m| m.parts.iter().any(|p| p.flat_shaded));
     if let (Some(mesh), true) = (flat, crease_degrees > 0.0) {
         let message = format!(
-            "mesh '{}': what has no normals is flat, but a bake makes edges below {crease_degrees} degrees smooth; --crease 0 keeps all of them hard",
+            "mesh '{}': parts without normals are flat-shaded, but the bake smooths edges below {crease_degrees} degrees; keep all edges hard with --crease 0",
             mesh.full_name()
         );
         talk.warning("flat_shaded", &message);
@@ -163,8 +163,9 @@ impl Stage {
             && !character.asset.clips.is_empty()
         {
             let help = instead_of(other, none_like);
-            let message =
-                format!("the bake is of clip '{other}', which the character has not; {help}");
+            let message = format!(
+                "the bake is of clip '{other}', but the character has no such clip; {help}"
+            );
             talk.warning("other_clip", &message);
         }
         let is_open = args.played.clip.is_empty() && args.frames.is_none();

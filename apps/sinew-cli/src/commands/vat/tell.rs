@@ -14,7 +14,7 @@ pub(super) fn tell(summary: &Summary, talk: &Talk) {
         );
     }
     if let Some(replaced) = &summary.replaced {
-        let message = format!("took the place of an earlier bake of '{replaced}'");
+        let message = format!("replaced an earlier bake of '{replaced}'");
         talk.info("replaced", &message);
     }
     for idle in &summary.idle {
@@ -44,7 +44,7 @@ pub(super) fn tell(summary: &Summary, talk: &Talk) {
     let off = summary.recut.as_ref().map_or(0.0, |r| r.off);
     let surface = match off > 0.0 {
         true => format!(
-            ", surface of faces that are cut otherwise within {:.3} mm",
+            ", surface of retriangulated faces within {:.3} mm",
             off * 1e3
         ),
         false => String::new(),
@@ -79,7 +79,7 @@ pub(super) fn tell(summary: &Summary, talk: &Talk) {
         None => {}
         Some(Blends::Measured { error, .. }) => talk.info("compared", &words(error)),
         Some(Blends::NotMeasured(why)) => {
-            let message = format!("how good in-betweens are was not measured: {why}");
+            let message = format!("the error of blended frames was not measured: {why}");
             talk.warning("not_compared", &message);
         }
     }
@@ -90,7 +90,7 @@ fn tell_points(points: &PointSummary, summary: &Summary, talk: &Talk) {
     let [width, height] = points.size;
     let [lookup_width, lookup_height] = summary.size;
     let message = format!(
-        "{} in a frame at most, in textures of {width} x {height} ({} unused) and a lookup of {lookup_width} x {lookup_height}; {:.1} MB in all, {:.1} MB with a texel for each corner",
+        "at most {} per frame, in textures of {width} x {height} ({} unused) and a lookup texture of {lookup_width} x {lookup_height}; {:.1} MB in all, {:.1} MB with one texel per corner",
         counted(points.most, "unique point"),
         percent(points.unused_texels),
         summary.texture_bytes as f64 / 1e6,
