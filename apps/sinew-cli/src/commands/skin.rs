@@ -511,7 +511,6 @@ fn check_distances(
     }
 }
 
-/// What a report says.
 /// A bake that was killed between its two files leaves a new one beside an old report; tools that write the file anew change it as well.
 fn tell_other_file(report: &SkinReport, file: &Path, talk: &Talk) -> Outcome {
     let found = SkinReport::hash_of(&sinew::io::read_bytes(file).map_err(Failure::input)?);
@@ -525,6 +524,7 @@ fn tell_other_file(report: &SkinReport, file: &Path, talk: &Talk) -> Outcome {
     Ok(())
 }
 
+/// What a report says.
 fn claims(folder: &Path) -> Outcome<SkinReport> {
     let path = folder.join("report.json");
     let text = sinew::io::read_text(&path).map_err(Failure::input)?;

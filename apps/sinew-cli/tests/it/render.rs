@@ -278,7 +278,7 @@ fn a_sequence_with_changing_topology_is_drawn() {
     let o = p.sinew(&["render", "grow_####.obj", "--frames", "3", "-o", "out.png"]);
     assert_eq!(o.status.code(), Some(2), "{}", said(&o));
     assert!(
-        said(&o).contains("no frame 3; it has 2 from 1 to 2"),
+        said(&o).contains("no frame 3; it has 2 frames from 1 to 2"),
         "{}",
         said(&o)
     );
@@ -298,7 +298,7 @@ fn wrong_input_is_told_and_leaves_nothing() {
         (
             &["square.obj", "-o", "a.jpg"],
             2,
-            "known are .png, .apng, .gif",
+            "unknown file extension, expected .png, .apng, .gif",
         ),
         (&["nofile.glb", "-o", "a.png"], 3, "nofile.glb"),
         (&["sample:leg", "-o", "a.png"], 2, "sample:arm"),
@@ -315,7 +315,7 @@ fn wrong_input_is_told_and_leaves_nothing() {
         (
             &["square.obj", "-o", "a.png", "--look", "output:mask"],
             2,
-            "no mask or values 'mask'",
+            "no mask or values output 'mask'",
         ),
         (
             &["square.obj", "-o", "a.png", "--look", "uv"],
@@ -358,7 +358,7 @@ fn wrong_input_is_told_and_leaves_nothing() {
         (
             &["square.obj", "-o", "a.png", "--compare", "linear,mush"],
             2,
-            "'mush' is no stack",
+            "'mush' is not a variant",
         ),
         (&["square.obj", "-o", "a.png", "--set", "x=1"], 2, "'x'"),
         (
@@ -387,12 +387,12 @@ fn wrong_input_is_told_and_leaves_nothing() {
                 "1,1,1",
             ],
             2,
-            "same place",
+            "same point",
         ),
         (
             &["scene.gltf", "-o", "a.png", "--camera", "side"],
             2,
-            "the file has front",
+            "there is no such camera; the file has front",
         ),
         (
             &["square.obj", "-o", "a.png", "--turntable", "0"],
@@ -433,17 +433,17 @@ fn wrong_input_is_told_and_leaves_nothing() {
         (
             &["square.obj", "-o", "a.png", "--map", "magma"],
             2,
-            "--map is for looks",
+            "--map needs a --look with numbers",
         ),
         (
             &["square.obj", "-o", "a.png", "--against", "rest"],
             2,
-            "--look difference",
+            "--against needs --look difference",
         ),
         (
             &["square.obj", "-o", "a.gif", "--sheet"],
             2,
-            "--sheet is for .png",
+            "--sheet needs a .png output",
         ),
         (
             &["square.obj", "-o", "a.gif", "--rate", "0"],
@@ -461,7 +461,7 @@ fn wrong_input_is_told_and_leaves_nothing() {
                 "rest,linear",
             ],
             2,
-            "--graph is given",
+            "--graph is not used",
         ),
         (
             &["square.obj", "-o", "a.png", "--look", "weights"],
@@ -658,7 +658,7 @@ fn values_go_to_the_graphs_that_want_them() {
     let o = p.sinew(&[&["render"], &wrong[..]].concat());
     assert_eq!(o.status.code(), Some(2), "{}", said(&o));
     assert!(
-        said(&o).contains("no graph here has an input 'v'"),
+        said(&o).contains("none of the graphs has an input 'v'"),
         "{}",
         said(&o)
     );

@@ -238,7 +238,7 @@ impl Actor {
                 known.join(", ")
             };
             Failure::usage(format!(
-                "the graph puts out no mask or values '{name}'; it has {known}"
+                "the graph has no mask or values output '{name}'; it has {known}"
             ))
         };
         let Source::Graph(player) = &mut self.source else {
@@ -264,7 +264,7 @@ impl Actor {
             let expected = part.rest.vertex_count();
             found.filter(|_| count == Some(expected)).ok_or_else(|| {
                 Failure::bind(format!(
-                    "cannot measure the difference of output '{}' to '{}': that has {} vertices there, expected {expected}",
+                    "cannot compare output '{}' with '{}': it has {} vertices there, expected {expected}",
                     part.name,
                     other.label,
                     count.unwrap_or(0)
@@ -395,7 +395,7 @@ fn parts(gpu: &Gpu, player: &Player, focus: &[String]) -> Outcome<Vec<Shown>> {
     }
     if out.is_empty() {
         return Err(Failure::bind(
-            "the graph has no mesh output, nothing to draw",
+            "the graph has no mesh output to draw; add a mesh to its outputs",
         ));
     }
     Ok(out)
@@ -410,7 +410,7 @@ fn frame_of(sequence: Option<&MeshSequence>, number: i64) -> Outcome<&Mesh> {
         let numbers = sequence.map(|s| s.numbers.as_slice()).unwrap_or_default();
         let (first, last) = (numbers.first(), numbers.last());
         Failure::usage(format!(
-            "the sequence has no frame {number}; it has {} from {} to {}",
+            "the sequence has no frame {number}; it has {} frames from {} to {}",
             numbers.len(),
             first.copied().unwrap_or(0),
             last.copied().unwrap_or(0)

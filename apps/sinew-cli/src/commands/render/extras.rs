@@ -42,7 +42,7 @@ impl Extras {
             let path = character.path.display();
             talk.warning(
                 "no_skeleton",
-                &format!("{path}: no mesh is bound to joints, there is no skeleton to draw"),
+                &format!("{path}: no skeleton is drawn, because no mesh is bound to joints"),
             );
         }
         Self {

@@ -85,8 +85,9 @@ fn materials_of(
     let decode = |(i, image): (usize, &Option<_>)| {
         let image = image.as_ref().filter(|_| used.contains(&i))?;
         if bytes > MOST_IMAGE_BYTES {
-            let message =
-                format!("image {i}: those before it have more than {MOST_IMAGE_BYTES} bytes");
+            let message = format!(
+                "image {i} is left out: the images before it have more than {MOST_IMAGE_BYTES} bytes"
+            );
             talk.warning("image_left_out", &message);
             return None;
         }

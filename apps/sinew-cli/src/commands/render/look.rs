@@ -138,7 +138,7 @@ pub(super) fn attribute_values(
     };
     if let Some(c) = component.filter(|&c| c >= width) {
         let message = format!(
-            "attribute '{name}' has {width} components, there is no '{}'",
+            "attribute '{name}' has {width} components, but no '{}'",
             COMPONENTS[c]
         );
         return Err(Failure::usage(message));
@@ -160,9 +160,9 @@ pub(super) fn joint(rig: &Rig, name: &str) -> Outcome<u32> {
     found.map(|j| j as u32).ok_or_else(|| {
         let known: Vec<&str> = (0..rig.joints().len()).map(|j| rig.joint_name(j)).collect();
         Failure::usage(match known.len() {
-            0 => format!("there is no joint '{name}': the file has none"),
+            0 => format!("there is no joint '{name}': the file has no joints"),
             n => format!(
-                "there is no joint '{name}'; the {n} there are: {}",
+                "there is no joint '{name}'; the file has {n}: {}",
                 shortened(&known)
             ),
         })

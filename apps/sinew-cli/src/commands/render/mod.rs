@@ -76,7 +76,7 @@ fn begin(args: &RenderArgs, talk: &Talk) -> Outcome<(Gpu, Arc<Character>)> {
             Err(_) => (Ok(open()), character),
         }
     });
-    let failed = |_| Failure::new(Code::Device, "the graphics driver failed");
+    let failed = |_| Failure::new(Code::Device, "the GPU driver failed");
     let (gpu, said) = gpu.map_err(failed)?;
     tell(&said, talk);
     let character = character?;
@@ -101,27 +101,27 @@ fn check_combinations(
     let refused = [
         (
             args.look.map.is_some() && !numbers,
-            "--map is for looks with numbers (weights:JOINT, attribute:NAME, output:NAME, difference)",
+            "--map needs a --look with numbers (weights:JOINT, attribute:NAME, output:NAME, difference)",
         ),
         (
             args.look.range.is_some() && !numbers,
-            "--range is for looks with numbers (weights:JOINT, attribute:NAME, output:NAME, difference)",
+            "--range needs a --look with numbers (weights:JOINT, attribute:NAME, output:NAME, difference)",
         ),
         (
             args.look.against.is_some() && !difference,
-            "--against is for --look difference",
+            "--against needs --look difference",
         ),
         (
             args.kind.sheet && format == Format::Animation,
-            "--sheet is for .png; animations show one frame after the other",
+            "--sheet needs a .png output; an animation shows one frame at a time",
         ),
         (
             args.kind.rate.is_some() && format == Format::Picture,
-            "--rate is for .gif and .apng",
+            "--rate needs a .gif or .apng output",
         ),
         (
             args.play.graph.graph.is_some() && graph_unused,
-            "--graph is given, but --compare has neither 'graph' nor a setting of it",
+            "--graph is not used, because --compare has neither 'graph' nor a parameter of it; add 'graph' to --compare",
         ),
     ];
     if let Some((_, why)) = refused.iter().find(|r| r.0) {
@@ -151,7 +151,7 @@ fn check_character(
     if *look == Look::Weights && !bound {
         let path = character.path.display();
         return Err(Failure::usage(format!(
-            "--look weights: no mesh of {path} has joint weights"
+            "--look weights: no mesh in {path} has joint weights"
         )));
     }
     if character.asset.sequence.is_none() {
@@ -170,7 +170,7 @@ fn check_character(
     ];
     match wants_graph.iter().find(|w| w.0) {
         Some((_, flag)) => Err(Failure::usage(format!(
-            "{flag} needs a character, {} is a mesh sequence",
+            "{flag} needs a character, but {} is a mesh sequence",
             character.path.display()
         ))),
         None => Ok(()),

@@ -130,12 +130,12 @@ fn mesh_of<'a>(actor: &'a mut Actor, name: &str, count: usize) -> Outcome<&'a mu
     let found = actor.parts.iter().filter(|p| fits(p)).count();
     if found > 1 {
         return Err(Failure::bind(format!(
-            "output '{name}' has {count} numbers, and {found} mesh outputs have as many vertices: it could be for any of them"
+            "output '{name}' has {count} numbers, and {found} mesh outputs have as many vertices, so the mesh is ambiguous"
         )));
     }
     actor.parts.iter_mut().find(|p| fits(p)).ok_or_else(|| {
         Failure::bind(format!(
-            "output '{name}' has {count} numbers, no mesh output has as many vertices"
+            "output '{name}' has {count} numbers, but no mesh output has as many vertices"
         ))
     })
 }

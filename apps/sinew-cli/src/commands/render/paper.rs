@@ -32,7 +32,7 @@ impl Format {
             "png" => Ok(Self::Picture),
             "apng" | "gif" => Ok(Self::Animation),
             _ => Err(Failure::usage(format!(
-                "cannot tell the format of {} by its ending; known are .png, .apng, .gif",
+                "{}: unknown file extension, expected .png, .apng, .gif",
                 path.display()
             ))),
         }
@@ -74,7 +74,7 @@ impl Paper {
         let pixels = pixels.saturating_mul(pictures);
         if pictures > 1 && pixels > MOST_PIXELS {
             return Err(Failure::usage(format!(
-                "{pictures} pictures of {} x {} pixels are {pixels} pixels, at most {MOST_PIXELS} are drawn; ask for fewer frames or a smaller --size",
+                "{pictures} pictures of {} x {} pixels are {pixels} pixels, but the limit is at most {MOST_PIXELS}; choose fewer frames or a smaller --size",
                 size[0], size[1]
             )));
         }
@@ -145,7 +145,7 @@ impl Paper {
 fn parse_size(text: &str) -> Outcome<[u32; 2]> {
     let wrong = || {
         Failure::usage(format!(
-            "--size is '{text}', expected WIDTHxHEIGHT, as 1280x720"
+            "--size is '{text}', expected WIDTHxHEIGHT, for example 1280x720"
         ))
     };
     let (width, height) = text.split_once(['x', 'X']).ok_or_else(wrong)?;

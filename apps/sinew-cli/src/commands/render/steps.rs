@@ -67,7 +67,7 @@ fn thinned(args: &RenderArgs, format: Format, all: Vec<i64>, talk: &Talk) -> Vec
     let count = all.len().min(SHEET_PICTURES);
     if count < all.len() {
         let message = format!(
-            "shows {count} of {} frames; --frames shows others",
+            "the sheet shows {count} of {} frames; select others with --frames",
             all.len()
         );
         talk.info("frames_left_out", &message);

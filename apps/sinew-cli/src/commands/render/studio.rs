@@ -164,7 +164,7 @@ impl Studio<'_> {
             let name = name(argument);
             if !actors.clone().any(|a| a.has_parameter(&name)) {
                 return Err(Failure::usage(format!(
-                    "--set {argument}: no graph here has a parameter '{name}'"
+                    "--set {argument}: none of the graphs has a parameter '{name}'"
                 )));
             }
         }
@@ -184,7 +184,7 @@ impl Studio<'_> {
             let name = name(argument);
             if !actors.clone().any(|a| a.has_input(&name)) {
                 return Err(Failure::usage(format!(
-                    "{flag} {argument}: no graph here has an input '{name}'"
+                    "{flag} {argument}: none of the graphs has an input '{name}'"
                 )));
             }
         }
@@ -209,12 +209,12 @@ impl Studio<'_> {
         }
         if !out.has_triangles {
             let path = self.args.input.display();
-            let message = format!("{path}: there is nothing to see, the meshes have no triangles");
+            let message = format!("{path}: nothing is drawn, because the meshes have no triangles");
             self.talk.warning("nothing_to_see", &message);
         }
         if !self.args.camera.focus.is_empty() && out.framed.bounds().is_none() {
             return Err(Failure::usage(format!(
-                "--focus {}: no vertex follows these joints more than others",
+                "--focus {}: no vertex has more than half of its weight on these joints",
                 self.args.camera.focus.join(",")
             )));
         }
@@ -293,7 +293,7 @@ impl Studio<'_> {
             .view
             .cameras(&measured.framed, actor.pose(), aspect, turns)?;
         if cameras.is_empty() {
-            return Err(Failure::usage("there is nothing to look at"));
+            return Err(Failure::usage("the camera has nothing to frame"));
         }
         Ok(cameras)
     }

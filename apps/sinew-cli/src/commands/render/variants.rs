@@ -81,7 +81,7 @@ fn label(entry: &str) -> String {
 fn unknown(entry: &str) -> Failure {
     let known: Vec<&str> = built_in::names().collect();
     Failure::usage(format!(
-        "'{entry}' is no stack: expected {}, default, graph, a graph document (FILE.json) or a setting of the graph (NAME=VALUE)",
+        "'{entry}' is not a variant: expected {}, default, graph, a graph document (FILE.json) or a parameter of the graph (NAME=VALUE)",
         known.join(", ")
     ))
 }

@@ -35,7 +35,7 @@ impl View {
                 tan_half_height: (0.5 * args.fov.to_radians()).tan(),
             };
             if eye == target {
-                return Err(Failure::usage("--eye and --target are the same place"));
+                return Err(Failure::usage("--eye and --target are the same point"));
             }
             return Ok(Self::Standing {
                 eye: eye.0,
@@ -44,9 +44,7 @@ impl View {
             });
         }
         if !(args.yaw.is_finite() && args.pitch.is_finite()) {
-            return Err(Failure::usage(
-                "--yaw and --pitch are expected to be finite numbers",
-            ));
+            return Err(Failure::usage("--yaw or --pitch is not a finite number"));
         }
         Ok(Self::Orbit {
             yaw: args.yaw.to_radians(),
@@ -96,7 +94,7 @@ impl View {
 }
 
 fn looks_nowhere() -> Failure {
-    Failure::input("the camera looks nowhere: its axes vanish or are not finite")
+    Failure::input("the camera has no direction: its axes have no length or are not finite")
 }
 
 /// `eye` after turn `i` of `count` around the upright axis through `target`, to the right.
@@ -122,7 +120,10 @@ fn of_file(name: &str, cameras: &[SceneCamera]) -> Outcome<View> {
             let known: Vec<&str> = cameras.iter().map(|c| c.name.as_str()).collect();
             Failure::usage(match known.is_empty() {
                 true => format!("--camera {name}: the file has no cameras"),
-                false => format!("--camera {name}: the file has {}", known.join(", ")),
+                false => format!(
+                    "--camera {name}: there is no such camera; the file has {}",
+                    known.join(", ")
+                ),
             })
         })
 }
