@@ -54,7 +54,10 @@ fn drivers(document: &Document, plan: &Plan) -> Outcome<Vec<GraphDriver>> {
 }
 
 fn no_driver(document: &Document) -> Failure {
-    let message = format!("{}: the graph has no node 'pose_driver', expected at least one", document.name);
+    let message = format!(
+        "{}: the graph has no node 'pose_driver', expected at least one",
+        document.name
+    );
     Failure::new(Code::Graph, message)
 }
 

@@ -116,12 +116,9 @@ fn opened(work: &Path) -> Outcome<(FolderLock, VatJob)> {
 
 /// `OUT.work` beside the folder to write.
 fn beside(out: &Path) -> Outcome<PathBuf> {
-    let name = out.file_name().ok_or_else(|| {
-        Failure::usage(format!(
-            "-o {}: expected a folder name",
-            out.display()
-        ))
-    })?;
+    let name = out
+        .file_name()
+        .ok_or_else(|| Failure::usage(format!("-o {}: expected a folder name", out.display())))?;
     let mut name = name.to_owned();
     name.push(".work");
     Ok(out.with_file_name(name))
