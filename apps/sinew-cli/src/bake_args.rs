@@ -225,7 +225,7 @@ pub(crate) struct SourceArgs {
     pub(crate) played: PlayedArgs,
     #[command(flatten)]
     pub(crate) threads: Threads,
-    /// The clips of a bake that frames are compared with: played where none is asked for. What baking has told is not told again.
+    /// Clips of the bake that is verified; they play by default. Warnings that the bake gave are not repeated.
     #[arg(skip)]
     pub(crate) baked_clips: Vec<String>,
 }
@@ -412,7 +412,7 @@ pub(crate) enum PointsArg {
     Unique,
 }
 
-/// What `sinew vat size` is told of points.
+/// The argument `--points` of `sinew vat size`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SizePoints {
     /// What has a texel, of a sequence.

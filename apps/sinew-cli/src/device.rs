@@ -7,7 +7,7 @@ use sinew::graph::{BoundGraph, Step};
 use sinew::play::Runner;
 use std::sync::Arc;
 
-/// Brings a bound graph to the device that was asked for; `gpu` is the graphics device where one is at hand.
+/// Brings a bound graph to the device that was asked for; `gpu` is an open GPU.
 #[cfg(feature = "gpu")]
 pub(crate) fn runner_on(
     gpu: &sinew::gpu::Gpu,
@@ -38,7 +38,7 @@ pub(crate) fn runner(graph: &Arc<BoundGraph>, device: Device, talk: &Talk) -> Ou
     match device {
         Device::Cpu => processor(),
         Device::Gpu => graphics::runner(graph, talk),
-        // A software device is slower than the processor, but it runs custom kernels.
+        // A software adapter is slower than the CPU, but it runs custom kernels.
         Device::Auto => match graph.program().device_only() {
             Some(step) => graphics::runner(graph, talk).map_err(|f| needs_device(f, step)),
             None => graphics::runner_if_fast(graph, talk).map_or_else(processor, Ok),
@@ -46,7 +46,7 @@ pub(crate) fn runner(graph: &Arc<BoundGraph>, device: Device, talk: &Talk) -> Ou
     }
 }
 
-/// Says which node asks for a device.
+/// Names the node that needs a GPU.
 fn needs_device(failure: Failure, step: &Step) -> Failure {
     let message = format!(
         "{}: node '{}' is a custom kernel, which runs on the GPU only: {}",
@@ -62,7 +62,7 @@ pub(crate) mod graphics {
     use sinew::gpu::{AdapterKind, Gpu, GpuError, GpuOptions};
     use sinew::play::PlayError;
 
-    /// The adapter that was asked for. Lines that drivers write meanwhile are told as theirs.
+    /// The selected adapter. Lines that its driver writes are reported as such.
     pub(crate) fn open(talk: &Talk) -> Result<Gpu, GpuError> {
         let (gpu, said) = overheard(|| Gpu::new(&GpuOptions::from_env()));
         tell(&said, talk);
@@ -84,12 +84,12 @@ pub(crate) mod graphics {
         Ok(Runner::graphics(&gpu, graph)?)
     }
 
-    /// A hardware adapter that runs all of the graph; what keeps it from that is told.
+    /// A hardware adapter that runs all of the graph; warns if it cannot.
     pub(super) fn runner_if_fast(graph: &Arc<BoundGraph>, talk: &Talk) -> Option<Runner> {
         if_fast(&open(talk).ok()?, graph, talk)
     }
 
-    /// The same on this device.
+    /// The same on this GPU.
     pub(super) fn if_fast(gpu: &Gpu, graph: &Arc<BoundGraph>, talk: &Talk) -> Option<Runner> {
         if gpu.info().kind == AdapterKind::Software {
             return None;

@@ -20,7 +20,7 @@ pub(crate) enum Code {
     Bind = 5,
     /// The output cannot be written.
     Output = 6,
-    /// There is no graphics device, or it failed.
+    /// There is no GPU, or it failed.
     Device = 7,
     /// Stopped by Ctrl-C.
     Interrupted = 130,
@@ -90,7 +90,7 @@ fn code_of(error: &PlayError) -> Code {
         PlayError::Values(_) => Code::Usage,
         #[cfg(feature = "gpu")]
         PlayError::State(StateFault::Device(_)) => Code::Device,
-        // The graph fits, the processor does not.
+        // The graph is right, but the CPU cannot run it.
         PlayError::Bind(BindError::DeviceOnly { .. }) => Code::Device,
         PlayError::Bind(BindError::Stopped { .. }) => Code::Interrupted,
         #[cfg(feature = "gpu")]
@@ -103,7 +103,7 @@ fn code_of(error: &PlayError) -> Code {
     }
 }
 
-/// A graph that no device could run is not the device's failure.
+/// A graph that no GPU can run is not a failure of the GPU.
 #[cfg(feature = "gpu")]
 fn device_code(error: &sinew::gpu::GpuError) -> Code {
     use sinew::gpu::GpuError;

@@ -266,7 +266,7 @@ fn is_sequence(path: &Path) -> bool {
     ["obj", "ply", "tfx"].contains(&ending.to_lowercase().as_str())
 }
 
-/// The files of the frames, where there is one a frame; looks at each before any work. Files of an earlier, longer run are told of: who reads the
+/// Checks the files of formats with one file per frame before any work. Warns of files of an earlier, longer run, because programs that read the
 /// sequence would play them, too.
 pub(crate) fn check_frames(paths: &[PathBuf], numbers: &[i64], talk: &Talk) -> Outcome {
     for path in paths.iter().filter(|p| numbers.len() > 1 && is_sequence(p)) {

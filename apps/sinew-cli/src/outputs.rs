@@ -250,7 +250,7 @@ fn check_kind(path: &Path, form: Form) -> Outcome {
     }
     let mut begin = Vec::new();
     let read = std::fs::File::open(path).and_then(|f| f.take(4096).read_to_end(&mut begin));
-    // A file that cannot be read is nobody's result that could be told from others.
+    // The kind of a file that cannot be read is unknown.
     let kind = match read {
         Ok(0) => return Ok(()),
         Ok(_) => KINDS.iter().find(|k| begin.starts_with(k.1)),

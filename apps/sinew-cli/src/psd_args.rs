@@ -107,7 +107,7 @@ pub(crate) struct PlotSize {
 }
 
 impl PlotSize {
-    /// Labels need room.
+    /// Labels need space.
     const LEAST: u32 = 200;
     const MOST: u32 = 4000;
 }

@@ -55,7 +55,7 @@ impl SetupFile {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Binds with what is known. A file that is damaged or something else is told of, and written anew.
+    /// Binds with what is known. Warns of a file that is damaged or no cache, and replaces it.
     fn bind(
         &self,
         talk: &Talk,

@@ -17,7 +17,7 @@ pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     out.into()
 }
 
-/// The text with one harmless character for each of those, of as many bytes: places in it stay.
+/// The text with one harmless character for each of those, of as many bytes: offsets in it stay.
 pub(crate) fn masked(text: &str) -> Cow<'_, str> {
     if !text.contains(commands) {
         return text.into();
@@ -31,7 +31,7 @@ pub(crate) fn masked(text: &str) -> Cow<'_, str> {
     text.chars().map(mask).collect::<String>().into()
 }
 
-/// A message: lines behind the first one are indented, so that no name with an end of a line in it looks like a message of ours.
+/// A message: lines after the first one are indented, so that a name with a line break does not look like a message of ours.
 pub(crate) fn message(text: &str) -> String {
     escaped(text).replace('\n', "\n  ")
 }

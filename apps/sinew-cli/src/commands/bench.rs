@@ -1,4 +1,4 @@
-//! `sinew bench`: how long a graph takes, node by node, on the processor and on a graphics device.
+//! `sinew bench`: how long a graph takes, node by node, on the CPU and the GPU.
 
 mod crossover;
 #[cfg(feature = "gpu")]
@@ -31,14 +31,14 @@ struct Part {
     dispatches: Option<usize>,
 }
 
-/// What a graphics device took.
+/// Times of the GPU.
 #[derive(Clone, Debug)]
 struct GraphicsTimes {
     adapter: String,
     is_software: bool,
     /// Bytes read or written in a nanosecond by a plain copy.
     copy_gb_per_s: Option<f64>,
-    /// By the device's clock; `None` where it takes no times.
+    /// By the clock of the GPU; `None` without timestamps.
     device_us: Option<f64>,
     /// To send, record and submit.
     host_us: f64,
@@ -48,7 +48,7 @@ struct GraphicsTimes {
 }
 
 impl GraphicsTimes {
-    /// Time from frame to frame: device and host work at the same time.
+    /// Time from frame to frame: GPU and CPU work at the same time.
     fn frame_us(&self) -> f64 {
         self.device_us
             .map_or(self.until_done_us, |device| device.max(self.host_us))

@@ -147,7 +147,7 @@ fn describe(view: &FieldView<'_>, name: &str, talk: &Talk) {
 /// Where a field has no distance.
 const UNSET_COLOR: [u8; 4] = [128, 128, 128, 255];
 
-/// Distances on a plane: red outside, blue inside, lines at equal distances, a thick one on the surface; grey where there are none.
+/// Distances on a plane: red outside, blue inside, lines at equal distances, a thick one on the surface; grey without a distance.
 fn slice(view: &FieldView<'_>, args: &FieldArgs) -> Image {
     let unit = view.frame.scene_length();
     let (low, high) = (view.shape.origin, view.shape.high());

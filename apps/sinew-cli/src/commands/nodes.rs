@@ -91,7 +91,7 @@ struct Picture<'a> {
     nodes: Vec<&'a str>,
     /// What is to be seen.
     text: &'a str,
-    /// Of `sinew render`; files without their folders, but for those of the examples.
+    /// Of `sinew render`; files without their folders, except those of the examples.
     arguments: Vec<&'a str>,
 }
 

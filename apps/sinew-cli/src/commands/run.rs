@@ -94,7 +94,7 @@ impl<'a> SavedState<'a> {
         }
     }
 
-    /// Brings it back; gives the frames behind it.
+    /// Restores it; gives the frames after it.
     fn restore<'n>(
         &self,
         player: &mut Player,

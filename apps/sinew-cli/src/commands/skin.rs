@@ -491,7 +491,7 @@ fn check_claim(
     }
 }
 
-/// Numbers that are none fit nothing.
+/// NaN is never within the limits.
 fn check_distances(
     how: &str,
     found: Distances,

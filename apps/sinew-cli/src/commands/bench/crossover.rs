@@ -1,4 +1,4 @@
-//! Where the graphics device overtakes the processor: one stack over growing meshes.
+//! From which mesh size the GPU is faster than the CPU: one stack over growing meshes.
 
 use super::graphics::Graphics;
 use super::motion::Motion;
@@ -40,7 +40,7 @@ pub(super) struct Crossover {
 }
 
 impl Crossover {
-    /// Between which neighbouring sizes the device overtakes the processor for good, and about where.
+    /// Between which neighbouring sizes the GPU becomes faster than the CPU for good, and about where.
     pub(super) fn vertices(&self) -> Option<(u32, u32, f64)> {
         let pairs = self.sizes.windows(2).rev();
         let mut pairs = pairs.take_while(|pair| pair[1].gpu_us < pair[1].cpu_us);

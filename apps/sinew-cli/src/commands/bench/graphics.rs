@@ -1,4 +1,4 @@
-//! The graphics device's side: launches by its own clock.
+//! The GPU's side: launches by its own clock.
 
 use super::motion::Motion;
 use super::{GraphicsTimes, Part};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// Frames that do not count.
 const WARM_UP: usize = 5;
-/// Nor those before this: devices that were idle run at a fraction of their clock at first, an H100 at 345 of 1,980 MHz.
+/// Nor those before this: an idle GPU runs at a fraction of its clock at first, an H100 at 345 of 1,980 MHz.
 const WARM_UP_NS: f64 = 1.2e9;
 /// No more frames after that long.
 const LONGEST_NS: f64 = 10e9;
@@ -24,7 +24,7 @@ const LONGEST_NS: f64 = 10e9;
 const COPY_BYTES: u64 = 64 << 20;
 const SOFTWARE_COPY_BYTES: u64 = 4 << 20;
 
-/// A device and how fast it copies.
+/// A GPU and its copy speed.
 #[derive(Debug)]
 pub(super) struct Graphics {
     gpu: Gpu,
@@ -182,7 +182,7 @@ impl Graphics {
             }
             let us = samples.median().unwrap_or(f64::NAN) / 1e3;
             let bytes = bytes * runs as u64;
-            // Passes of one kind, one behind the other, are one line.
+            // Consecutive passes of one kind are one line.
             match parts.last_mut().filter(|last| last.name == label) {
                 Some(last) => {
                     last.us += us;

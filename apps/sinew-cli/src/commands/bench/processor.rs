@@ -1,4 +1,4 @@
-//! The processor's side: each step between two readings of the clock.
+//! The CPU's side: each step between two readings of the clock.
 
 use super::Part;
 use super::motion::Motion;

@@ -1,4 +1,4 @@
-//! The graphics adapters with their limits, and how fast the one that would be taken copies.
+//! The GPU adapters with their limits, and the copy speed of the selected one.
 
 use super::Graphics;
 use crate::device::graphics::tell;
@@ -13,7 +13,7 @@ use std::fmt::Write;
 
 /// Bytes of the measured copy: beyond the caches of most.
 const COPY_BYTES: u64 = 64 << 20;
-/// The same without a graphics processor.
+/// The same for a software adapter.
 const SOFTWARE_COPY_BYTES: u64 = 4 << 20;
 const COPY_REPEATS: usize = 20;
 

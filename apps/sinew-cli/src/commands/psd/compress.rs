@@ -19,7 +19,7 @@ pub(super) fn compress(args: &PsdCompressArgs, talk: &Talk) -> Outcome {
     check_endings(args)?;
     let character = load::character(&args.character, talk)?;
     let document = load::chosen_document(args.graph.as_deref(), &character, talk)?;
-    // Problems are shown at their places.
+    // Problems are shown at their locations.
     load::compile(&document, talk)?;
     let options = CompressOptions {
         tolerance: args.tolerance,

@@ -53,7 +53,7 @@ pub(super) fn extract(args: &PsdExtractArgs, talk: &Talk) -> Outcome {
     Ok(())
 }
 
-/// Offsets so many times as long as what was missing are told.
+/// Offsets that are longer than the corrected error by this factor are reported.
 const WILD: f64 = 4.0;
 
 /// A sculpt as the command line names it.

@@ -175,7 +175,7 @@ impl Actor {
     }
 
     /// Calls `take` with the positions of each part. Brings them back where they are on a device; those that are not finite are an error there,
-    /// as they are on the processor.
+    /// as they are on the CPU.
     pub(super) fn each_positions(&mut self, mut take: impl FnMut(usize, &[[f32; 3]])) -> Outcome {
         for (i, part) in self.parts.iter().enumerate() {
             let Source::Graph(player) = &mut self.source else {
@@ -206,7 +206,7 @@ impl Actor {
         Ok(())
     }
 
-    /// Ends of all lines that the graph puts out, two each. Brings them back where they are on a device.
+    /// Ends of all lines that the graph outputs, two each. Brings them back where they are on a device.
     pub(super) fn line_ends(&mut self) -> Outcome<Vec<[f32; 3]>> {
         let Source::Graph(player) = &mut self.source else {
             return Ok(Vec::new());

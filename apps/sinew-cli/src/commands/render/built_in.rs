@@ -13,7 +13,7 @@ struct Stack {
     name: &'static str,
     /// Method of skinning; at rest without one.
     method: Option<&'static str>,
-    /// Steps behind skinning, for surfaces alone.
+    /// Nodes after skinning, for surfaces only.
     smooth: bool,
 }
 

@@ -54,7 +54,7 @@ struct Measured {
     whole: Extent,
     /// What the camera looks at: all of it, or what the joints in focus move.
     framed: Extent,
-    /// Lowest place of a surface.
+    /// Lowest height of a surface.
     ground: Option<f32>,
     range: Range,
     /// Whether there ever was a triangle.

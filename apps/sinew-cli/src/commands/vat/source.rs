@@ -98,7 +98,7 @@ fn tell_closed(args: &SourceArgs, clip: &str, closing: Closing, talk: &Talk) {
     talk.warning("closing_frame", &message);
 }
 
-/// The frames of a character's clips, one behind the other. The graph is compiled and bound once for all of them.
+/// The frames of a character's clips, one after the other. The graph is compiled and bound once for all of them.
 fn played(args: &SourceArgs, settings: &VatSettings, talk: &Talk) -> Outcome<Box<dyn FrameSource>> {
     if args.frames.is_some() && args.played.clip.len() > 1 {
         return Err(Failure::usage(

@@ -26,7 +26,7 @@ type Chart<'a, DB> = ChartContext<'a, DB, Cartesian2d<RangedCoordf64, RangedCoor
 
 /// Rows of pose names above the chart.
 const NAME_ROWS: usize = 3;
-/// Room for numbers left of the chart, and for numbers and unit below.
+/// Space for numbers left of the chart, and for numbers and unit below.
 const LEFT: f64 = 46.0;
 const BELOW: f64 = 52.0;
 /// Length of the line in the legend.
@@ -76,7 +76,7 @@ impl Arcs {
         self.draw_legend(root, frame, width, scale)
     }
 
-    /// Names above the chart where there is room for them, in rows from below.
+    /// Names above the chart where they fit, in rows from below.
     fn labels(&self, left: f64, right: f64) -> Vec<Label> {
         let length = self.length();
         let mut ends = [f64::NEG_INFINITY; NAME_ROWS];
@@ -110,7 +110,7 @@ impl Arcs {
         }
     }
 
-    /// Lowest and highest weight, in tenths, with some room.
+    /// Lowest and highest weight, in tenths, with a margin.
     fn range(&self) -> [f64; 2] {
         let all = || self.samples.weights.iter().flatten().copied();
         let least = all().fold(0.0, f64::min);

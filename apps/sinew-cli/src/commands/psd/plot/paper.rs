@@ -15,7 +15,7 @@ pub(super) const FAINT: RGBColor = RGBColor(214, 217, 222);
 pub(super) const TEXT: f64 = 16.0;
 /// Of titles.
 pub(super) const TITLE: f64 = 20.0;
-/// Room around everything.
+/// Margin around everything.
 pub(super) const MARGIN: f64 = 14.0;
 
 /// Colours that differ in hue and brightness, most of them also to eyes that do not tell red from green (Okabe and Ito 2008, and four more).

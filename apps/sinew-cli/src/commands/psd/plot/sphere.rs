@@ -34,7 +34,7 @@ struct Disc {
 }
 
 impl Disc {
-    /// A place of the map on the page.
+    /// A point of the map on the page.
     fn point(&self, [right, up]: [f64; 2]) -> [f64; 2] {
         [self.x + right * self.radius, self.y - up * self.radius]
     }
@@ -205,7 +205,7 @@ impl Sphere {
     }
 }
 
-/// A name and the room it takes: left, top, right, bottom, pixels of the page.
+/// A name and the rectangle it takes: left, top, right, bottom, pixels of the page.
 struct Label {
     text: String,
     bounds: [f64; 4],
@@ -301,7 +301,7 @@ fn dot<DB: DrawingBackend>(
     root.draw(&Circle::new(place, size(radius), color.filled()))
 }
 
-/// Lines where samples pass `level`, as pairs of places on the map (marching squares; samples that are no numbers have none).
+/// Lines where samples pass `level`, as pairs of points on the map (marching squares; NaN samples have none).
 fn contour(weights: &[f64], side: usize, level: f64) -> Vec<[[f64; 2]; 2]> {
     let mut out = Vec::new();
     let place = |column: f64, row: f64| {
