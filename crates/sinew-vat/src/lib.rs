@@ -1,50 +1,19 @@
-//! Vertex animation textures: a mesh sequence as textures with one texel per corner and one row per frame, and a mesh of separate
-//! triangles that carries them.
+//! Vertex animation textures: the format. A bake is a manifest, textures with one row per frame (or more), and a carrier mesh whose texture
+//! coordinates point at texels.
 //!
-//! ```text
-//! frames -> prepare -> match -> scan -> plan -> encode -> textures + carrier
-//!                                                   └---> decode -> compare with the frames
-//! ```
-//!
-//! The crate opens no files. Frames are [`sinew_geom::Mesh`]es, textures are texels.
+//! Its parts are data here: manifest, layout, texels, what they show at a given time ([`animation`], [`playback`], [`played`]), and the players
+//! for engines ([`players`]). The crate `sinew-bake` makes bakes. This crate opens no files: textures come and go as texels.
 
 #![forbid(unsafe_code)]
 
 pub mod animation;
-pub mod carrier;
-#[cfg(feature = "bake")]
-pub mod derive;
-pub mod ends;
-pub mod error;
-pub mod floating;
-mod groups;
 pub mod layout;
+pub mod lookup;
 pub mod manifest;
-pub mod matching;
-pub mod middles;
-pub mod normals;
-pub mod particles;
-pub mod particles_by_motion;
-pub mod plan;
 pub mod playback;
 pub mod played;
 pub mod players;
-pub mod points;
-#[cfg(feature = "bake")]
-pub mod prepare;
 pub mod quantity;
-pub mod recut;
-pub mod remesh;
-#[cfg(feature = "bake")]
-pub mod rigid;
-#[cfg(feature = "bake")]
-pub mod rigid_turns;
-pub mod soft;
 pub mod space;
-pub mod sprites;
-pub mod tearing;
 pub mod texel;
 pub mod texture;
-
-#[cfg(test)]
-mod test_shapes;

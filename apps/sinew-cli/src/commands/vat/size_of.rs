@@ -11,7 +11,7 @@ use crate::talk::Talk;
 use sinew::bake::Chunk;
 use sinew::bake::vat::{Mode, VatJob, VatPlan, VatSettings, plan, scan};
 use sinew::vat::layout::Limits;
-use sinew::vat::points::LOOKUP_BYTES;
+use sinew::vat::lookup::LOOKUP_BYTES;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -66,22 +66,22 @@ fn settings_of_size(args: &VatSizeArgs) -> Outcome<VatSettings> {
 
 fn words(plan: &VatPlan, settings: &VatSettings) -> String {
     let layout = &plan.layout;
-    let rows = if plan.has_ends { 2 } else { 1 };
-    let what = match plan.mode {
+    let rows = if plan.has_ends() { 2 } else { 1 };
+    let what = match plan.mode() {
         Mode::Remesh => "remesh: changing triangles, three texels each",
         Mode::Soft => "soft: constant triangles, one texel per vertex",
         Mode::Rigid => "rigid: pieces that keep their shape, one texel each",
         Mode::Particles => "particles: points, one texel each",
     };
     let mut out = format!("mode      {what}\ntriangles {}\n", plan.triangles);
-    let texels = match plan.mode {
+    let texels = match plan.mode() {
         Mode::Remesh | Mode::Soft => "vertices",
         Mode::Rigid => "pieces",
         Mode::Particles => "slots",
     };
     out += &size_words(layout, layout.frames / rows, texels);
     // Writing into a string cannot fail.
-    if plan.has_ends {
+    if plan.has_ends() {
         let _ = writeln!(
             out,
             "          two rows per frame: the frame and its end pose"
@@ -90,7 +90,7 @@ fn words(plan: &VatPlan, settings: &VatSettings) -> String {
     out += &texel_words(layout);
     out += &texture_words(plan);
     let limits = Limits {
-        unit: if plan.mode == Mode::Remesh { 3 } else { 1 },
+        unit: if plan.mode() == Mode::Remesh { 3 } else { 1 },
         side: settings.largest_side,
         powers_of_two: settings.powers_of_two,
     };
@@ -102,7 +102,7 @@ fn texture_words(plan: &VatPlan) -> String {
     let mut out = String::new();
     let (mut texels, mut bytes) = (plan.layout.texels(), 0);
     // Writing into a string cannot fail.
-    if let Some(points) = &plan.points {
+    if let Some(points) = plan.points() {
         let [width, height] = points.layout.size;
         let words = layout_words(&points.layout);
         bytes = texels * LOOKUP_BYTES as u64;
