@@ -37,8 +37,6 @@ pub mod debug_lines;
 pub mod delta_mush;
 pub mod difference_color;
 pub mod direct_delta_mush;
-pub mod documented_hair_sim;
-pub mod documented_sdf;
 pub mod drive_joints;
 pub mod drive_morphs;
 pub mod hair_sim;
@@ -58,6 +56,8 @@ pub mod squash_stretch;
 pub mod tangent_frames;
 pub mod taper;
 pub mod transform;
+pub mod tressfx_hair;
+pub mod tressfx_sdf;
 pub mod twist;
 pub mod vat_playback;
 pub mod wrap;
@@ -99,11 +99,11 @@ pub static REGISTRY: &[&NodeDesc] = &[
     &skin::DESC,
     &direct_delta_mush::DESC,
     &sdf::DESC,
-    &documented_sdf::DESC,
+    &tressfx_sdf::DESC,
     &solids::DESC,
     &collide::DESC,
     &hair_sim::DESC,
-    &documented_hair_sim::DESC,
+    &tressfx_hair::DESC,
     &smooth::DESC,
     &delta_mush::DESC,
     &lattice::DESC,

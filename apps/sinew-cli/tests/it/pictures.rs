@@ -66,7 +66,7 @@ const PICTURES: [(&str, &[&str]); 46] = [
     ),
     ("hair", &["sample:head GRAPH", HEAD, SHAKEN]),
     ("solids", &["sample:head GRAPH", HEAD, SHAKEN]),
-    ("documented_hair", &["sample:head GRAPH", HEAD, SHAKEN]),
+    ("tressfx_hair", &["sample:head GRAPH", HEAD, SHAKEN]),
     ("collide", &["sample:head GRAPH", HEAD, SHAKEN]),
     (
         "hair_spike",

@@ -81,12 +81,12 @@ pub(crate) fn benches(c: &mut Criterion) {
         axis_bias: 0.4,
         ..SquashStretch::default()
     };
-    let documented = SquashStretch {
-        mode: Mode::Documented,
+    let published = SquashStretch {
+        mode: Mode::Published,
         ..stretch
     };
     let region = Region::new(2.0, 0.1, 0.1);
-    case(c, "squash_stretch documented", documented);
+    case(c, "squash_stretch published", published);
     case(c, "squash_stretch volume_preserving", stretch);
     case(
         c,

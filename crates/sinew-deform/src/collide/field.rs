@@ -2,7 +2,7 @@
 
 use super::motion::{Rigid, RigidMotion};
 use super::placed::Collider;
-use super::response::{GradientMode, documented_gradient};
+use super::response::{GradientMode, tressfx_gradient};
 use super::shape::{Capsule, Distance, Plane};
 use crate::sdf::{FieldFrame, FieldView, FieldWords, SOLID_WORDS, SolidsView, UNSET};
 use crate::solids;
@@ -94,8 +94,8 @@ impl Distance for FieldCollider<'_> {
     fn distance_and_gradient(&self, point: [f32; 3]) -> (f32, [f32; 3]) {
         match self.kind {
             Kind::Grid(_) if self.gradient != GradientMode::Analytic => {
-                let d = self.documented_distance(point);
-                (d, documented_gradient(self, point, d, self.gradient))
+                let d = self.tressfx_distance(point);
+                (d, tressfx_gradient(self, point, d, self.gradient))
             }
             Kind::Grid(view) => {
                 let (d, gradient) = view.sample_with_gradient(self.field_point(point));
@@ -104,7 +104,7 @@ impl Distance for FieldCollider<'_> {
             Kind::Solids(all) => least(all, |solid| solid.distance_and_gradient(point)),
         }
     }
-    fn documented_distance(&self, point: [f32; 3]) -> f32 {
+    fn tressfx_distance(&self, point: [f32; 3]) -> f32 {
         let Kind::Grid(view) = self.kind else {
             return self.distance(point);
         };

@@ -47,6 +47,6 @@ pub use placed::{Collider, Contact};
 pub(crate) use placed::{Placement, Solids, unit_or};
 pub use ports::MAX_COLLIDERS;
 pub(crate) use response::CHOICES as GRADIENTS;
-pub use response::{GradientMode, documented_gradient, documented_response};
+pub use response::{GradientMode, tressfx_gradient, tressfx_response};
 pub(crate) use settle::settle_lengths;
 pub use shape::{Capsule, Distance, Plane};

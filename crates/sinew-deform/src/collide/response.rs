@@ -1,4 +1,4 @@
-//! The response of the documented system, for files that were tuned with it.
+//! The response of TressFX, for files that were tuned with it.
 
 use super::shape::Distance;
 use crate::Choice;
@@ -10,7 +10,7 @@ pub enum GradientMode {
     /// What the field itself gives.
     #[default]
     Analytic,
-    /// Forward differences with a tenth of a cell, as the documented system ships it. Beside an unknown value (1e10)
+    /// Forward differences with a tenth of a cell, as TressFX ships it. Beside an unknown value (1e10)
     /// the gradient is that value's.
     Forward,
     /// Its second scheme: one fetch of a cell's corners, with the step of the scene taken for a share of the cell.
@@ -62,7 +62,7 @@ impl GradientMode {
 const STEP: f32 = 0.1;
 
 /// Gradient at a point by one of the schemes; `distance` is the value there. Not unit, may be zero.
-pub fn documented_gradient(
+pub fn tressfx_gradient(
     shape: &dyn Distance,
     point: [f32; 3],
     distance: f32,
@@ -72,7 +72,7 @@ pub fn documented_gradient(
     let difference = |axis: usize, by: f32, over: f32| {
         let mut moved = point;
         moved[axis] += by;
-        (shape.documented_distance(moved) - distance) / over
+        (shape.tressfx_distance(moved) - distance) / over
     };
     match mode.of(shape) {
         GradientMode::Analytic => shape.distance_and_gradient(point).1,
@@ -90,19 +90,19 @@ pub fn documented_gradient(
     }
 }
 
-/// A point after the documented response: out along the gradient where it is closer than `margin`. `None` where it is not; the
+/// A point after the TressFX response: out along the gradient where it is closer than `margin`. `None` where it is not; the
 /// caller then sets the previous position to the same point, which takes all velocity.
-pub fn documented_response(
+pub fn tressfx_response(
     shape: &dyn Distance,
     point: [f32; 3],
     margin: f32,
     mode: GradientMode,
 ) -> Option<[f32; 3]> {
-    let distance = shape.documented_distance(point);
+    let distance = shape.tressfx_distance(point);
     if distance.is_nan() || distance >= margin {
         return None;
     }
-    let gradient = documented_gradient(shape, point, distance, mode);
+    let gradient = tressfx_gradient(shape, point, distance, mode);
     let length = length(gradient);
     if !(length > 0.0 && length.is_finite()) {
         return None;

@@ -24,8 +24,8 @@ pub trait Distance: Sync {
     /// Size of the smallest detail, in scene units: the cell of a grid, a radius. Segments are sampled at half of
     /// it. Infinite where testing the ends of a segment is enough.
     fn feature_size(&self) -> f32;
-    /// The distance by the documented look-up: where a node of the cell around the point is unset, so is the whole cell.
-    fn documented_distance(&self, point: [f32; 3]) -> f32 {
+    /// The distance by the TressFX look-up: where a node of the cell around the point is unset, so is the whole cell.
+    fn tressfx_distance(&self, point: [f32; 3]) -> f32 {
         self.distance(point)
     }
     /// First node of the grid, in the shape's frame; `None` for shapes without one.

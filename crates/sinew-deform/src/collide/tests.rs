@@ -3,7 +3,7 @@
 use super::test_shapes::{Grid, cuboid, cup, spike};
 use super::{
     Capsule, CollideJob, CollideScratch, CollideSettings, Collider, Contact, Distance,
-    GradientMode, Plane, Rigid, RigidMotion, documented_gradient, documented_response,
+    GradientMode, Plane, Rigid, RigidMotion, tressfx_gradient, tressfx_response,
 };
 use crate::Par;
 use crate::hair_sim::test_scene::{Scene, line, on_ball, turned};
@@ -400,7 +400,7 @@ fn each_hair_keeps_its_own_margin() {
 
 #[test]
 fn defect_27_margins_are_metres_whatever_the_size_of_cells() {
-    // In the documented code a margin counts cells: half the cell size, half the margin.
+    // In the TressFX code a margin counts cells: half the cell size, half the margin.
     let ball = |p: [f32; 3]| p.iter().map(|c| c * c).sum::<f32>().sqrt() - 0.1;
     let (strands, points) = through(5, 12, 0.14, 0.2);
     for cell in [0.004, 0.008] {
@@ -519,7 +519,7 @@ fn a_moving_floor_takes_hair_along() {
 }
 
 #[test]
-fn schemes_of_the_documented_system() {
+fn schemes_of_tressfx() {
     let slab = Grid::new([-1.0; 3], [1.0; 3], 0.25, |p| p[1] - 0.1);
     let p = [0.1, 0.05, 0.3];
     for mode in [
@@ -527,16 +527,16 @@ fn schemes_of_the_documented_system() {
         GradientMode::Forward,
         GradientMode::Mixed { origin: [-1.0; 3] },
     ] {
-        let g = documented_gradient(&slab, p, slab.distance(p), mode);
+        let g = tressfx_gradient(&slab, p, slab.distance(p), mode);
         assert!(
             (g[1] / g[1].abs() - 1.0).abs() < 1e-3 && g[0].abs() < 1e-3,
             "{mode:?} {g:?}"
         );
-        let out = documented_response(&slab, p, 0.2, mode).expect("too close");
+        let out = tressfx_response(&slab, p, 0.2, mode).expect("too close");
         assert!((out[1] - 0.3).abs() < 1e-5, "{mode:?} {out:?}");
     }
     assert_eq!(
-        documented_response(&slab, [0.0, 0.5, 0.0], 0.2, GradientMode::Forward),
+        tressfx_response(&slab, [0.0, 0.5, 0.0], 0.2, GradientMode::Forward),
         None
     );
 }

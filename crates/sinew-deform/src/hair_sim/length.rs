@@ -7,7 +7,7 @@
 //! (w_j + w_(j-1)) lambda_j - w_(j-1) (e_j . e_(j-1)) lambda_(j-1) - w_j (e_j . e_(j+1)) lambda_(j+1) = c_j
 //! ```
 //!
-//! Three diagonals: one sweep up, one down, whatever the number of vertices. Sweeps over single segments, as the documented
+//! Three diagonals: one sweep up, one down, whatever the number of vertices. Sweeps over single segments, as TressFX'
 //! system does them, need many passes before the root's pull reaches the tip.
 
 use super::step::WorkVertex;

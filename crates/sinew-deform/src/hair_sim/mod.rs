@@ -44,7 +44,7 @@ mod tests;
 mod thickness;
 mod wind;
 
-pub use crate::documented_hair_sim::{DocumentedJob, DocumentedSettings, DocumentedState};
+pub use crate::tressfx_hair::{TressFxJob, TressFxSettings, TressFxState};
 pub(crate) use bind::BoundVertex;
 pub use bind::{HairBind, HairBindError};
 #[cfg(test)]

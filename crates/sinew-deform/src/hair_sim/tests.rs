@@ -36,7 +36,7 @@ fn free_fall_with_damping() {
 
 #[test]
 fn defect_33_the_speed_limit_is_plain() {
-    // The documented clamp leaves the less of a velocity, the faster it is. Here fast strands move at the limit.
+    // The TressFX clamp leaves the less of a velocity, the faster it is. Here fast strands move at the limit.
     let strands = Strands::new([4]).expect("valid");
     let rest = line([0.0; 3], [0.1, 0.0, 0.0], 4);
     let speeds = [20.0_f32, 200.0, 2000.0].map(|gravity| {

@@ -366,9 +366,9 @@ fn check_settings(driver: &PoseDriver) -> Result<(), PoseDriverError> {
     Ok(())
 }
 
-/// By our rules and document 004's a twist driver whose poses swing is a mistake.
+/// By our rules and PSD JSON's a twist driver whose poses swing is a mistake.
 fn check_twists(driver: &PoseDriver) -> Result<(), PoseDriverError> {
-    let checked = matches!(driver.rules, Rules::Sinew | Rules::Document004);
+    let checked = matches!(driver.rules, Rules::Sinew | Rules::PsdJson);
     let Some((first, others)) = driver.poses.split_first() else {
         return Ok(());
     };

@@ -91,8 +91,8 @@ pub enum Normalize {
 pub enum Rules {
     /// Ours: nothing jumps, nothing is undefined.
     Sinew,
-    /// Document 004.
-    Document004,
+    /// PSD JSON.
+    PsdJson,
     /// Unreal's RBF solver, 4.26 to 5.
     Unreal,
     /// `RigLogic`, the runtime of `MetaHuman` characters.

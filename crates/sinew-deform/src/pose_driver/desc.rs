@@ -97,7 +97,7 @@ const SUMS: &[Choice] = &[
 ];
 const RULES: &[Choice] = &[
     choice("sinew", "Rules of Sinew: no jumps, nothing undefined."),
-    choice("document_004", "As PSD JSON defines it."),
+    choice("psd_json", "As PSD JSON defines it."),
     choice("unreal", "As Unreal's RBF solver computes it."),
     choice("riglogic", "As RigLogic computes it."),
 ];

@@ -64,8 +64,8 @@ pub enum Metric {
     Components,
     /// Distance of places.
     Position,
-    /// [`Self::Swing`] as document 004 computes it: by a twist that keeps its length.
-    DocumentedSwing,
+    /// [`Self::Swing`] as PSD JSON computes it: by a twist that keeps its length.
+    PsdJsonSwing,
 }
 
 /// A rotation as `swing * twist`.
@@ -186,7 +186,7 @@ pub(crate) enum Form {
     /// Angle between unit vectors.
     DirectionArc,
     /// `acos(2 dot² − 1)` of quaternions of any length.
-    DocumentedArc,
+    PsdJsonArc,
     /// Of Euler angles, first, second and last of their order: the least over equal triples and full turns.
     EulerAngles,
 }
@@ -203,7 +203,7 @@ impl Metric {
             | Self::Components
             | Self::Position => Form::Euclidean,
             Self::Euler(_) => Form::EulerAngles,
-            Self::DocumentedSwing => Form::DocumentedArc,
+            Self::PsdJsonSwing => Form::PsdJsonArc,
         }
     }
 
@@ -234,13 +234,13 @@ impl Metric {
             }
             Self::Components => q.coords.into(),
             Self::Position => point(value.translation),
-            Self::DocumentedSwing => documented_swing(q, axis),
+            Self::PsdJsonSwing => psd_json_swing(q, axis),
         }
     }
 }
 
-/// `q` times the conjugate of its twist, which document 004 means to normalise but does not: as long as the twist is.
-fn documented_swing(q: &Quat<f64>, axis: &Vec3<f64>) -> Coordinates {
+/// `q` times the conjugate of its twist, which PSD JSON means to normalise but does not: as long as the twist is.
+fn psd_json_swing(q: &Quat<f64>, axis: &Vec3<f64>) -> Coordinates {
     let q = q.into_inner();
     let v = axis * q.imag().dot(axis);
     let mut twist = sinew_geom::nalgebra::Quaternion::new(q.w, v.x, v.y, v.z);
@@ -267,7 +267,7 @@ impl Form {
                 4.0 * h * (1.0 - h * h).sqrt()
             }
             Self::DirectionArc => 2.0 * length(1.0).atan2(length(-1.0)),
-            Self::DocumentedArc => (2.0 * dot().powi(2) - 1.0).clamp(-1.0, 1.0).acos(),
+            Self::PsdJsonArc => (2.0 * dot().powi(2) - 1.0).clamp(-1.0, 1.0).acos(),
             Self::EulerAngles => {
                 // The other triple of the same rotation.
                 let other = [a[0] + PI, PI - a[1], a[2] + PI];

@@ -5,7 +5,7 @@
 pub enum RadialKernel {
     /// `exp(-(d/s)²)`. Positive definite with chords and places, not with angles (Feragen, Lauze, Hauberg 2015).
     Gaussian,
-    /// `exp(-d/s²)`, what Unreal, `RigLogic` and document 004 call Gaussian; its width depends on the unit of `d`.
+    /// `exp(-d/s²)`, what Unreal, `RigLogic` and PSD JSON call Gaussian; its width depends on the unit of `d`.
     GaussianOfDistance,
     /// `exp(-2d/s)`.
     Exponential,

@@ -54,9 +54,9 @@ impl Recipe {
             metrics: driver
                 .poses
                 .iter()
-                .map(|p| documented(metric(p), driver.rules))
+                .map(|p| as_ruled(metric(p), driver.rules))
                 .collect(),
-            metric: documented(driver.metric, driver.rules),
+            metric: as_ruled(driver.metric, driver.rules),
             kernels: driver.poses.iter().map(kernel).collect(),
             clamp: if is_engine && !additive {
                 Clamp::Unit
@@ -75,7 +75,7 @@ impl Recipe {
                 mode: driver.normalize,
                 least: match driver.rules {
                     Rules::Sinew | Rules::Unreal | Rules::RigLogic => LEAST_SUM,
-                    Rules::Document004 => 0.0,
+                    Rules::PsdJson => 0.0,
                 },
                 fades: driver.rules == Rules::Sinew,
                 never_above_one: is_engine,
@@ -131,9 +131,9 @@ fn additive_form(kernel: RadialKernel, driver: &PoseDriver) -> RadialKernel {
 }
 
 /// What the metric of that name is in the system.
-fn documented(metric: Metric, rules: Rules) -> Metric {
+fn as_ruled(metric: Metric, rules: Rules) -> Metric {
     match (rules, metric) {
-        (Rules::Document004, Metric::Swing) => Metric::DocumentedSwing,
+        (Rules::PsdJson, Metric::Swing) => Metric::PsdJsonSwing,
         (Rules::Unreal, Metric::Euler(order)) => Metric::EulerTriples(order),
         (Rules::RigLogic, Metric::Euler(_) | Metric::EulerTriples(_)) => Metric::Components,
         _ => metric,

@@ -46,7 +46,7 @@ impl Packed {
         let [channel] = bind.channels.as_slice() else {
             return None;
         };
-        if matches!(channel.form, Form::DocumentedArc | Form::EulerAngles) {
+        if matches!(channel.form, Form::PsdJsonArc | Form::EulerAngles) {
             return None;
         }
         let first = bind.radials.first()?.family()?;
@@ -163,7 +163,7 @@ fn distance<S: Simd>(form: Form, squares: f64x4<S>) -> f64x4<S> {
         // Drivers of Euler angles never come here.
         Form::Euclidean | Form::EulerAngles => squares.sqrt(),
         Form::QuaternionArc => arcsine((nearer * 0.25).sqrt()) * 4.0,
-        Form::QuaternionChord | Form::DocumentedArc => squared_chord(nearer).sqrt(),
+        Form::QuaternionChord | Form::PsdJsonArc => squared_chord(nearer).sqrt(),
         Form::DirectionArc => {
             let angle = arcsine((nearer * 0.25).sqrt()) * 2.0;
             squares.simd_gt(2.0).select(pi - angle, angle)
@@ -182,7 +182,7 @@ fn squared_distance<S: Simd>(form: Form, squares: f64x4<S>) -> f64x4<S> {
     match form {
         Form::Euclidean | Form::EulerAngles => squares,
         Form::QuaternionChord => squared_chord(squares.min(4.0 - squares).max(0.0)),
-        Form::QuaternionArc | Form::DirectionArc | Form::DocumentedArc => {
+        Form::QuaternionArc | Form::DirectionArc | Form::PsdJsonArc => {
             let d = distance(form, squares);
             d * d
         }

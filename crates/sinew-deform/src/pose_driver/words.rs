@@ -47,7 +47,7 @@ const CLAMPS: Table<Clamp> = &[
 ];
 const RULES: Table<Rules> = &[
     ("sinew", Rules::Sinew),
-    ("document_004", Rules::Document004),
+    ("psd_json", Rules::PsdJson),
     ("unreal", Rules::Unreal),
     ("riglogic", Rules::RigLogic),
 ];
@@ -80,15 +80,15 @@ impl Metric {
         match self {
             // What the rules of Unreal make of this word is among them.
             Self::Euler(_) | Self::EulerTriples(_) => "euler",
-            // What the rules of document 004 make of this word.
-            Self::DocumentedSwing => "swing",
+            // What the rules of PSD JSON make of this word.
+            Self::PsdJsonSwing => "swing",
             other => word(METRICS, &other).unwrap_or_default(),
         }
     }
     /// What its distances are measured in: `rad`, `m`, or nothing for chords and components, which are ratios.
     pub fn unit(self) -> &'static str {
         match self {
-            Self::Arc | Self::Swing | Self::DocumentedSwing | Self::Direction => "rad",
+            Self::Arc | Self::Swing | Self::PsdJsonSwing | Self::Direction => "rad",
             Self::Twist | Self::Euler(_) | Self::EulerTriples(_) => "rad",
             Self::Position => "m",
             Self::Chord

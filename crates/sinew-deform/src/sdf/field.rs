@@ -18,7 +18,7 @@ pub const BRICK_VALUES: usize = 512;
 /// Entry of the brick table for bricks without values.
 pub const NO_BRICK: u32 = u32::MAX;
 
-/// Distance of nodes that have none, in units of the field's frame: those of `documented_sdf` that no triangle is near.
+/// Distance of nodes that have none, in units of the field's frame: those of `tressfx_sdf` that no triangle is near.
 pub const UNSET: f32 = 1e10;
 
 /// [`UNSET`] in cells of this size: no cells are so small or so large that it could be a distance in a grid, or overflow between nodes.
@@ -207,8 +207,8 @@ impl FieldView<'_> {
         None
     }
 
-    /// [`Self::sample`], or `None` where one of the eight nodes around the point is [`UNSET`]: what the documented look-up does
-    /// in place of interpolating. Only `documented_sdf` leaves nodes unset.
+    /// [`Self::sample`], or `None` where one of the eight nodes around the point is [`UNSET`]: what the TressFX look-up does
+    /// in place of interpolating. Only `tressfx_sdf` leaves nodes unset.
     pub fn sample_set(&self, point: [f32; 3]) -> Option<f32> {
         let (inside, beyond) = self.locate(point);
         let cell = self.cell(inside);

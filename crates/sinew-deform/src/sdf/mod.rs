@@ -49,7 +49,7 @@ mod walk;
 mod winding;
 mod words;
 
-pub use crate::documented_sdf::{CompatibilityError, CompatibilityField};
+pub use crate::tressfx_sdf::{CompatibilityError, CompatibilityField};
 pub use bind::{SdfBind, SurfaceReport};
 pub use build::{BuildReport, FieldBuffers};
 pub(crate) use field::unset_in_cells;

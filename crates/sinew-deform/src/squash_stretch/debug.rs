@@ -1,6 +1,6 @@
 //! What the deformer looks like: its axis, its limits, its widest section.
 
-use super::documented::{Bezier, cross_ratios};
+use super::published::{Bezier, cross_ratios};
 use super::{Mode, SquashStretch};
 use crate::Line;
 use crate::local_frame::{LaneReal, LocalDeformer, LocalMap, MapVisitor, Placement};
@@ -31,7 +31,7 @@ pub(super) fn draw(settings: &SquashStretch, placement: &Placement, size: f64, o
     let moved = |z: f64| settings.with_map::<f64, _>(HeightOf(z));
     // The widest section is where the curve reaches 1/2: the inverse curve has the mirrored bias.
     let bias = match settings.mode {
-        Mode::Documented => settings.axis_bias.clamp(0.0, 1.0),
+        Mode::Published => settings.axis_bias.clamp(0.0, 1.0),
         Mode::VolumePreserving => settings.axis_bias.clamp(0.05, 0.95),
     };
     let (widest, _) = Bezier::<f64>::new(1.0 - bias).at(0.5);

@@ -1,9 +1,9 @@
 //! Node `squash_stretch`: Stretches or squashes along an axis and thins or bulges across it, rigid outside its limits.
 
 mod debug;
-mod documented;
 #[cfg(test)]
 mod node_tests;
+mod published;
 #[cfg(test)]
 mod tests;
 mod volume;
@@ -16,7 +16,7 @@ use crate::{
     PortDesc, PortType,
 };
 
-pub use documented::DocumentedMap;
+pub use published::PublishedMap;
 pub use volume::VolumeMap;
 
 /// Registry entry.
@@ -67,7 +67,7 @@ const MODE: ParameterDesc = ParameterDesc::choice(
             doc: "Keeps the volume at every point, is smooth at the limits and never folds.",
         },
         Choice {
-            name: "documented",
+            name: "published",
             doc: "The published formula: uniform stretch, sine bulge, volume kept approximately.",
         },
     ],
@@ -160,7 +160,7 @@ pub struct SquashStretch {
     pub axis_bias: f64,
     /// Share between the cross axes, 0 to 1.
     pub cross_bias: f64,
-    /// Keep the documented mode from folding.
+    /// Keep the published mode from folding.
     pub prevent_fold: bool,
 }
 
@@ -189,7 +189,7 @@ impl LocalDeformer for SquashStretch {
         };
         Self {
             mode: match parameters.text("mode") {
-                "documented" => Mode::Documented,
+                "published" => Mode::Published,
                 _ => Mode::VolumePreserving,
             },
             stretch: scale * parameters.float("stretch"),
@@ -206,7 +206,7 @@ impl LocalDeformer for SquashStretch {
         match self.mode {
             Mode::VolumePreserving if self.stretch != 1.0 => visitor.visit(VolumeMap::new(self)),
             // At rest both are the identity; this one to the last bit.
-            _ => visitor.visit(DocumentedMap::new(self)),
+            _ => visitor.visit(PublishedMap::new(self)),
         }
     }
 
@@ -214,7 +214,7 @@ impl LocalDeformer for SquashStretch {
         let bezier = include_str!("bezier.wgsl");
         let (map, text) = match self.mode {
             Mode::VolumePreserving => (VolumeMap::MAP, include_str!("volume.wgsl")),
-            Mode::Documented => (DocumentedMap::MAP, include_str!("documented.wgsl")),
+            Mode::Published => (PublishedMap::MAP, include_str!("published.wgsl")),
         };
         DeviceMap {
             name: "squash_stretch",
@@ -227,7 +227,7 @@ impl LocalDeformer for SquashStretch {
     fn map_uniforms(&self) -> MapUniforms {
         match self.mode {
             Mode::VolumePreserving => VolumeMap::new(self).uniforms(),
-            Mode::Documented => DocumentedMap::new(self).uniforms(),
+            Mode::Published => PublishedMap::new(self).uniforms(),
         }
     }
 
@@ -242,7 +242,7 @@ impl SquashStretch {
         match self.mode {
             Mode::VolumePreserving => Region::new(self.length, self.limit_bottom, self.limit_top),
             // The published formula keeps both limits 1e-4 off the ends.
-            Mode::Documented => {
+            Mode::Published => {
                 let keep = |limit: f64| limit.clamp(1e-4, 1.0 - 1e-4);
                 Region::new(self.length, keep(self.limit_bottom), keep(self.limit_top))
             }

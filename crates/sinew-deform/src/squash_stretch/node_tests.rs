@@ -122,7 +122,7 @@ fn any_local_axis_of_any_frame() {
 #[test]
 fn debug_lines_show_axis_limits_and_widest_section() {
     let (positions, lines) = run_node(&[
-        ("mode", ParameterValue::Text("documented".into())),
+        ("mode", ParameterValue::Text("published".into())),
         ("stretch", ParameterValue::Float(2.0)),
         ("length", ParameterValue::Float(2.0)),
         ("limit_bottom", ParameterValue::Float(0.1)),
@@ -160,7 +160,7 @@ fn debug_lines_show_axis_limits_and_widest_section() {
 
 #[test]
 fn debug_lines_are_finite_at_extremes() {
-    for mode in [Mode::Documented, Mode::VolumePreserving] {
+    for mode in [Mode::Published, Mode::VolumePreserving] {
         let mut lines = [Line::default(); debug::LINES];
         let s = SquashStretch {
             mode,
@@ -179,7 +179,7 @@ fn debug_lines_are_finite_at_extremes() {
 fn defect_12_stretch_one_is_rest_and_half_at_rest_is_a_choice() {
     for (convention, stretch) in [("one_at_rest", 1.0), ("half_at_rest", 0.5)] {
         let (positions, _) = run_node(&[
-            ("mode", ParameterValue::Text("documented".into())),
+            ("mode", ParameterValue::Text("published".into())),
             (
                 "stretch_convention",
                 ParameterValue::Text(convention.into()),
@@ -196,7 +196,7 @@ fn defect_12_conventions_mean_the_same_away_from_rest() {
     let run = |convention: &str, stretch: f64| {
         let text = |v: &str| ParameterValue::Text(v.into());
         run_node(&[
-            ("mode", text("documented")),
+            ("mode", text("published")),
             ("stretch_convention", text(convention)),
             ("stretch", ParameterValue::Float(stretch)),
             ("length", ParameterValue::Float(1.0)),

@@ -6,9 +6,9 @@ use crate::local_frame::test_support::{
 };
 use sinew_geom::Vec3;
 
-fn documented(stretch: f64) -> SquashStretch {
+fn published(stretch: f64) -> SquashStretch {
     SquashStretch {
-        mode: Mode::Documented,
+        mode: Mode::Published,
         stretch,
         ..SquashStretch::default()
     }
@@ -20,7 +20,7 @@ pub(super) fn sample() -> SquashStretch {
         length: 2.0,
         limit_bottom: 0.1,
         limit_top: 0.1,
-        ..documented(2.0)
+        ..published(2.0)
     }
 }
 
@@ -46,7 +46,7 @@ fn published_samples() {
         length: 2.0,
         axis_bias: 0.2,
         cross_bias: 0.25,
-        ..documented(0.5)
+        ..published(0.5)
     };
     assert_close(
         moved(&second, [1.0, 1.0, 0.5]),
@@ -95,7 +95,7 @@ fn rows_58_and_62_factors_and_biases_are_those_of_the_published_map() {
                 limit_bottom: 0.1,
                 limit_top: 0.1,
                 prevent_fold: false,
-                ..documented(2.0 * factor)
+                ..published(2.0 * factor)
             };
             for z in [-0.3, 0.1, 0.2, 0.6, 1.0, 1.5, 1.8, 2.4] {
                 let p = [0.7, -0.4, z];
@@ -115,7 +115,7 @@ fn published_samples_of_the_axis_bias() {
         (0.2, [0.0, 0.5363, 0.777, 0.9167, 1.0]),
         (0.8, [0.0, 0.0833, 0.223, 0.4637, 1.0]),
     ] {
-        let curve = documented::Bezier::<f64>::new(m);
+        let curve = published::Bezier::<f64>::new(m);
         for (i, e) in expected.iter().enumerate() {
             let (b, _) = curve.at(i as f64 / 4.0);
             assert!((b - e).abs() < 6e-5, "m {m}, u {}: {b}", i as f64 / 4.0);
@@ -128,7 +128,7 @@ fn defect_11_axis_bias_is_stable_near_one_half() {
     for m in [0.5, 0.500_000_1, 0.499_999_9, 0.500_001, 0.51] {
         for i in 0..=10 {
             let u = f64::from(i) / 10.0;
-            let (single, _) = documented::Bezier::<f32>::new(m).at(u as f32);
+            let (single, _) = published::Bezier::<f32>::new(m).at(u as f32);
             // The curve by bisection of its first coordinate, in double precision.
             let (mut a, mut b) = (0.0_f64, 1.0_f64);
             for _ in 0..60 {
@@ -160,7 +160,7 @@ fn region_volume(s: &SquashStretch) -> f64 {
 }
 
 #[test]
-fn documented_volume_is_kept_only_roughly_as_published() {
+fn published_volume_is_kept_only_roughly() {
     for (factor, expected) in [
         (0.05, 1.109),
         (0.25, 1.02),
@@ -172,7 +172,7 @@ fn documented_volume_is_kept_only_roughly_as_published() {
     ] {
         let s = SquashStretch {
             prevent_fold: false,
-            ..documented(2.0 * factor)
+            ..published(2.0 * factor)
         };
         let v = region_volume(&s);
         assert!(
@@ -183,7 +183,7 @@ fn documented_volume_is_kept_only_roughly_as_published() {
 }
 
 #[test]
-fn defect_30_documented_mode_does_not_turn_inside_out() {
+fn defect_30_published_mode_does_not_turn_inside_out() {
     let middle = [1.0, 1.0, 0.5];
     for (factor, bias, folds) in [
         (3.75, 0.5, false),
@@ -195,7 +195,7 @@ fn defect_30_documented_mode_does_not_turn_inside_out() {
         let free = SquashStretch {
             cross_bias: bias,
             prevent_fold: false,
-            ..documented(2.0 * factor)
+            ..published(2.0 * factor)
         };
         let least = |s: &SquashStretch| {
             let g = eval::<f64, _>(s, middle).gradient;
@@ -328,7 +328,7 @@ fn jacobians_equal_central_differences() {
 
 #[test]
 fn rigid_outside_the_limits() {
-    for mode in [Mode::Documented, Mode::VolumePreserving] {
+    for mode in [Mode::Published, Mode::VolumePreserving] {
         let s = SquashStretch {
             mode,
             axis_bias: 0.3,
@@ -351,7 +351,7 @@ fn rigid_outside_the_limits() {
 
 #[test]
 fn length_scales_the_region() {
-    for mode in [Mode::Documented, Mode::VolumePreserving] {
+    for mode in [Mode::Published, Mode::VolumePreserving] {
         let unit = SquashStretch {
             mode,
             length: 1.0,
@@ -371,7 +371,7 @@ fn length_scales_the_region() {
 
 #[test]
 fn biases_move_and_share_the_bulge() {
-    for mode in [Mode::Documented, Mode::VolumePreserving] {
+    for mode in [Mode::Published, Mode::VolumePreserving] {
         let s = SquashStretch {
             mode,
             stretch: 0.5,
@@ -407,7 +407,7 @@ fn biases_move_and_share_the_bulge() {
 
 #[test]
 fn limits_that_meet_or_cross_stay_finite() {
-    for mode in [Mode::Documented, Mode::VolumePreserving] {
+    for mode in [Mode::Published, Mode::VolumePreserving] {
         for (bottom, top) in [(0.5, 0.5), (0.9, 0.8), (1.0, 1.0), (0.0, 1.0)] {
             let s = SquashStretch {
                 mode,
@@ -428,7 +428,7 @@ fn limits_that_meet_or_cross_stay_finite() {
 
 #[test]
 fn extremes_stay_finite_in_single_precision() {
-    for mode in [Mode::Documented, Mode::VolumePreserving] {
+    for mode in [Mode::Published, Mode::VolumePreserving] {
         for stretch in [0.0, 1e-4, 0.05, 20.0, 1000.0, 2000.0] {
             for bias in [0.0, 0.5, 1.0] {
                 let s = SquashStretch {
@@ -450,7 +450,7 @@ fn extremes_stay_finite_in_single_precision() {
 
 #[test]
 fn identity_at_rest() {
-    check_identity(documented(1.0));
+    check_identity(published(1.0));
     check_identity(SquashStretch::default());
     check_identity(SquashStretch {
         axis_bias: 0.2,

@@ -1,7 +1,7 @@
 //! A stretch whose Jacobian has determinant 1 everywhere.
 
 use super::SquashStretch;
-use super::documented::Bezier;
+use super::published::Bezier;
 use crate::local_frame::{LaneReal, Local, LocalMap, MapUniforms, RegionAt};
 use crate::{UniformKind, UniformType};
 

@@ -257,7 +257,7 @@ fn a_reset_is_a_first_frame() {
  "nodes": {"ball": {"node": "solids", "capsules": [{"from": [0, 0.5, 0], "to": [0, 0.5, 0], "radius": 0.3}]},
   "moved": {"node": "transform", "mesh": "hair", "transform": {"keys": [[0, {"translation": [0, 0, 0]}], [1, {"translation": [0.4, 0, 0]}]]}},
   "sim": {"node": "collide", "strands": "moved", "colliders": "ball", "reset": "$cut"}}, "outputs": {"hair": "sim"}}"#;
-    let documented = sim.replace("hair_sim", "documented_hair_sim");
+    let documented = sim.replace("hair_sim", "tressfx_hair");
     for text in [sim.as_str(), documented.as_str(), collide] {
         let text = text.replacen(r#""inputs""#, cut, 1);
         let graph = bind(&text, &hair, &meshes::cube()).expect("binds");
@@ -277,9 +277,9 @@ fn a_reset_is_a_first_frame() {
     }
 }
 
-/// The documented field has a hole that hair stays in, the other one has not; states go on, wrong values are told.
+/// The TressFX field has a hole that hair stays in, the other one has not; states go on, wrong values are told.
 #[test]
-fn the_documented_system_is_reached_from_documents() {
+fn the_tressfx_nodes_are_reached_from_documents() {
     let hair = hair(5, 24);
     let mut ball = meshes::sphere(24, 48);
     for p in &mut ball.positions {
@@ -288,10 +288,10 @@ fn the_documented_system_is_reached_from_documents() {
     let text = |field: &str, more: &str| {
         let nodes = format!(r#""field": {{"node": "{field}", "mesh": "body", "cells": 50}},"#);
         document(&nodes, &format!(r#""colliders": "field"{more}"#))
-            .replace("hair_sim", "documented_hair_sim")
+            .replace("hair_sim", "tressfx_hair")
     };
     let depth = |p: &[f32; 3]| 0.3 - (p[0].powi(2) + (p[1] - 0.5).powi(2) + p[2].powi(2)).sqrt();
-    for (field, holds) in [("sdf", true), ("documented_sdf", false)] {
+    for (field, holds) in [("sdf", true), ("tressfx_sdf", false)] {
         let graph = bind(&text(field, r#", "gravity": 9.81"#), &hair, &ball).expect("binds");
         let mut one = graph.instance().expect("on the processor");
         let expected = run(&mut one, 0..10, Par::Seq);
@@ -313,7 +313,7 @@ fn the_documented_system_is_reached_from_documents() {
         );
     }
     let refused = |more: &str| {
-        let text = text("documented_sdf", more);
+        let text = text("tressfx_sdf", more);
         let error = compile("hair.json", &text, &NoNesting).expect_err("refused");
         error.to_string()
     };
@@ -326,7 +326,7 @@ fn the_documented_system_is_reached_from_documents() {
         let found = refused(more);
         assert!(found.contains(name), "{found}");
     }
-    let fine = text("documented_sdf", "").replace(r#""cells": 50"#, r#""cells": 4096"#);
+    let fine = text("tressfx_sdf", "").replace(r#""cells": 50"#, r#""cells": 4096"#);
     let found = bind(&fine, &hair, &ball).expect_err("refused").to_string();
     assert!(found.contains("nodes, 268435456 are allowed"), "{found}");
 }

@@ -1,4 +1,4 @@
-//! Distance fields: no allocation while building, and the documented field of TressFX on its own colliders.
+//! Distance fields: no allocation while building, and the TressFX field of TressFX on its own colliders.
 
 use crate::common::allocations::counted_pool;
 use sinew::deform::Par;
@@ -95,7 +95,7 @@ struct Found {
     ours_wrong: usize,
 }
 
-/// Builds the documented field and counts against exact winding numbers.
+/// Builds the TressFX field and counts against exact winding numbers.
 fn documented(mesh: &Mesh, cells_along_x: u32) -> Found {
     let mut field = CompatibilityField::new(&mesh.positions, cells_along_x).expect("extent");
     field.build(&mesh.topology, &mesh.positions);

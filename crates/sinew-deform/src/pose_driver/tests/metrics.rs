@@ -65,7 +65,7 @@ fn identical_poses_are_zero_apart() {
         assert_close(between(metric, q, q), 0.0);
     }
     assert_eq!(
-        Form::DocumentedArc.distance(&[0.0, 0.0, 0.0, 1.1], &[0.0, 0.0, 0.0, 1.0]),
+        Form::PsdJsonArc.distance(&[0.0, 0.0, 0.0, 1.1], &[0.0, 0.0, 0.0, 1.0]),
         0.0
     );
 }

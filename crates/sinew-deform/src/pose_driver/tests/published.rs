@@ -1,4 +1,4 @@
-//! What other systems publish: `RigLogic`'s unit tests, Unreal's rules, document 004's formulas.
+//! What other systems publish: `RigLogic`'s unit tests, Unreal's rules, PSD JSON's formulas.
 
 use crate::pose_driver::*;
 use sinew_geom::Quat;
@@ -121,7 +121,7 @@ fn euler_angles_by_the_rules_of_unreal_and_of_psd_json() {
         clamp: Clamp::Negative,
         ..driver(rules, poses.to_vec())
     };
-    for rules in [Rules::Document004, Rules::Sinew] {
+    for rules in [Rules::PsdJson, Rules::Sinew] {
         for degrees in [
             0.0, 15.0, 30.0, 60.0, 87.0, 90.0, 93.0, 105.0, 120.0, 135.0, 150.0,
         ] {
@@ -376,9 +376,9 @@ fn unreal_one_target_and_duplicates() {
     assert!(PoseDriverBind::new(&apart).is_ok());
 }
 
-/// Document 004 solves `KᵀK a = Kᵀ y`: the same weights, from its own system, by another way (Cholesky).
+/// PSD JSON solves `KᵀK a = Kᵀ y`: the same weights, from its own system, by another way (Cholesky).
 #[test]
-fn document_004_normal_equations() {
+fn psd_json_normal_equations() {
     use sinew_geom::nalgebra::{Cholesky, DMatrix, DVector};
     let degrees = [0.0, 35.0, 80.0, -50.0];
     let width = 90_f64.to_radians();
@@ -391,7 +391,7 @@ fn document_004_normal_equations() {
         width: Width::Given(width),
         clamp: Clamp::Negative,
         normalize: Normalize::Always,
-        ..driver(Rules::Document004, poses.to_vec())
+        ..driver(Rules::PsdJson, poses.to_vec())
     };
     let k = DMatrix::from_fn(4, 4, |i, j| phi(angle(degrees[i], degrees[j])));
     for query in [-70.0, -10.0, 20.0, 60.0, 110.0] {
@@ -405,7 +405,7 @@ fn document_004_normal_equations() {
 }
 
 #[test]
-fn document_004_above_one_keeps_smaller_sums() {
+fn psd_json_above_one_keeps_smaller_sums() {
     let poses = [0.0, 60.0].map(|d| DriverValue::rotation(about([0.0, 0.0, 1.0], d)));
     let d = PoseDriver {
         metric: Metric::Arc,
@@ -413,7 +413,7 @@ fn document_004_above_one_keeps_smaller_sums() {
         width: Width::Given(PI / 2.0),
         clamp: Clamp::Negative,
         normalize: Normalize::AboveOne,
-        ..driver(Rules::Document004, poses.to_vec())
+        ..driver(Rules::PsdJson, poses.to_vec())
     };
     let far = DriverValue::rotation(about([0.0, 0.0, 1.0], 105.0));
     let k: f64 = 1.0 - 60.0 / 90.0;
@@ -428,9 +428,9 @@ fn document_004_above_one_keeps_smaller_sums() {
     assert_eq!(ask(&d, nowhere), [0.0, 0.0], "the natural pose");
 }
 
-/// Ours fades to nothing far from all poses, document 004 divides whatever is left.
+/// Ours fades to nothing far from all poses, PSD JSON divides whatever is left.
 #[test]
-fn document_004_normalises_the_smallest_sum() {
+fn psd_json_normalises_the_smallest_sum() {
     let d = |rules| PoseDriver {
         metric: Metric::Arc,
         kernel: RadialKernel::ExponentialPlain,
@@ -445,13 +445,13 @@ fn document_004_normalises_the_smallest_sum() {
     let far = DriverValue::rotation(about([0.0, 0.0, 1.0], 120.0));
     let sum = (-angle / 0.2).exp();
     assert!(sum < 5e-5, "below the least sum of ours, which is 1e-4");
-    assert_near(&ask(&d(Rules::Document004), far), &[1.0], 1e-6);
+    assert_near(&ask(&d(Rules::PsdJson), far), &[1.0], 1e-6);
     assert_near(&ask(&d(Rules::Sinew), far), &[sum / 1e-4], 1e-6);
 }
 
 /// The numbers of the defect list: at 90 degrees with a width of 90 degrees.
 #[test]
-fn documented_gaussian_is_of_the_distance() {
+fn psd_json_gaussian_is_of_the_distance() {
     let right = PI / 2.0;
     let documented = RadialKernel::GaussianOfDistance.value(right, right);
     let squared = RadialKernel::Gaussian.value(right, right);
@@ -460,7 +460,7 @@ fn documented_gaussian_is_of_the_distance() {
 
 /// A twist that keeps its length makes swings of other lengths, and distances that are none.
 #[test]
-fn document_004_twist_is_not_normalised() {
+fn psd_json_twist_is_not_normalised() {
     let twisted = about([1.0, 0.0, 0.0], 60.0);
     let swung = about([0.0, 1.0, 0.0], 50.0) * twisted;
     let poses = vec![DriverValue::rotation(twisted), DriverValue::rotation(swung)];
@@ -470,7 +470,7 @@ fn document_004_twist_is_not_normalised() {
         width: Width::Given(PI),
         solver: Solver::Additive,
         normalize: Normalize::None,
-        ..driver(Rules::Document004, poses.clone())
+        ..driver(Rules::PsdJson, poses.clone())
     };
     // Swing lengths 1 and cos(25°): the dot product of the swings is cos²(25°) instead of cos(25°).
     let c = 25_f64.to_radians().cos();

@@ -1,4 +1,4 @@
-//! The slips of the documented field, each by its number in the coverage table.
+//! The slips of the TressFX field, each by its number in the coverage table.
 
 use super::*;
 
@@ -17,7 +17,7 @@ fn box_between(low: [f32; 3], high: [f32; 3]) -> Mesh {
 
 #[test]
 fn defect_13_the_grid_is_little_larger_than_the_mesh() {
-    // Documented: 0.8 of the cells on each side, 2.6 cubed = 17.6 times the volume. Here: four cells of padding, and bricks are
+    // TressFX: 0.8 of the cells on each side, 2.6 cubed = 17.6 times the volume. Here: four cells of padding, and bricks are
     // whole.
     for count in [32, 64, 128] {
         let shape = make_mesh(&meshes::cube(), cells(count)).report.shape;
@@ -112,7 +112,7 @@ fn defects_17_and_28_look_ups_are_the_same_at_both_ends_and_below_the_origin() {
             );
         }
     }
-    // No extent along an axis: documented, a cell size of zero.
+    // No extent along an axis: in TressFX, a cell size of zero.
     for axis in 0..3 {
         let mut high = [1.0; 3];
         high[axis] = 0.0;

@@ -452,10 +452,9 @@ fn distance_index(metric: Metric, lost: &mut impl FnMut(String)) -> usize {
         Metric::Arc => (1, false),
         Metric::Chord => (1, true),
         Metric::Swing => (2, false),
-        Metric::SwingChord
-        | Metric::Direction
-        | Metric::DirectionChord
-        | Metric::DocumentedSwing => (2, true),
+        Metric::SwingChord | Metric::Direction | Metric::DirectionChord | Metric::PsdJsonSwing => {
+            (2, true)
+        }
         Metric::Twist => (3, false),
         Metric::TwistChord => (3, true),
     };

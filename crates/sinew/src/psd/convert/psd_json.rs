@@ -1,4 +1,4 @@
-//! Document 004's JSON.
+//! PSD JSON's JSON.
 
 use super::{Losses, Solver as Whole, other_fields};
 use crate::deform::pose_driver::{
@@ -130,7 +130,7 @@ fn read(s: &PsdSolver, scene: &MayaScene, order: BasisOrder, losses: &mut Losses
                 PsdNormalization::OnlyAboveOne => Normalize::AboveOne,
                 PsdNormalization::Always => Normalize::Always,
             },
-            rules: Rules::Document004,
+            rules: Rules::PsdJson,
             ..PoseDriver::default()
         },
         enabled: vec![true; s.poses.len()],
@@ -278,7 +278,7 @@ fn common_losses(s: &Whole, lost: &mut impl FnMut(String)) {
             "additive solving: interpolative instead",
         ),
         (
-            d.rules != Rules::Document004,
+            d.rules != Rules::PsdJson,
             "rules of another system: weights are computed as the document has it",
         ),
         (d.threshold > 0.0, "the threshold"),
@@ -331,7 +331,7 @@ fn distance_method(d: &PoseDriver, lost: &mut impl FnMut(String)) -> i64 {
         Metric::Components | Metric::Position => (0, true),
         Metric::Arc => (1, false),
         Metric::Chord => (1, true),
-        Metric::Swing | Metric::DocumentedSwing => (2, false),
+        Metric::Swing | Metric::PsdJsonSwing => (2, false),
         Metric::SwingChord | Metric::Direction | Metric::DirectionChord => (2, true),
         Metric::Twist => (3, false),
         Metric::TwistChord => (3, true),

@@ -1,4 +1,4 @@
-//! The documented field on a dense grid, as the shaders of TressFX 4.1 build it.
+//! The TressFX field on a dense grid, as the shaders of TressFX 4.1 build it.
 
 use crate::sdf::triangle::{P, cross, dot, sub};
 use crate::sdf::{UNSET, closest_point};
@@ -195,7 +195,7 @@ impl CompatibilityField {
     }
 
     /// The original's unused variant: one cell, and along each axis forward unless that leaves the cell, then backward.
-    /// As documented, the world step (a tenth of a cell) is added to the coordinate within the cell (0 to 1) without
+    /// As in TressFX, the world step (a tenth of a cell) is added to the coordinate within the cell (0 to 1) without
     /// being divided by the cell's size. `None` where the look-up is unset.
     pub fn mixed_gradient(&self, point: [f32; 3]) -> Option<[f32; 3]> {
         let (at, values) = self.cell_at(point)?;

@@ -1,6 +1,6 @@
-//! The documented step, against a second implementation on plain arrays that follows the description line by line.
+//! The TressFX step, against a second implementation on plain arrays that follows the description line by line.
 
-use super::{DocumentedJob, DocumentedSettings, DocumentedState};
+use super::{TressFxJob, TressFxSettings, TressFxState};
 use crate::Par;
 use crate::collide::{Capsule, Collider, GradientMode, Plane};
 use crate::hair_sim::test_scene::followers;
@@ -33,7 +33,7 @@ impl Script {
     fn step(
         &mut self,
         rows: &[[f64; 4]; 3],
-        s: &DocumentedSettings,
+        s: &TressFxSettings,
         h: f64,
         frame: u32,
         guide: usize,
@@ -112,7 +112,7 @@ impl Script {
     }
 
     /// Wind along +Y, which is +X turned by a right angle about +Z.
-    fn blow(&mut self, s: &DocumentedSettings, h: f64, frame: u32, guide: usize) {
+    fn blow(&mut self, s: &TressFxSettings, h: f64, frame: u32, guide: usize) {
         let m = f64::from(s.wind_magnitude) * ((0.01 * f64::from(frame)).sin().powi(2) + 0.5);
         let (sine, cosine) = 40.0_f64.to_radians().sin_cos();
         let a = (guide % 20) as f64 / 20.0;
@@ -148,8 +148,8 @@ fn hair() -> (Strands, Vec<[f32; 3]>) {
     (Strands::new([9; 3]).expect("valid"), rest)
 }
 
-fn settings() -> DocumentedSettings {
-    DocumentedSettings {
+fn settings() -> TressFxSettings {
+    TressFxSettings {
         damping: 0.068,
         gravity: 9.81,
         global_stiffness: 0.2,
@@ -157,7 +157,7 @@ fn settings() -> DocumentedSettings {
         wind_magnitude: 30.0,
         wind_direction: [0.0, 1.0, 0.0],
         shock_threshold: 0.06,
-        ..DocumentedSettings::default()
+        ..TressFxSettings::default()
     }
 }
 
@@ -216,13 +216,13 @@ fn agrees_with_the_script() {
     let (strands, rest) = hair();
     let bind = HairBind::new(&strands, &rest, None).expect("valid");
     let settings = settings();
-    let mut state = DocumentedState::<f64>::new(&bind);
+    let mut state = TressFxState::<f64>::new(&bind);
     let mut scripts = scripts(&strands, &rest);
     let mut positions = vec![[0.0; 3]; 27];
     let mut tangents = vec![[0.0; 3]; 27];
     for frame in 0..40_u32 {
         let (packed, dt) = head_at(frame);
-        DocumentedJob {
+        TressFxJob {
             bind: &bind,
             transforms: &[packed; 3],
             dt_secs: dt,
@@ -247,18 +247,18 @@ fn agrees_with_a_step_worked_out_by_hand() {
     let strands = Strands::new([3]).expect("valid");
     let rest = [[0.0; 3], [1.0, 0.0, 0.0], [2.0, 0.0, 0.0]];
     let bind = HairBind::new(&strands, &rest, None).expect("valid");
-    let settings = DocumentedSettings {
+    let settings = TressFxSettings {
         gravity: 100.0,
         damping: 0.0,
         local_iterations: 0,
         length_iterations: 1,
-        ..DocumentedSettings::default()
+        ..TressFxSettings::default()
     };
-    let mut state = DocumentedState::<f64>::new(&bind);
+    let mut state = TressFxState::<f64>::new(&bind);
     let mut positions = [[0.0; 3]; 3];
     let mut tangents = [[0.0; 3]; 3];
     let mut frame = || {
-        DocumentedJob {
+        TressFxJob {
             bind: &bind,
             transforms: &[PackedAffine::from(Affine::<f32>::identity())],
             dt_secs: 0.05,
@@ -300,18 +300,18 @@ fn fallen(gravity: f32, colliders: &[Collider<'_>], frames: usize) -> Vec<[[f32;
     let strands = Strands::new([3]).expect("valid");
     let rest = [[0.0; 3], [1.0, 0.0, 0.0], [2.0, 0.0, 0.0]];
     let bind = HairBind::new(&strands, &rest, None).expect("valid");
-    let settings = DocumentedSettings {
+    let settings = TressFxSettings {
         gravity,
         damping: 0.0,
         local_iterations: 0,
         length_iterations: 0,
         gradient: GradientMode::Analytic,
-        ..DocumentedSettings::default()
+        ..TressFxSettings::default()
     };
-    let mut state = DocumentedState::<f64>::new(&bind);
+    let mut state = TressFxState::<f64>::new(&bind);
     let mut frame = || {
         let (mut positions, mut tangents) = ([[0.0; 3]; 3], [[0.0; 3]; 3]);
-        DocumentedJob {
+        TressFxJob {
             bind: &bind,
             transforms: &[PackedAffine::from(Affine::<f32>::identity())],
             dt_secs: 0.05,
@@ -366,18 +366,18 @@ fn followers_keep_their_direction_and_collision_comes_last() {
     let (strands, all) =
         place_followers(&guides, &rest, &followers(1, 0.2, 0.0, 3), None).expect("places");
     let bind = HairBind::new(&strands, &all, None).expect("valid");
-    let settings = DocumentedSettings {
+    let settings = TressFxSettings {
         tip_separation: 2.0,
         gradient: GradientMode::Analytic,
-        ..DocumentedSettings::default()
+        ..TressFxSettings::default()
     };
     let half_turn = Quat::from_axis_angle(&Vec3::y_axis(), 3.0);
     let head = Affine::from_trs(Vec3::zeros(), half_turn, Vec3::new(1.0, 1.0, 1.0));
     let run = |colliders: &[Collider<'_>], par: Par| {
-        let mut state = DocumentedState::<f32>::new(&bind);
+        let mut state = TressFxState::<f32>::new(&bind);
         let mut positions = vec![[0.0; 3]; all.len()];
         for _ in 0..3 {
-            DocumentedJob {
+            TressFxJob {
                 bind: &bind,
                 transforms: &[PackedAffine::from(head); 6],
                 dt_secs: 1.0 / 60.0,
@@ -413,8 +413,8 @@ fn followers_keep_their_direction_and_collision_comes_last() {
 /// The node through its description, on the strands of the script.
 mod node {
     use super::*;
-    use crate::documented_hair_sim::DESC;
-    use crate::documented_sdf::CompatibilityField;
+    use crate::tressfx_hair::DESC;
+    use crate::tressfx_sdf::CompatibilityField;
     use crate::{
         BindContext, BindInput, BindWarnings, BoundNode, InputValue, Inputs, MeshViewMut,
         NodeError, OutputValue, Outputs, ParameterValue, Parameters, ReadLog, UpdateContext,
@@ -607,13 +607,13 @@ mod node {
         assert_eq!(other.node.save_state(other.scratch.as_ref()), before);
     }
 
-    /// One vertex that a documented field has within its margin goes where the field's own differences say.
+    /// One vertex that a TressFX field has within its margin goes where the field's own differences say.
     #[test]
-    fn the_documented_field_pushes_by_its_own_differences() {
+    fn the_tressfx_field_pushes_by_its_own_differences() {
         let mesh = sinew_testkit::meshes::sphere(24, 48);
         let mut field = CompatibilityField::new(&mesh.positions, 20).expect("extent");
         field.build(&mesh.topology, &mesh.positions);
-        let layout = crate::documented_sdf::DocumentedLayout::new(&field);
+        let layout = crate::tressfx_sdf::TressFxLayout::new(&field);
         let mut words = vec![0; layout.words()];
         layout.write(&field, &mut words);
         let run = |gradient: &str, words: Option<&[u32]>| {
@@ -677,7 +677,7 @@ mod node {
 fn solids_have_no_cells() {
     let (strands, rest) = hair();
     let bind = HairBind::new(&strands, &rest, None).expect("valid");
-    let mut state = DocumentedState::<f32>::new(&bind);
+    let mut state = TressFxState::<f32>::new(&bind);
     let mut positions = vec![[0.0; 3]; 27];
     let floor = crate::collide::Plane {
         normal: [0.0, 1.0, 0.0],
@@ -687,11 +687,11 @@ fn solids_have_no_cells() {
         GradientMode::Forward,
         GradientMode::Mixed { origin: [0.0; 3] },
     ] {
-        let settings = DocumentedSettings {
+        let settings = TressFxSettings {
             gradient,
-            ..DocumentedSettings::default()
+            ..TressFxSettings::default()
         };
-        DocumentedJob {
+        TressFxJob {
             bind: &bind,
             transforms: &[PackedAffine::default(); 3],
             dt_secs: 0.0,

@@ -4,7 +4,7 @@ mod independent;
 
 use super::field::key;
 use super::*;
-use crate::collide::{Distance, FieldCollider, GradientMode, documented_response};
+use crate::collide::{Distance, FieldCollider, GradientMode, tressfx_response};
 use crate::sdf::{FieldView, FieldWords, NO_BRICK, slice};
 use crate::{
     BindContext, BindInput, BindWarnings, BoundNode, InputValue, Inputs, MeshView, NodeError,
@@ -118,7 +118,7 @@ fn view(words: &[u32]) -> FieldView<'_> {
     }
 }
 
-/// A sphere, the documented field of it moved, and the words of the node for the same.
+/// A sphere, the TressFX field of it moved, and the words of the node for the same.
 fn sphere() -> (Mesh, Vec<[f32; 3]>, CompatibilityField, Vec<u32>) {
     let mesh = meshes::sphere(24, 48);
     let turn = Quat::from_euler_angles(0.3, 0.9, -0.4);
@@ -133,7 +133,7 @@ fn sphere() -> (Mesh, Vec<[f32; 3]>, CompatibilityField, Vec<u32>) {
     (mesh, moved, field, words)
 }
 
-/// All but the last layer of nodes on each axis, which the documented look-up refuses.
+/// All but the last layer of nodes on each axis, which the TressFX look-up refuses.
 fn assert_same_nodes(field: &CompatibilityField, view: &FieldView<'_>) -> [usize; 2] {
     let mut counts = [0; 2];
     let [nx, ny, nz] = field.nodes;
@@ -156,7 +156,7 @@ fn assert_same_nodes(field: &CompatibilityField, view: &FieldView<'_>) -> [usize
 }
 
 #[test]
-fn the_node_has_the_documented_value_at_each_node() {
+fn the_node_has_the_tressfx_value_at_each_node() {
     let (_, _, field, words) = sphere();
     let view = view(&words);
     assert_eq!(view.shape.origin, field.origin);
@@ -185,7 +185,7 @@ fn points(field: &CompatibilityField) -> impl Iterator<Item = [f32; 3]> {
 }
 
 #[test]
-fn look_ups_agree_with_the_documented_ones() {
+fn look_ups_agree_with_the_published_ones() {
     let (_, _, field, words) = sphere();
     let view = view(&words);
     let (mut set, mut unset) = (0, 0);
@@ -214,7 +214,7 @@ fn expected_response(field: &CompatibilityField, p: [f32; 3], gradient: [f32; 3]
 }
 
 #[test]
-fn responses_agree_with_the_documented_ones() {
+fn responses_agree_with_the_published_ones() {
     let (_, _, field, words) = sphere();
     let collider = FieldCollider::new(FieldWords::read(&words)).expect("a field");
     assert_eq!(collider.grid_origin(), Some(field.origin));
@@ -223,7 +223,7 @@ fn responses_agree_with_the_documented_ones() {
     for p in points(&field) {
         let mixed = GradientMode::Mixed { origin: [9.0; 3] };
         for (i, mode) in [GradientMode::Forward, mixed].into_iter().enumerate() {
-            let found = documented_response(&collider, p, margin, mode);
+            let found = tressfx_response(&collider, p, margin, mode);
             if field.sample(p) >= margin {
                 assert_eq!(found, None, "{p:?}");
                 continue;
@@ -249,7 +249,7 @@ fn responses_agree_with_the_documented_ones() {
         .origin
         .map(|o| o + 0.5 * field.cell * field.nodes[0] as f32);
     assert_eq!(
-        documented_response(&collider, deep, margin, GradientMode::Forward),
+        tressfx_response(&collider, deep, margin, GradientMode::Forward),
         None
     );
 }

@@ -1,6 +1,6 @@
-//! The node `documented_sdf`.
+//! The node `tressfx_sdf`.
 
-use super::{CompatibilityField, DocumentedLayout};
+use super::{CompatibilityField, TressFxLayout};
 use crate::follow::{FOLLOW, Follow};
 use crate::{
     BindContext, BoundNode, NodeDesc, NodeError, NodeKind, ParameterDesc, PortDesc, PortType,
@@ -10,9 +10,9 @@ use sinew_geom::Topology;
 use std::any::Any;
 use std::sync::Arc;
 
-/// The node `documented_sdf`.
+/// The node `tressfx_sdf`.
 pub static DESC: NodeDesc = NodeDesc {
-    name: "documented_sdf",
+    name: "tressfx_sdf",
     kind: NodeKind::Field,
     summary: "TressFX-compatible distance field: the grid of TressFX 4.1 with its holes, for assets that were tuned with it.",
     page: include_str!("README.md"),
@@ -60,8 +60,8 @@ fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>
     let cells = u32::try_from(context.parameters.int("cells")).unwrap_or(1);
     let field = CompatibilityField::new(&mesh.positions, cells);
     let field = field.map_err(|source| NodeError::Bind(Box::new(source)))?;
-    Ok(Box::new(DocumentedSdf {
-        layout: DocumentedLayout::new(&field),
+    Ok(Box::new(TressFxSdf {
+        layout: TressFxLayout::new(&field),
         topology: mesh.topology.clone(),
         follow,
         field,
@@ -69,15 +69,15 @@ fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>
 }
 
 #[derive(Debug)]
-struct DocumentedSdf {
+struct TressFxSdf {
     /// In the bind pose, without distances.
     field: CompatibilityField,
-    layout: DocumentedLayout,
+    layout: TressFxLayout,
     topology: Arc<Topology>,
     follow: Follow,
 }
 
-impl BoundNode for DocumentedSdf {
+impl BoundNode for TressFxSdf {
     fn setup_bytes(&self) -> usize {
         size_of_val(self.field.values.as_slice())
     }

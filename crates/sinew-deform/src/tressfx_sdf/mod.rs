@@ -8,6 +8,6 @@ mod node;
 mod tests;
 
 pub use crate::sdf::UNSET;
-pub use bricks::DocumentedLayout;
+pub use bricks::TressFxLayout;
 pub use field::{CompatibilityError, CompatibilityField};
 pub use node::DESC;

@@ -4,9 +4,9 @@ use super::SquashStretch;
 use crate::local_frame::{LaneReal, Local, LocalMap, MapUniforms, RegionAt, high};
 use crate::{UniformKind, UniformType};
 
-/// Map of the documented mode.
+/// Map of the published mode.
 #[derive(Clone, Copy, Debug)]
-pub struct DocumentedMap<R> {
+pub struct PublishedMap<R> {
     region: RegionAt<R>,
     bezier: Bezier<R>,
     /// Stretch minus one.
@@ -15,7 +15,7 @@ pub struct DocumentedMap<R> {
     cross: [R; 2],
 }
 
-impl<R: LaneReal> DocumentedMap<R> {
+impl<R: LaneReal> PublishedMap<R> {
     /// From the settings.
     pub fn new(settings: &SquashStretch) -> Self {
         let stretch = settings.stretch.max(1e-4);
@@ -36,7 +36,7 @@ impl<R: LaneReal> DocumentedMap<R> {
 }
 
 crate::uniform_struct! {
-    /// As in `documented.wgsl`.
+    /// As in `published.wgsl`.
     struct Map {
         m: f32,
         stretch: f32,
@@ -45,11 +45,11 @@ crate::uniform_struct! {
     }
 }
 
-impl DocumentedMap<f32> {
+impl PublishedMap<f32> {
     /// Members of `struct Map`.
     pub(super) const MAP: UniformKind = Map::KIND;
 
-    /// As in `documented.wgsl`.
+    /// As in `published.wgsl`.
     pub(super) fn uniforms(&self) -> MapUniforms {
         let numbers = Map {
             m: self.bezier.m,
@@ -74,7 +74,7 @@ pub(super) fn cross_ratios(stretch: f64, cross_bias: f64) -> [f64; 2] {
     }
 }
 
-impl<R: LaneReal> LocalMap<R> for DocumentedMap<R> {
+impl<R: LaneReal> LocalMap<R> for PublishedMap<R> {
     #[inline(always)]
     fn at(&self, [x, y, z]: [R; 3]) -> Local<R> {
         let (zero, pi) = (R::zero(), R::pi());

@@ -1,14 +1,14 @@
-//! The documented step.
+//! The TressFX step.
 
-use super::DocumentedState;
-use crate::collide::{Collider, GradientMode, PerStrand, documented_response, turn, unit_or};
+use super::TressFxState;
+use crate::collide::{Collider, GradientMode, PerStrand, tressfx_response, turn, unit_or};
 use crate::hair_sim::{BoundVertex, HairBind, HairError, shortest_arc};
 use crate::{Par, for_each_chunk};
 use sinew_geom::{Affine, Mat3, PackedAffine, Quat, Real, Vec3};
 
-/// Parameters as the documented system has them.
+/// Parameters as TressFX has them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DocumentedSettings {
+pub struct TressFxSettings {
     /// Per 1/60 s: velocity kept is `exp(-60 damping h)`.
     pub damping: f32,
     /// Downwards, length per second squared.
@@ -37,7 +37,7 @@ pub struct DocumentedSettings {
     pub gradient: GradientMode,
 }
 
-impl Default for DocumentedSettings {
+impl Default for TressFxSettings {
     fn default() -> Self {
         Self {
             damping: 0.08,
@@ -69,7 +69,7 @@ enum Stage {
     Clamp,
 }
 
-/// The documented order. Followers and collision, which see all strands, come behind it.
+/// The TressFX order. Followers and collision, which see all strands, come behind it.
 const ORDER: [Stage; 7] = [
     Stage::Integrate,
     Stage::Shock,
@@ -93,9 +93,9 @@ const EXEMPT: usize = 2;
 /// Strands in one task.
 const CHUNK: usize = 64;
 
-/// One frame by the documented rules.
+/// One frame by the TressFX rules.
 #[derive(Debug)]
-pub struct DocumentedJob<'a, R: Real = f32> {
+pub struct TressFxJob<'a, R: Real = f32> {
     /// From setup.
     pub bind: &'a HairBind,
     /// For each strand the skin's transform at its root; those of followers are not read.
@@ -103,13 +103,13 @@ pub struct DocumentedJob<'a, R: Real = f32> {
     /// Frame time, of which no more than 0.05 s are simulated.
     pub dt_secs: f32,
     /// Parameters.
-    pub settings: &'a DocumentedSettings,
+    pub settings: &'a TressFxSettings,
     /// Solids, taken where they are at the frame's end; all hair meets all of them.
     pub colliders: &'a [Collider<'a>],
     /// Distance kept from each collider, in cells of its grid; none from those behind the list's end, nor from planes.
     pub margins_cells: &'a [f32],
-    /// From [`DocumentedState::new`] of the same bind.
-    pub state: &'a mut DocumentedState<R>,
+    /// From [`TressFxState::new`] of the same bind.
+    pub state: &'a mut TressFxState<R>,
     /// Positions of all vertices, guides and followers.
     pub positions: &'a mut [[f32; 3]],
     /// Tangents of all vertices; `None`: not wanted. Zero where a segment has no length.
@@ -118,7 +118,7 @@ pub struct DocumentedJob<'a, R: Real = f32> {
     pub par: Par,
 }
 
-impl<R: Real> DocumentedJob<'_, R> {
+impl<R: Real> TressFxJob<'_, R> {
     /// Simulates the frame.
     ///
     /// # Errors
@@ -236,7 +236,7 @@ fn part_of<'a, T>(offsets: &'a [u32], items: &'a mut [T]) -> PerStrand<'a, T> {
 struct Frame<'a, R: Real> {
     bind: &'a HairBind,
     transforms: &'a [PackedAffine],
-    settings: &'a DocumentedSettings,
+    settings: &'a TressFxSettings,
     colliders: &'a [Collider<'a>],
     margins_cells: &'a [f32],
     h: R,
@@ -422,8 +422,7 @@ impl<R: Real> Frame<'_, R> {
                 Some(cells) if cell.is_finite() => cells * cell,
                 _ => 0.0,
             };
-            if let Some(out) = documented_response(collider.shape, local.into(), margin, s.gradient)
-            {
+            if let Some(out) = tressfx_response(collider.shape, local.into(), margin, s.gradient) {
                 found = Some(to.point(Vec3::from(out)).into());
             }
         }
@@ -457,7 +456,7 @@ fn tangents<R: Real>(strand: &mut Guide<'_, R>) {
     }
 }
 
-/// Over-damps as documented: what moves farther than the limit keeps the less, the faster it was.
+/// Over-damps as TressFX does: what moves farther than the limit keeps the less, the faster it was.
 fn clamp<R: Real>(strand: &mut Guide<'_, R>) {
     let limit = R::from_double(CLAMP);
     for (p, old) in strand.now.iter_mut().zip(strand.last.iter_mut()) {

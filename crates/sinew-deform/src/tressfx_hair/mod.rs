@@ -7,6 +7,6 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-pub use job::{DocumentedJob, DocumentedSettings};
+pub use job::{TressFxJob, TressFxSettings};
 pub use node::DESC;
-pub use state::DocumentedState;
+pub use state::TressFxState;

@@ -1,6 +1,6 @@
-//! The node `documented_hair_sim`.
+//! The node `tressfx_hair`.
 
-use super::{DocumentedJob, DocumentedSettings, DocumentedState};
+use super::{TressFxJob, TressFxSettings, TressFxState};
 use crate::collide::ports::{RESET, by_collider, fields};
 use crate::collide::{Collider, GRADIENTS, GradientMode, MAX_COLLIDERS};
 use crate::hair_sim::HairBind;
@@ -12,9 +12,9 @@ use arrayvec::ArrayVec;
 use sinew_geom::PackedAffine;
 use std::any::Any;
 
-/// The node `documented_hair_sim`.
+/// The node `tressfx_hair`.
 pub static DESC: NodeDesc = NodeDesc {
-    name: "documented_hair_sim",
+    name: "tressfx_hair",
     kind: NodeKind::Solver,
     summary: "TressFX-compatible hair: moves strands as TressFX 4.1 does, for hair that was tuned with it.",
     page: include_str!("README.md"),
@@ -124,8 +124,8 @@ const PARAMETERS: &[ParameterDesc] = &[
     ),
 ];
 
-fn settings(p: &Parameters<'_>) -> DocumentedSettings {
-    DocumentedSettings {
+fn settings(p: &Parameters<'_>) -> TressFxSettings {
+    TressFxSettings {
         damping: p.single("damping"),
         gravity: p.single("gravity"),
         global_stiffness: p.single("global_stiffness"),
@@ -143,7 +143,7 @@ fn settings(p: &Parameters<'_>) -> DocumentedSettings {
 }
 
 #[derive(Debug)]
-struct DocumentedHair {
+struct TressFxHair {
     bind: HairBind,
     roots: Roots,
     /// By port, in cells; those of ports without a link are not read.
@@ -152,7 +152,7 @@ struct DocumentedHair {
 
 #[derive(Debug)]
 struct Scratch {
-    state: DocumentedState,
+    state: TressFxState,
     transforms: Vec<PackedAffine>,
     /// What the last step wrote, for frames that come without time.
     positions: Vec<[f32; 3]>,
@@ -161,14 +161,14 @@ struct Scratch {
 }
 
 fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
-    Ok(Box::new(DocumentedHair {
+    Ok(Box::new(TressFxHair {
         bind: bind_strands(context)?,
         roots: Roots::bind(context)?,
         margins: by_collider(context, MARGINS.name, 0.0)?,
     }))
 }
 
-impl BoundNode for DocumentedHair {
+impl BoundNode for TressFxHair {
     fn setup_bytes(&self) -> usize {
         self.bind.bytes()
     }
@@ -177,7 +177,7 @@ impl BoundNode for DocumentedHair {
     }
     fn new_scratch(&self) -> Box<dyn Any + Send> {
         Box::new(Scratch {
-            state: DocumentedState::new(&self.bind),
+            state: TressFxState::new(&self.bind),
             transforms: vec![PackedAffine::default(); self.bind.strands().len()],
             positions: vec![[0.0; 3]; self.bind.vertex_count()],
             tangents: vec![[0.0; 3]; self.bind.vertex_count()],
@@ -216,7 +216,7 @@ impl BoundNode for DocumentedHair {
             scratch.state.restart();
             scratch.has_stepped = false;
         }
-        // The documented step goes on by a frame whatever the time; the same moment shown again is no further frame.
+        // The TressFX step goes on by a frame whatever the time; the same moment shown again is no further frame.
         if scratch.has_stepped && context.dt_secs <= 0.0 {
             positions.copy_from_slice(&scratch.positions);
             write_tangents(&scratch.tangents, out.tangents);
@@ -231,7 +231,7 @@ impl BoundNode for DocumentedHair {
         let margins: ArrayVec<f32, MAX_COLLIDERS> =
             fields.iter().map(|(port, _)| self.margins[*port]).collect();
         let wants_tangents = out.tangents.is_some();
-        let ran = DocumentedJob {
+        let ran = TressFxJob {
             bind: &self.bind,
             transforms: &scratch.transforms,
             dt_secs: context.dt_secs as f32,

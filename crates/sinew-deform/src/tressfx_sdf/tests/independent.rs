@@ -2,11 +2,9 @@
 //! of the class under test takes part but its numbers.
 
 use super::{bound, update, view};
-use crate::collide::{
-    Distance, FieldCollider, GradientMode, documented_gradient, documented_response,
-};
-use crate::documented_sdf::CompatibilityField;
+use crate::collide::{Distance, FieldCollider, GradientMode, tressfx_gradient, tressfx_response};
 use crate::sdf::{FieldWords, UNSET};
+use crate::tressfx_sdf::CompatibilityField;
 use sinew_geom::{Mesh, Vec3};
 use sinew_testkit::meshes;
 
@@ -301,8 +299,8 @@ fn gradients_and_responses_are_those_of_the_published_differences() {
             let rounding = OFF / (0.1 * cell);
             let off = (double(&own) - expected).amax();
             assert!(off < rounding, "{i} {p:?}: {own:?}, expected {expected:?}");
-            let distance = collider.documented_distance(p);
-            let read = documented_gradient(&collider, p, distance, modes[i]);
+            let distance = collider.tressfx_distance(p);
+            let read = tressfx_gradient(&collider, p, distance, modes[i]);
             let turned = double(&read).normalize().dot(&expected.normalize());
             assert!(turned > 0.999, "{i} {p:?}: {read:?}, expected {expected:?}");
             counts[i] += 1;
@@ -310,7 +308,7 @@ fn gradients_and_responses_are_those_of_the_published_differences() {
                 continue;
             }
             let pushed = at + expected.normalize() * (margin - here);
-            let found = documented_response(&collider, p, margin as f32, modes[i]).expect("near");
+            let found = tressfx_response(&collider, p, margin as f32, modes[i]).expect("near");
             let off = (double(&found) - pushed).norm();
             assert!(
                 off < 0.02 * (margin - here) + OFF,

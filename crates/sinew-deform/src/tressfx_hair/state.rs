@@ -12,7 +12,7 @@ const HEADER: usize = 4 + 4 + 8 + 8 + 4 + 4;
 
 /// Positions of the last frames. 48 bytes a guide vertex (`f32`).
 #[derive(Clone, Debug)]
-pub struct DocumentedState<R: Real = f32> {
+pub struct TressFxState<R: Real = f32> {
     pub(super) now: Vec<Vec3<R>>,
     pub(super) last: Vec<Vec3<R>>,
     pub(super) before_last: Vec<Vec3<R>>,
@@ -22,7 +22,7 @@ pub struct DocumentedState<R: Real = f32> {
     guides: usize,
 }
 
-impl<R: Real> DocumentedState<R> {
+impl<R: Real> TressFxState<R> {
     /// A state that begins at the skinned rest pose.
     pub fn new(bind: &HairBind) -> Self {
         let zeros = vec![Vec3::zeros(); bind.guide_vertex_count()];
@@ -37,7 +37,7 @@ impl<R: Real> DocumentedState<R> {
         }
     }
 
-    /// The next frame begins at the skinned rest pose. As documented, positions of the frame before the last stay.
+    /// The next frame begins at the skinned rest pose. As in TressFX, positions of the frame before the last stay.
     pub fn reset(&mut self) {
         self.resets = self.resets.max(1);
     }
@@ -62,7 +62,7 @@ impl<R: Real> DocumentedState<R> {
     }
 }
 
-impl DocumentedState {
+impl TressFxState {
     /// The state as bytes, little endian; [`Self::restore`] gives the same frames bit for bit. Positions before the last and tangents are not
     /// in it: each step writes them before it reads them.
     pub fn save(&self) -> Vec<u8> {

@@ -9,11 +9,11 @@ use sinew_geom::index32;
 
 /// How a dense grid lies in bricks. Its node `(i, j, k)` is node `(i, j, k)` of the bricks.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DocumentedLayout {
+pub struct TressFxLayout {
     shape: GridShape,
 }
 
-impl DocumentedLayout {
+impl TressFxLayout {
     /// Bricks enough for the nodes of a field.
     pub fn new(field: &CompatibilityField) -> Self {
         let cells = BRICK_CELLS as u32;
@@ -36,7 +36,7 @@ impl DocumentedLayout {
     /// Writes a field, in the scene; nothing where there is not [room](Self::words) for it.
     ///
     /// Bricks without any distance are left out; all their corners are unset, so that nodes between those are, too. The last
-    /// layer of nodes on each axis is left unset: the documented look-up refuses the cells that touch it.
+    /// layer of nodes on each axis is left unset: the TressFX look-up refuses the cells that touch it.
     pub fn write(&self, field: &CompatibilityField, words: &mut [u32]) {
         let shape = GridShape {
             origin: field.origin,
