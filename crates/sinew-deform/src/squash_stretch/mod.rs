@@ -140,7 +140,7 @@ pub enum Mode {
     #[default]
     VolumePreserving,
     /// The published formula.
-    Documented,
+    Published,
 }
 
 /// Settings.

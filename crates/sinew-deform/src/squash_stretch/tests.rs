@@ -6,7 +6,7 @@ use crate::local_frame::test_support::{
 };
 use sinew_geom::Vec3;
 
-fn published(stretch: f64) -> SquashStretch {
+fn stretched(stretch: f64) -> SquashStretch {
     SquashStretch {
         mode: Mode::Published,
         stretch,
@@ -20,7 +20,7 @@ pub(super) fn sample() -> SquashStretch {
         length: 2.0,
         limit_bottom: 0.1,
         limit_top: 0.1,
-        ..published(2.0)
+        ..stretched(2.0)
     }
 }
 
@@ -46,7 +46,7 @@ fn published_samples() {
         length: 2.0,
         axis_bias: 0.2,
         cross_bias: 0.25,
-        ..published(0.5)
+        ..stretched(0.5)
     };
     assert_close(
         moved(&second, [1.0, 1.0, 0.5]),
@@ -95,7 +95,7 @@ fn rows_58_and_62_factors_and_biases_are_those_of_the_published_map() {
                 limit_bottom: 0.1,
                 limit_top: 0.1,
                 prevent_fold: false,
-                ..published(2.0 * factor)
+                ..stretched(2.0 * factor)
             };
             for z in [-0.3, 0.1, 0.2, 0.6, 1.0, 1.5, 1.8, 2.4] {
                 let p = [0.7, -0.4, z];
@@ -172,7 +172,7 @@ fn published_volume_is_kept_only_roughly() {
     ] {
         let s = SquashStretch {
             prevent_fold: false,
-            ..published(2.0 * factor)
+            ..stretched(2.0 * factor)
         };
         let v = region_volume(&s);
         assert!(
@@ -195,7 +195,7 @@ fn defect_30_published_mode_does_not_turn_inside_out() {
         let free = SquashStretch {
             cross_bias: bias,
             prevent_fold: false,
-            ..published(2.0 * factor)
+            ..stretched(2.0 * factor)
         };
         let least = |s: &SquashStretch| {
             let g = eval::<f64, _>(s, middle).gradient;
@@ -450,7 +450,7 @@ fn extremes_stay_finite_in_single_precision() {
 
 #[test]
 fn identity_at_rest() {
-    check_identity(published(1.0));
+    check_identity(stretched(1.0));
     check_identity(SquashStretch::default());
     check_identity(SquashStretch {
         axis_bias: 0.2,
