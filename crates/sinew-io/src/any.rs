@@ -1,4 +1,4 @@
-//! Files whose format their name tells, and plain texts and bytes.
+//! Readers that choose the format by file extension, and plain text and byte files.
 
 use crate::atomic::{LOCK_NAME, is_temporary};
 use crate::tressfx::{read_tfx_asset, read_tfx_mesh};
@@ -6,20 +6,20 @@ use crate::{AtomicFile, GltfSource, IoError, read_gltf, read_mesh, read_sequence
 use sinew_geom::Asset;
 use std::path::{Path, PathBuf};
 
-/// An asset and, where it came from glTF, the rest of its document.
+/// An asset and, for glTF files, the rest of the document.
 #[derive(Clone, Debug, Default)]
 pub struct AnyFile {
-    /// What the file holds.
+    /// Meshes, rig, clips and morph targets of the file.
     pub asset: Asset,
-    /// Materials, textures and images, for writers.
+    /// Materials, textures and images, for writers. `None` for other formats.
     pub gltf: Option<GltfSource>,
 }
 
-/// Reads GLB (also as `.vrm`), glTF, OBJ, PLY or TressFX's strands and collision meshes by the file's ending. A folder or
-/// a `name_####.ply` pattern is read as a sequence.
+/// Reads a file by its extension: `.glb`, `.vrm`, `.gltf`, `.obj`, `.ply`, `.tfx` (TressFX strands) or `.tfxmesh`
+/// (TressFX collision mesh). Reads a folder or a `name_####.ply` pattern as a sequence.
 ///
 /// # Errors
-/// [`IoError`] of the reader; [`IoError::Unsupported`] for other endings.
+/// [`IoError`] of the reader; [`IoError::Unsupported`] for other extensions.
 pub fn read_any(path: &Path) -> Result<AnyFile, IoError> {
     let ending = path
         .extension()
@@ -46,17 +46,17 @@ pub fn read_any(path: &Path) -> Result<AnyFile, IoError> {
         "tfxbone" => Err(IoError::Unsupported {
             path: path.to_owned(),
             place: "file name".into(),
-            feature: "a table of joints without its strands".into(),
+            feature: "a joint table (.tfxbone) without its strands".into(),
             help: format!(
-                "{} is read with the .tfx file of the same name: give that one",
+                "open the .tfx file of the same name instead; Sinew then reads {}, too",
                 path.file_name().unwrap_or_default().display()
             ),
         }),
         _ => Err(IoError::Unsupported {
             path: path.to_owned(),
             place: "file name".into(),
-            feature: format!("the ending '{ending}'"),
-            help: "known are .glb, .gltf, .vrm, .obj, .ply, .tfx and .tfxmesh".into(),
+            feature: format!("the file extension '{ending}'"),
+            help: "use .glb, .gltf, .vrm, .obj, .ply, .tfx or .tfxmesh".into(),
         }),
     }
 }
@@ -72,7 +72,7 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>, IoError> {
     })
 }
 
-/// The files of a folder whose names end so, sorted.
+/// The files in a folder whose names end with `ending`, sorted.
 ///
 /// # Errors
 /// [`IoError::Read`].
@@ -92,23 +92,23 @@ pub fn files_ending_with(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Io
     Ok(found)
 }
 
-/// Reads a text file in UTF-8; a byte-order mark is dropped.
+/// Reads a UTF-8 text file. Drops a byte-order mark.
 ///
 /// # Errors
-/// [`IoError::Read`]; [`IoError::Malformed`] names the first byte that is not UTF-8.
+/// [`IoError::Read`]; [`IoError::Malformed`] with the first byte that is not UTF-8.
 pub fn read_text(path: &Path) -> Result<String, IoError> {
     let text = String::from_utf8(read_bytes(path)?).map_err(|e| IoError::Malformed {
         path: path.to_owned(),
         place: format!("byte {}", e.utf8_error().valid_up_to()),
         found: "a byte that is not UTF-8".into(),
-        expected: "text in UTF-8".into(),
+        expected: "UTF-8 text".into(),
     })?;
     Ok(text
         .strip_prefix('\u{feff}')
         .map_or_else(|| text.clone(), str::to_owned))
 }
 
-/// Writes a whole file, or none; makes the folder where it is missing.
+/// Writes a complete file or none. Creates missing folders.
 ///
 /// # Errors
 /// [`IoError::Write`].
@@ -118,7 +118,8 @@ pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), IoError> {
     file.commit()
 }
 
-/// Writes a record that can be made anew and tells whether it is whole: faster than [`write_bytes`], since nobody waits for the disk.
+/// Writes a record that can be recreated and contains its own checksum. Faster than [`write_bytes`], since it does not
+/// wait for the disk.
 ///
 /// # Errors
 /// [`IoError::Write`].
@@ -128,7 +129,7 @@ pub fn write_record(path: &Path, bytes: &[u8]) -> Result<(), IoError> {
     file.commit()
 }
 
-/// Writes a file of ours in a folder of ours, whole or not at all: a link there is replaced.
+/// Writes a file into a folder that Sinew owns, complete or not at all. Replaces a link instead of following it.
 ///
 /// # Errors
 /// [`IoError::Write`].
@@ -138,7 +139,7 @@ pub fn write_own(path: &Path, bytes: &[u8]) -> Result<(), IoError> {
     file.commit()
 }
 
-/// Writes a whole text file, or none.
+/// Writes a complete text file or none. Creates missing folders.
 ///
 /// # Errors
 /// As [`write_bytes`].
@@ -146,7 +147,8 @@ pub fn write_text(path: &Path, text: &str) -> Result<(), IoError> {
     write_bytes(path, text.as_bytes())
 }
 
-/// The first file or folder in a folder that is not one of ours in the making; `None` where there is none, or no such folder.
+/// The first file or folder in a folder, by name. Ignores Sinew's temporary files and locks. `None` if the folder is
+/// empty or does not exist.
 ///
 /// # Errors
 /// [`IoError::Read`].
@@ -167,7 +169,7 @@ pub fn first_in_folder(folder: &Path) -> Result<Option<PathBuf>, IoError> {
     Ok(names.first().map(|name| folder.join(name)))
 }
 
-/// Removes the files of a folder whose names are meant, and the folder where nothing is left in it; gives whether it is gone.
+/// Removes the files for which `is_meant` is true, then the folder if it is empty. Gives true if the folder is gone.
 ///
 /// # Errors
 /// [`IoError::Read`], [`IoError::Write`].
@@ -183,7 +185,7 @@ pub fn remove_files(folder: &Path, is_meant: impl Fn(&str) -> bool) -> Result<bo
         }
     }
     if first_in_folder(folder)?.is_none() {
-        // Whoever has the folder is about to end.
+        // The process that holds the lock is about to end.
         let _ = std::fs::remove_file(folder.join(LOCK_NAME));
     }
     match std::fs::remove_dir(folder) {
@@ -195,7 +197,7 @@ pub fn remove_files(folder: &Path, is_meant: impl Fn(&str) -> bool) -> Result<bo
     }
 }
 
-/// Removes a folder with all that is in it: one that we made, under a name of ours within a folder of ours.
+/// Removes a folder and everything in it. Only for folders that Sinew created inside a folder that it owns.
 ///
 /// # Errors
 /// [`IoError::Write`].

@@ -1,8 +1,8 @@
-//! Files that appear whole or not at all.
+//! Atomic output: each file is complete or does not exist.
 //!
-//! Everything is written under a temporary name in the folder of the result and renamed at the end. Whatever is
-//! dropped before `commit` disappears again; what a killed process left behind goes with the next process that writes
-//! into the folder (`leftovers`).
+//! Files are written under a temporary name in the target folder and renamed at the end. Dropping a file before
+//! `commit` removes it. Temporary files of a killed process are removed by the next process that writes into the folder
+//! (`leftovers`).
 
 mod leftovers;
 mod lock;
@@ -21,40 +21,43 @@ use std::io::{BufWriter, Error, ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether files are on the disk before they get their names.
+/// Whether to flush files to disk before renaming them.
 static SYNCED: AtomicBool = AtomicBool::new(true);
 
-/// Says for the whole process whether the bytes of a file are on the disk before it gets its name (`fsync`), as they are by default: then a machine
-/// that loses its power has the old file or the new one. Without it names may be there without their bytes; on slow disks it saves time.
+/// Sets for the whole process whether a file is flushed to disk (`fsync`) before it gets its name. Default: true.
+///
+/// With true, a power loss leaves the old or the new file. With false, a power loss can leave a file without its
+/// content. False saves time on slow disks.
 pub fn set_synced(synced: bool) {
     SYNCED.store(synced, Ordering::Relaxed);
 }
 
-/// One file in the making. [`Write`] into it, then [`AtomicFile::commit`].
+/// An output file that is not visible yet. [`Write`] into it, then call [`AtomicFile::commit`].
 ///
-/// Links are followed: the file that they lead to is replaced, and they stay. To a device or a pipe all bytes go in the end.
+/// Follows links: replaces the file that the link points to and keeps the link. If the target is a device or a pipe,
+/// all bytes are written to it by `commit`.
 #[derive(Debug)]
 pub struct AtomicFile {
     path: PathBuf,
     place: Place,
-    /// Apart from its path, which would stand in errors.
+    /// Without its path, which would appear in errors.
     file: BufWriter<File>,
     temporary: tempfile::TempPath,
     synced: bool,
-    /// Last, so that the file is gone when they go.
+    /// Last field: dropped after the file.
     made: MadeFolders,
 }
 
 impl AtomicFile {
-    /// Starts a file that will replace `path`; makes its folder where it is missing.
+    /// Starts a file that will replace `path`. Creates missing folders.
     ///
     /// # Errors
-    /// [`IoError::Write`] where `path` is a folder, or its folder cannot be made or written.
+    /// [`IoError::Write`] if `path` is a folder, or its folder cannot be created or written.
     pub fn create(path: &Path) -> Result<Self, IoError> {
         Self::create_at(path, Place::of(path)?)
     }
 
-    /// The same of a file in a folder of ours: a link there is replaced.
+    /// Like [`Self::create`], for a folder that Sinew owns: replaces a link instead of following it.
     ///
     /// # Errors
     /// As [`Self::create`].
@@ -90,30 +93,30 @@ impl AtomicFile {
         })
     }
 
-    /// A file that may be lost with the power of the machine, since it can be made anew and tells whether it is whole.
+    /// Does not wait for the disk. For files that can be recreated and contain their own checksum.
     #[must_use]
     pub fn unsynced(mut self) -> Self {
         self.synced = false;
         self
     }
 
-    /// Where the file will appear.
+    /// The path at which the file will appear.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes bytes, with the path in the error.
+    /// Writes bytes. Errors contain the path.
     ///
     /// # Errors
-    /// [`IoError::Write`], for a full disk say.
+    /// [`IoError::Write`], for example if the disk is full.
     pub fn put(&mut self, bytes: &[u8]) -> Result<(), IoError> {
         self.file.write_all(bytes).map_err(cannot_write(&self.path))
     }
 
-    /// Makes the file appear, replacing what was there.
+    /// Makes the file visible. Replaces an existing file.
     ///
     /// # Errors
-    /// [`IoError::Write`] where the last bytes or the rename fail; the file that was there is untouched then.
+    /// [`IoError::Write`] if the last bytes or the rename fail. An existing file is then unchanged.
     pub fn commit(self) -> Result<(), IoError> {
         let Self {
             path,
@@ -161,30 +164,31 @@ impl Seek for AtomicFile {
     }
 }
 
-/// Several files of one folder in the making, shown together at the end.
+/// Several output files of one folder that become visible together.
 ///
-/// They are written into a temporary folder. Where `folder` does not exist yet, this becomes it by one rename. Where it
-/// exists, files are renamed into it one after another by [`AtomicDir::commit`]; a file system offers no way to rename
-/// many at once. So the file that tells of the others ([`AtomicDir::tells`]) is away meanwhile: whoever finds it finds what it speaks of.
+/// Files are written into a temporary folder. If `folder` does not exist, `commit` renames the temporary folder: one
+/// atomic step. If it exists, `commit` renames the files into it one by one, since file systems cannot rename several
+/// files at once. Meanwhile the manifest ([`AtomicDir::tells`]) does not exist. If a reader finds the manifest, all
+/// files that it lists exist.
 #[derive(Debug)]
 pub struct AtomicDir {
     folder: PathBuf,
     staging: tempfile::TempDir,
-    /// Held while the folder is in the making; closed before it is removed or renamed.
+    /// Held until the files are committed. Closed before the file is removed or renamed.
     lock: Option<File>,
     names: Vec<String>,
-    /// Which of them tells of the others.
+    /// The manifest among them.
     teller: Option<String>,
     retired: Vec<String>,
-    /// Last, so that the temporary folder is gone when they go.
+    /// Last field: dropped after the temporary folder.
     made: MadeFolders,
 }
 
 impl AtomicDir {
-    /// Starts a set of files in `folder`, which is created by `commit` where it does not exist.
+    /// Starts a set of files in `folder`. `commit` creates the folder if it is missing.
     ///
     /// # Errors
-    /// [`IoError::Write`] where neither `folder` nor its parent can be written, or where `folder` is a file.
+    /// [`IoError::Write`] if neither `folder` nor its parent can be written, or if `folder` is a file.
     pub fn create(folder: &Path) -> Result<Self, IoError> {
         let folder = if folder.as_os_str().is_empty() {
             Path::new(".")
@@ -197,7 +201,7 @@ impl AtomicDir {
             folder_of(folder)
         };
         if folder.exists() && !folder.is_dir() {
-            let source = Error::new(ErrorKind::NotADirectory, "not a folder");
+            let source = Error::new(ErrorKind::NotADirectory, "it is not a folder");
             return Err(cannot_write(folder)(source));
         }
         let made = MadeFolders::make(place, folder)?;
@@ -220,37 +224,40 @@ impl AtomicDir {
         })
     }
 
-    /// Path under which to write the file that will be called `name`.
+    /// Path at which to write the file that will be called `name`.
     ///
     /// # Errors
-    /// [`IoError::Write`] where `name` is more than a file name.
+    /// [`IoError::Write`] if `name` is a path instead of a file name.
     pub fn stage(&mut self, name: &str) -> Result<PathBuf, IoError> {
         if Path::new(name).file_name().is_none_or(|n| n != name) {
-            let source = Error::new(ErrorKind::InvalidInput, "not a file name");
+            let source = Error::new(
+                ErrorKind::InvalidInput,
+                "the name contains folders, expected a file name",
+            );
             return Err(cannot_write(&self.folder.join(name))(source));
         }
         self.names.push(name.to_owned());
         Ok(self.staging.path().join(name))
     }
 
-    /// Says which of the staged files tells of the others, as a manifest does: an old one of that name goes before any of them comes, and the new
-    /// one comes last.
+    /// Sets which staged file is the manifest: the file that lists the others. `commit` removes an old manifest of this
+    /// name first and adds the new one last.
     pub fn tells(&mut self, name: &str) {
         self.teller = Some(name.to_owned());
     }
 
-    /// Says that a file of an earlier result is none of this one: [`AtomicDir::commit`] removes it from the folder, unless one of that name
-    /// is staged. What is more than a file name is ignored.
+    /// Marks a file of an earlier result for removal by [`AtomicDir::commit`], unless a file of that name is staged.
+    /// Ignores names with folders.
     pub fn retire(&mut self, name: &str) {
         if Path::new(name).file_name().is_some_and(|n| n == name) {
             self.retired.push(name.to_owned());
         }
     }
 
-    /// Makes all staged files appear in the folder, replacing files of the same names.
+    /// Makes all staged files visible in the folder. Replaces files of the same names.
     ///
     /// # Errors
-    /// [`IoError::Write`] names the file that could not be renamed or removed.
+    /// [`IoError::Write`] with the file that could not be renamed or removed.
     pub fn commit(mut self) -> Result<(), IoError> {
         self.release();
         self.made.keep();
@@ -280,7 +287,7 @@ impl AtomicDir {
         Ok(())
     }
 
-    /// Gives up the lock, whose file is no part of the result.
+    /// Removes the lock file, which is not part of the result.
     fn release(&mut self) {
         if self.lock.take().is_some() {
             // Where it stays, it is empty and hidden.
@@ -296,18 +303,19 @@ impl Drop for AtomicDir {
     }
 }
 
-/// Whether files and folders can be written, to be asked before long work. Nothing is written, and each folder is tried once.
+/// Checks before a long computation whether its outputs can be written. Creates no visible file. Tries each folder
+/// once.
 #[derive(Debug, Default)]
 pub struct Writability {
-    /// Those that can be written into.
+    /// Folders that can be written.
     folders: BTreeSet<PathBuf>,
 }
 
 impl Writability {
-    /// Whether a file can be written at `path`, or its folder made.
+    /// Checks that a file can be written at `path`, or that its folder can be created.
     ///
     /// # Errors
-    /// [`IoError::Write`], as [`AtomicFile::create`] would give it later.
+    /// [`IoError::Write`], as [`AtomicFile::create`] would give it.
     pub fn file(&mut self, path: &Path) -> Result<(), IoError> {
         match Place::of(path)? {
             Place::File(file) => self.within(folder_of(&file), path),
@@ -316,15 +324,15 @@ impl Writability {
         }
     }
 
-    /// Whether files can be written into a folder, or it can be made.
+    /// Checks that files can be written into a folder, or that it can be created.
     ///
     /// # Errors
-    /// [`IoError::Write`], as [`AtomicDir::create`] would give it later.
+    /// [`IoError::Write`], as [`AtomicDir::create`] would give it.
     pub fn folder(&mut self, folder: &Path) -> Result<(), IoError> {
         self.within(folder, folder)
     }
 
-    /// Looks at the nearest folder that is there.
+    /// Tries the nearest folder that exists.
     fn within(&mut self, folder: &Path, path: &Path) -> Result<(), IoError> {
         let is_there = |p: &&Path| p.symlink_metadata().is_ok();
         let named = folder.ancestors().filter(|p| !p.as_os_str().is_empty());
@@ -341,7 +349,7 @@ impl Writability {
         }
         // Permissions, attributes, mounts: only trying tells. The file has no name where the system allows it.
         tempfile::tempfile_in(nearest).map_err(|source| {
-            let message = format!("{source}, in {}", nearest.display());
+            let message = format!("{source} (in the folder {})", nearest.display());
             cannot_write(path)(Error::new(source.kind(), message))
         })?;
         self.folders.insert(nearest.to_owned());
@@ -349,11 +357,11 @@ impl Writability {
     }
 }
 
-/// A file can get its name where there is nothing, a file or a link.
+/// Fails if the target exists and is neither a file nor a link.
 fn check_place(to: &Path) -> Result<(), IoError> {
     let is_other = |found: std::fs::Metadata| !found.is_file() && !found.is_symlink();
     if to.symlink_metadata().is_ok_and(is_other) {
-        let message = "a folder, a device or a pipe, expected a file";
+        let message = "found a folder, a device or a pipe, expected a file";
         let source = Error::new(ErrorKind::InvalidInput, message);
         return Err(cannot_write(to)(source));
     }

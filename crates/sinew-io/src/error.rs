@@ -1,77 +1,75 @@
-//! What can go wrong while reading or writing.
+//! Errors of readers and writers.
 
 use std::path::{Display, Path, PathBuf};
 
-/// Why a file could not be read or written.
+/// Error of a reader or writer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IoError {
-    /// The operating system refused to give the bytes.
+    /// The operating system could not read the file.
     #[error("cannot read {path}: {source}")]
     Read {
-        /// File that was asked for.
+        /// File to read.
         path: PathBuf,
-        /// What the operating system said.
+        /// Error of the operating system.
         source: std::io::Error,
     },
-    /// Another process works in a folder.
-    #[error("{} is in use by {}; wait for it, or name another folder", folder.display(), Named(*process))]
+    /// Another process uses the folder.
+    #[error("{} is in use by {}; wait until it ends, or choose another folder", folder.display(), Named(*process))]
     InUse {
         /// The folder.
         folder: PathBuf,
-        /// The number of the process, where it tells.
+        /// Process number, if known.
         process: Option<u32>,
     },
-    /// A file names another one that lies elsewhere: see [`Folders`](crate::Folders).
-    #[error("'{}' lies outside of the folder {}; files name others in their own folder only: copy it there (graphs may name files of other folders: --allow-folder DIR)",
+    /// A file refers to a file outside its folder, see [`Folders`](crate::Folders).
+    #[error("'{}' is outside the folder {}; a file can only refer to files in its own folder: copy it there (for graphs, you can also allow its folder: --allow-folder DIR)",
         .name.escape_debug(), shown(.folder))]
     Outside {
-        /// The name, as it is given.
+        /// The path as written in the file.
         name: String,
-        /// The folder of the file that names it.
+        /// Folder of the file that refers to it.
         folder: PathBuf,
     },
-    /// A file names a folder, a pipe, a device or a socket.
-    #[error(
-        "{path}: a plain file is expected here, and this is none (a folder, a pipe or a device)"
-    )]
+    /// A file refers to a folder, pipe, device or socket.
+    #[error("{path}: found a folder, a pipe or a device, expected a regular file")]
     NoPlainFile {
-        /// What it names.
+        /// The path that is not a regular file.
         path: PathBuf,
     },
-    /// The operating system refused to take the bytes.
+    /// The operating system could not write the file.
     #[error("cannot write {path}: {source}")]
     Write {
-        /// File that was to be written.
+        /// File to write.
         path: PathBuf,
-        /// What the operating system said.
+        /// Error of the operating system.
         source: std::io::Error,
     },
-    /// The content breaks the rules of its format.
+    /// The content violates the rules of its format.
     #[error("{path}: {place}: found {found}, expected {expected}")]
     Malformed {
-        /// File it is in.
+        /// The file.
         path: PathBuf,
-        /// Where in the file (`line 12`, `vertex 812`).
+        /// Location in the file (`line 12`, `vertex 812`).
         place: String,
-        /// What is there.
+        /// What the file contains there.
         found: String,
-        /// What would be right.
+        /// What is valid there.
         expected: String,
     },
-    /// The content is legal but Sinew does not handle it.
+    /// The content is valid, but Sinew does not support it.
     #[error("{path}: {place}: {feature} is not supported; {help}")]
     Unsupported {
-        /// File it is in.
+        /// The file.
         path: PathBuf,
-        /// Where in the file.
+        /// Location in the file.
         place: String,
-        /// What was met.
+        /// The feature that is not supported.
         feature: String,
         /// What to do instead.
         help: String,
     },
-    /// A pose-driver file is wrong, or a document for one.
+    /// A pose-driver file or its JSON is invalid.
     #[error(transparent)]
     PoseDriver(#[from] crate::pose_driver::PoseDriverFileError),
     /// The manifest of a vertex animation contradicts itself.
@@ -82,21 +80,21 @@ pub enum IoError {
         /// What was found and expected.
         source: sinew_vat::animation::AnimationError,
     },
-    /// The pictures of an animation differ in size.
-    #[error("{path}: picture {frame} has {}x{} pixels, the first {}x{}", .found[0], .found[1], .expected[0], .expected[1])]
+    /// The images of an animation differ in size.
+    #[error("{path}: image {frame}: found {}x{} pixels, expected {}x{} as in image 0", .found[0], .found[1], .expected[0], .expected[1])]
     FrameSize {
-        /// File that was to be written.
+        /// File to write.
         path: PathBuf,
-        /// Which picture, from 0.
+        /// Index of the image, from 0.
         frame: usize,
-        /// Its width and height.
+        /// Its width and height in pixels.
         found: [usize; 2],
-        /// Width and height of the first picture.
+        /// Width and height of the first image in pixels.
         expected: [usize; 2],
     },
 }
 
-/// The working folder has a name in messages, too.
+/// Shows the working folder as `.` in messages.
 fn shown(folder: &Path) -> Display<'_> {
     match folder.as_os_str().is_empty() {
         true => Path::new(".").display(),

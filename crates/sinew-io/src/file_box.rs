@@ -1,22 +1,24 @@
-//! Coordinates as files hold them, in double precision: what single precision loses of them, and an origin near them.
+//! Bounding box of coordinates in double precision, and the loss from single precision.
 
 use crate::fault::warning;
 use sinew_geom::Warning;
 use std::path::Path;
 
-/// Share of the diagonal of the box that single precision may lose before it is worth a word: a tenth of a pixel where the box fills a screen.
+/// Share of the diagonal that single precision may lose without a warning: a tenth of a pixel if the box fills a
+/// screen.
 const SHARE: f64 = 1e-4;
-/// Losses below that (metres) are nobody's concern, however small the box is.
+/// Losses below this (metres) never cause a warning.
 const LEAST: f64 = 1e-5;
 
-/// The box of a file's vertices and what reading them lost. Meshes hold single precision; files of surveys hold doubles far from the origin.
+/// Bounding box of a file's vertices and the rounding error of reading them. Meshes store single precision. Survey
+/// files store doubles far from the origin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FileBox {
-    /// Least coordinates, as in the file; infinite where it has no vertex.
+    /// Smallest coordinates as in the file, in metres; infinite without vertices.
     pub low: [f64; 3],
-    /// Largest coordinates, as in the file.
+    /// Largest coordinates as in the file, in metres.
     pub high: [f64; 3],
-    /// The farthest that a vertex of the mesh is from where the file has it, in the file's units (metres).
+    /// Largest distance of a mesh vertex from its position in the file, in metres.
     pub loss: f64,
 }
 
@@ -31,7 +33,7 @@ impl Default for FileBox {
 }
 
 impl FileBox {
-    /// Takes a vertex; gives its place from `origin` on.
+    /// Adds a vertex. Gives its position relative to `origin`.
     pub(crate) fn take(&mut self, exact: [f64; 3], origin: [f64; 3]) -> [f32; 3] {
         let mut off = 0.0;
         let place = std::array::from_fn(|k| {
@@ -46,37 +48,37 @@ impl FileBox {
         place
     }
 
-    /// Whether there is a vertex.
+    /// True if the file has a vertex.
     pub fn has_vertices(&self) -> bool {
         self.low[0] <= self.high[0]
     }
 
-    /// Length of the diagonal.
+    /// Length of the diagonal in metres.
     pub fn diagonal(&self) -> f64 {
         let sides = (0..3).map(|k| self.high[k] - self.low[k]);
         sides.map(|s| s * s).sum::<f64>().sqrt()
     }
 
-    /// Whether reading lost more than 1e-4 of the diagonal, and more than 0.01 mm.
+    /// True if the rounding error is above 1e-4 of the diagonal and above 0.01 mm.
     pub fn is_lossy(&self) -> bool {
         self.has_vertices() && is_lossy(self.loss, self.diagonal())
     }
 
-    /// Where to count positions from, so that single precision loses nothing to speak of: the middle of the box in whole units. `None` where
-    /// reading lost too little to need that.
+    /// Origin that makes the rounding error negligible: the centre of the box, rounded to whole units. `None` if
+    /// [`Self::is_lossy`] is false.
     pub fn origin(&self) -> Option<[f64; 3]> {
         let middle = |k: usize| (0.5 * (self.low[k] + self.high[k])).round();
         self.is_lossy().then(|| [middle(0), middle(1), middle(2)])
     }
 
-    /// What people are told where reading lost too much.
+    /// Warning if the rounding error is too large.
     pub(crate) fn warning(&self, path: &Path) -> Option<Warning> {
         let name = path.file_name().unwrap_or_default();
         self.is_lossy().then(|| {
             let ends = self.low.iter().chain(&self.high);
             let farthest = ends.fold(0.0_f64, |most, c| most.max(c.abs()));
             let message = format!(
-                "'{}' has coordinates up to {farthest:.0}: single precision moves its vertices by up to {:.3} mm; move the mesh near the origin before exporting it",
+                "'{}' has coordinates up to {farthest:.0} m; in single precision, its vertices move by up to {:.3} mm; move the mesh to the origin before you export it",
                 name.display(),
                 self.loss * 1e3
             );

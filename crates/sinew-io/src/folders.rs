@@ -1,17 +1,18 @@
-//! Files that other files name: in which folders they may lie, and what kind of file they may be.
+//! Files that other files refer to: allowed folders and kinds of file.
 
 use crate::{IoError, read_text};
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bytes of a text (a graph, a kernel) that a file names, at most.
+/// Maximum bytes of a text file (graph or kernel) that a file refers to.
 const MAX_TEXT_BYTES: u64 = 64 << 20;
 
-/// Folders in which the files lie that a document names: its own, and those that the user allows.
+/// Folders that a document may read files from: its own folder, and those that the user allows.
 ///
-/// Names are relative to the own folder. Whoever wrote a document may be a stranger: a name that leads elsewhere is refused before anything there is
-/// touched, links are followed first, and only plain files are opened: no pipes, no devices. Whoever can change the folder while it is read is no stranger.
+/// Paths are relative to the document's own folder. A document may come from an untrusted author. Thus Sinew rejects a
+/// path to another folder before it accesses the file, resolves links first, and opens only regular files: no pipes, no
+/// devices. There is no protection against changes to the folder while Sinew reads it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Folders {
     own: PathBuf,
@@ -19,7 +20,7 @@ pub struct Folders {
     found: Found,
 }
 
-/// Files that were found; clones share them. They say nothing about where files may lie.
+/// Files found so far, shared by clones. Not part of the comparison of folders.
 #[derive(Clone, Debug, Default)]
 struct Found(Arc<Mutex<BTreeSet<PathBuf>>>);
 
@@ -53,32 +54,33 @@ impl From<&str> for Folders {
 }
 
 impl Folders {
-    /// That of a file.
+    /// The folder of a file.
     pub fn of_file(path: &Path) -> Self {
         path.parent().unwrap_or(Path::new("")).into()
     }
 
-    /// What names are relative to; empty is the working folder.
+    /// Folder that paths are relative to. Empty means the working folder.
     pub fn own(&self) -> &Path {
         &self.own
     }
 
-    /// Files may lie in these folders, too.
+    /// Also allows files in these folders.
     #[must_use]
     pub fn allowing(mut self, more: &[PathBuf]) -> Self {
         self.allowed.extend_from_slice(more);
         self
     }
 
-    /// The path of a file that a document names.
+    /// Resolves a path that a document contains.
     ///
     /// # Errors
-    /// [`IoError::Outside`], [`IoError::NoPlainFile`]; [`IoError::Read`] where there is no such file.
+    /// [`IoError::Outside`] for a path outside the allowed folders, [`IoError::NoPlainFile`], [`IoError::Read`] if the
+    /// file does not exist.
     pub fn find(&self, name: &str) -> Result<PathBuf, IoError> {
         self.find_beside(&self.own, name)
     }
 
-    /// The same, of a name that is relative to another folder: that of a graph within a graph.
+    /// Resolves a path that is relative to another folder, such as that of a graph inside a graph.
     ///
     /// # Errors
     /// As [`Self::find`].
@@ -112,16 +114,17 @@ impl Folders {
         Ok(path)
     }
 
-    /// The files that were found so far, by these folders and clones of them; absolute, after links.
+    /// All files found by this value and its clones. Absolute paths with links resolved.
     pub fn found(&self) -> Vec<PathBuf> {
         let found = self.found.0.lock().unwrap_or_else(PoisonError::into_inner);
         found.iter().cloned().collect()
     }
 
-    /// Reads a text that a document names; gives its path, too.
+    /// Reads a text file that a document refers to. Gives its path and its text.
     ///
     /// # Errors
-    /// As [`Self::find_beside`] and [`read_text`]; [`IoError::Malformed`] where it is larger than any graph.
+    /// As [`Self::find_beside`] and [`read_text`]; [`IoError::Malformed`] if it is larger than the limit for graphs and
+    /// kernels.
     pub fn read_text_beside(
         &self,
         folder: &Path,
@@ -134,7 +137,7 @@ impl Folders {
                 path,
                 place: "size".into(),
                 found: format!("{bytes} bytes"),
-                expected: format!("a graph or a kernel of {MAX_TEXT_BYTES} bytes at most"),
+                expected: format!("at most {MAX_TEXT_BYTES} bytes for a graph or a kernel"),
             });
         }
         let text = read_text(&path)?;
@@ -149,7 +152,7 @@ fn or_here(folder: &Path) -> &Path {
     }
 }
 
-/// The absolute path, its `..` taken away as if nothing on the way were a link.
+/// The absolute path with `..` removed by text, as if the path contained no links.
 fn without_dots(path: &Path) -> std::io::Result<PathBuf> {
     let mut out = PathBuf::new();
     for part in std::path::absolute(or_here(path))?.components() {

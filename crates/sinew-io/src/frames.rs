@@ -1,67 +1,67 @@
-//! What every animation writer takes: frames of meshes whose topology does not change.
+//! Input of all animation writers: frames of meshes with fixed topology.
 
 use crate::IoError;
 use crate::fault::malformed;
 use sinew_geom::Mesh;
 use std::path::Path;
 
-/// Evaluated frames of some meshes, ready to be written.
+/// Evaluated frames of meshes, ready to be written.
 #[derive(Clone, Debug, Default)]
 pub struct FrameCache<'a> {
-    /// Each mesh with all its frames.
+    /// Meshes, each with all its frames.
     pub meshes: Vec<CachedMesh<'a>>,
-    /// Seconds of each frame: not negative, rising, one for each frame of every mesh.
+    /// Time of each frame in seconds: not negative, increasing, one per frame of every mesh.
     pub times_secs: Vec<f32>,
 }
 
-/// A mesh and what it looks like in each frame.
+/// A mesh and its frames.
 #[derive(Clone, Debug)]
 pub struct CachedMesh<'a> {
     /// Name of the node in the file.
     pub name: String,
-    /// Topology, texture coordinates, colours and parts; its rest positions are not written.
+    /// Topology, texture coordinates, colours and parts. Its rest positions are not written.
     pub mesh: &'a Mesh,
-    /// One entry a frame.
+    /// One entry per frame.
     pub frames: Vec<FrameData>,
 }
 
 /// One frame of one mesh, in scene space.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FrameData {
-    /// Metres, one a vertex.
+    /// Positions in metres, one per vertex.
     pub positions: Vec<[f32; 3]>,
-    /// Unit normals, one a vertex.
+    /// Unit normals, one per vertex.
     pub normals: Option<Vec<[f32; 3]>>,
-    /// Unit tangents with the sign of the bitangent, one a vertex.
+    /// Unit tangents with the sign of the bitangent, one per vertex.
     pub tangents: Option<Vec<[f32; 4]>>,
-    /// Linear RGBA, one a vertex.
+    /// Linear RGBA, one per vertex.
     pub colors: Option<Vec<[f32; 4]>>,
 }
 
-/// Further numbers of each frame (driver values, debug lines, joint matrices) for array files.
+/// Other arrays per frame (driver values, debug lines, joint matrices), for array files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExtraArray {
     /// Name of the array.
     pub name: String,
-    /// Shape of one frame; empty for one number a frame.
+    /// Shape of one frame; empty for one number per frame.
     pub shape: Vec<usize>,
-    /// The numbers of each frame in row-major order.
+    /// Numbers of each frame in row-major order.
     pub frames: Vec<Vec<f32>>,
 }
 
 impl CachedMesh<'_> {
-    /// Whether every frame carries normals.
+    /// True if every frame has normals.
     pub fn has_normals(&self) -> bool {
         self.frames.iter().all(|f| f.normals.is_some())
     }
-    /// Whether every frame carries tangents.
+    /// True if every frame has tangents.
     pub fn has_tangents(&self) -> bool {
         self.frames.iter().all(|f| f.tangents.is_some())
     }
 }
 
 impl FrameCache<'_> {
-    /// Checks counts, times and that positions are finite: writers index without looking.
+    /// Checks counts, times and that positions are finite. Writers rely on it.
     pub(crate) fn check(&self, path: &Path) -> Result<(), IoError> {
         if self.times_secs.is_empty() {
             return Err(malformed(path, "frames", "none", "at least one"));
@@ -74,7 +74,7 @@ impl FrameCache<'_> {
                     path,
                     place,
                     t.to_string(),
-                    "a rising number of seconds, not below 0",
+                    "increasing times of 0 s or more",
                 ));
             }
         }

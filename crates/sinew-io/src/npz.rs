@@ -7,17 +7,16 @@
 //! | `tangents` (where every frame has them) | frames, vertices, 4 | float32 |
 //! | `colors` (where every frame has them) | frames, vertices, 4 | float32 |
 //! | `indices` | triangles, 3 | uint32 |
-//! | `mesh_names` (where several meshes of a file were joined) | meshes | text |
-//! | `mesh_offsets` (the same): mesh m has vertices `mesh_offsets[m]` up to `mesh_offsets[m + 1]` | meshes + 1 | uint32 |
-//! | `strand_offsets` (meshes of strands): vertices of strand s are `strand_offsets[s]` up to `strand_offsets[s + 1]` | strands + 1 | uint32 |
-//! | `thickness` (meshes of strands, where it is known): diameters, metres | vertices | float32 |
-//! | `times` | frames | float32 |
-//! | each extra | frames, its own shape | float32 |
+//! | `mesh_names` (if several meshes of a file were joined) | meshes | text |
+//! | `mesh_offsets` (as above): mesh m has vertices `mesh_offsets[m]` up to `mesh_offsets[m + 1]` | meshes + 1 | uint32 |
+//! | `strand_offsets` (strands): strand s has vertices `strand_offsets[s]` up to `strand_offsets[s + 1]` | strands + 1 | uint32 |
+//! | `thickness` (strands, if known): diameters in metres | vertices | float32 |
+//! | `times`: seconds | frames | float32 |
+//! | each extra array | frames, its own shape | float32 |
 //!
-//! Further meshes have the same arrays with their name before them: `hair_positions`, `hair_strand_offsets`.
+//! Arrays of further meshes have the mesh name as prefix: `hair_positions`, `hair_strand_offsets`.
 //!
-//! Arrays are stored uncompressed, one frame after another straight from the cache, and the archive carries no
-//! clock time: equal input gives equal bytes.
+//! Arrays are stored uncompressed. The archive contains no timestamps: equal input gives equal bytes.
 
 #[cfg(test)]
 pub(crate) mod reader;
@@ -32,7 +31,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use zip::ZipWriter;
 
-/// Writes one mesh and any extra arrays.
+/// Writes one mesh and extra arrays.
 ///
 /// # Errors
 /// As [`write_npz_meshes`].
@@ -45,11 +44,12 @@ pub fn write_npz(
     write_npz_meshes(path, std::slice::from_ref(mesh), times_secs, extras)
 }
 
-/// Writes meshes and any extra arrays. The first mesh's arrays have the plain names of the table, those of others `MESH_` before them.
+/// Writes meshes and extra arrays. Arrays of the first mesh have the names of the table above. Arrays of further meshes
+/// have the prefix `MESH_`.
 ///
 /// # Errors
-/// [`IoError::Malformed`] where there is neither a mesh nor an array, counts do not fit each other, a position is not finite, or a name is
-/// taken; [`IoError::Write`] where the disk refuses.
+/// [`IoError::Malformed`] without meshes and arrays, if counts do not match, if a position is not finite, or if a name
+/// is used twice; [`IoError::Write`] if the file cannot be written.
 pub fn write_npz_meshes(
     path: &Path,
     meshes: &[CachedMesh<'_>],
@@ -57,7 +57,12 @@ pub fn write_npz_meshes(
     extras: &[ExtraArray],
 ) -> Result<(), IoError> {
     if meshes.is_empty() && extras.is_empty() {
-        return Err(malformed(path, "outputs", "none", "a mesh or numbers"));
+        return Err(malformed(
+            path,
+            "outputs",
+            "none",
+            "at least one mesh or array",
+        ));
     }
     (meshes.iter()).try_for_each(|mesh| mesh.check(path, times_secs.len()))?;
     check_names(path, meshes, extras)?;
@@ -71,7 +76,7 @@ pub fn write_npz_meshes(
 
 type Npz = ZipWriter<AtomicFile>;
 
-/// What stands before the names of a further mesh's arrays.
+/// Prefix of the array names of a further mesh.
 fn prefix(mesh: &CachedMesh<'_>) -> String {
     format!("{}_", mesh.name)
 }
@@ -274,8 +279,8 @@ fn check_names(
             return Err(malformed(
                 path,
                 "extra array",
-                format!("the name '{}'", name.escape_debug()),
-                "a name of its own, without slashes",
+                format!("the array name '{}'", name.escape_debug()),
+                "a unique name without slashes",
             ));
         }
         taken.insert(name);

@@ -1,10 +1,10 @@
-//! Pictures in files: textures are decoded, results are written.
+//! Image files: decodes textures, writes results.
 //!
-//! [`decode_image`] turns PNG and JPEG bytes of any kind (16 bits, grey, palettes, CMYK) into 8-bit sRGB pixels with straight
-//! alpha. The size is read from the header and compared with [`LARGEST_SIDE`] and [`LARGEST_BYTES`] before anything is
-//! allocated for it. Colour profiles and orientation marks are ignored, as glTF wants it for textures.
+//! [`decode_image`] decodes PNG and JPEG of any kind (16 bits, grey, palette, CMYK) to 8-bit sRGB pixels with straight
+//! alpha. It compares the size in the header with [`LARGEST_SIDE`] and [`LARGEST_BYTES`] before it allocates memory. It
+//! ignores colour profiles and orientation tags, as glTF requires for textures.
 //!
-//! [`write_png`] and [`write_animation`] write under a temporary name and rename at the end.
+//! [`write_png`] and [`write_animation`] write to a temporary file and rename it at the end.
 
 mod animation;
 mod palette;
@@ -21,22 +21,22 @@ use std::path::Path;
 use zune_jpeg::errors::DecodeErrors as JpegFault;
 use zune_jpeg::zune_core::{bytestream::ZCursor, colorspace::ColorSpace, options::DecoderOptions};
 
-/// Most pixels along one side of an image that is decoded.
+/// Maximum width and height of a decoded image, in pixels.
 pub const LARGEST_SIDE: u32 = 16_384;
-/// Most bytes that one image may take while it is decoded.
+/// Maximum memory to decode one image, in bytes.
 pub const LARGEST_BYTES: u64 = 512 << 20;
 
-/// Decodes an image of a file; `path` is that file's, for messages.
+/// Decodes an image. `path` is the file that contains it, for messages.
 ///
 /// # Errors
-/// [`IoError::Malformed`] for bytes that are no image of the format, or only a part of one, and [`IoError::Unsupported`] where
-/// the image is larger than [`LARGEST_SIDE`] or [`LARGEST_BYTES`] allow.
+/// [`IoError::Malformed`] if the bytes are not a complete image of the format; [`IoError::Unsupported`] if the image
+/// exceeds [`LARGEST_SIDE`] or [`LARGEST_BYTES`].
 pub fn decode_image(image: &EncodedImage, path: &Path) -> Result<Image, IoError> {
     let place = format!("image '{}'", image.name.escape_debug());
     decode(&image.bytes, image.format, &place, path)
 }
 
-/// Reads a PNG; of an animated one the picture that stands for it, as a rule the first.
+/// Reads a PNG. For an animated PNG, reads its default image, usually the first.
 ///
 /// # Errors
 /// [`IoError::Read`], and those of [`decode_image`].
@@ -45,7 +45,7 @@ pub fn read_png(path: &Path) -> Result<Image, IoError> {
     decode(&bytes, ImageFormat::Png, "picture", path)
 }
 
-/// Writes a PNG that replaces `path` at the end.
+/// Writes a PNG. Replaces `path` at the end.
 ///
 /// # Errors
 /// [`IoError::Write`]; [`IoError::Unsupported`] for an image without pixels.
@@ -55,7 +55,7 @@ pub fn write_png(path: &Path, image: &Image) -> Result<(), IoError> {
     file.commit()
 }
 
-/// A picture as the bytes of a PNG, for pages that hold their pictures.
+/// Encodes an image as PNG bytes, to embed it in a page.
 ///
 /// # Errors
 /// [`IoError::Unsupported`] for an image without pixels.
@@ -102,25 +102,25 @@ fn size_in_file(image: &Image, most: u32, path: &Path) -> Result<[u32; 2], IoErr
         (Some(width @ 1..), Some(height @ 1..)) => Ok([width, height]),
         _ => Err(unsupported(
             path,
-            "picture",
-            format!("a size of {}x{} pixels", image.width(), image.height()),
-            format!("each side has 1 to {most} pixels"),
+            "image",
+            format!("an image of {}x{} pixels", image.width(), image.height()),
+            format!("width and height must be 1 to {most} pixels"),
         )),
     }
 }
 
 fn decode(bytes: &[u8], format: ImageFormat, place: &str, path: &Path) -> Result<Image, IoError> {
     let (decoded, whole) = match format {
-        ImageFormat::Png => (decode_png(bytes), "a whole PNG"),
-        ImageFormat::Jpeg => (decode_jpeg(bytes), "a whole JPEG"),
+        ImageFormat::Png => (decode_png(bytes), "a complete PNG"),
+        ImageFormat::Jpeg => (decode_jpeg(bytes), "a complete JPEG"),
     };
     decoded.map_err(|fault| match fault {
         Fault::TooLarge(found) => unsupported(
             path,
             place,
-            format!("an image this large ({found})"),
+            format!("an image of {found}"),
             format!(
-                "at most {LARGEST_SIDE} pixels a side and {} MiB are decoded",
+                "the limits are {LARGEST_SIDE} pixels per side and {} MiB in memory; use a smaller image",
                 LARGEST_BYTES >> 20
             ),
         ),

@@ -1,11 +1,11 @@
 //! PC2 (3ds Max, Blender's mesh cache) and MDD (LightWave, Blender's mesh cache): positions of every vertex in every
-//! frame, nothing else. The readers serve `inspect` and tests.
+//! frame. The readers serve `inspect` and tests.
 //!
 //! * PC2, little-endian: `POINTCACHE2\0`, i32 version 1, i32 points, f32 start frame, f32 frames between samples,
 //!   i32 samples (32 bytes), then x y z f32 of every point, sample after sample.
 //! * MDD, big-endian: i32 frames, i32 points, f32 seconds of each frame, then x y z f32 likewise.
 //!
-//! Several meshes of a cache follow each other in one point list.
+//! The points of several meshes follow each other in one list.
 
 use crate::fault::{cannot_read, cannot_write, malformed};
 use crate::{AtomicFile, FrameCache, IoError, bytes};
@@ -14,26 +14,26 @@ use std::path::Path;
 const PC2_MAGIC: &[u8; 12] = b"POINTCACHE2\0";
 const PC2_HEADER: usize = 32;
 
-/// What a point cache holds.
+/// Content of a point cache.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PointCache {
-    /// Positions of each frame, all of one length.
+    /// Positions of each frame in metres, all of one length.
     pub frames: Vec<Vec<[f32; 3]>>,
-    /// When they are.
+    /// Times of the frames.
     pub timing: PointTiming,
 }
 
-/// How a point cache states time.
+/// How a point cache stores time.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PointTiming {
-    /// PC2: the frame number of the first sample and the frames between two samples.
+    /// PC2: frame number of the first sample, and frames per sample.
     Sampled {
-        /// Frame of the first sample.
+        /// Frame number of the first sample.
         start_frame: f32,
         /// Frames from one sample to the next.
         sample_rate: f32,
     },
-    /// MDD: seconds of each frame; none where the cache has no points.
+    /// MDD: seconds of each frame; empty if the cache has no points.
     Seconds(Vec<f32>),
 }
 
@@ -43,11 +43,12 @@ impl Default for PointTiming {
     }
 }
 
-/// Writes PC2. `start_frame` is the frame number of the first sample, `sample_rate` the frames between two samples.
+/// Writes PC2. `start_frame` is the frame number of the first sample, `sample_rate` the number of frames between two
+/// samples.
 ///
 /// # Errors
-/// [`IoError::Malformed`] where the cache's counts do not fit each other or exceed 31 bits; [`IoError::Write`]
-/// where the disk refuses.
+/// [`IoError::Malformed`] if counts of the cache do not match or exceed 31 bits; [`IoError::Write`] if the file cannot
+/// be written.
 pub fn write_pc2(
     path: &Path,
     cache: &FrameCache<'_>,
@@ -112,7 +113,7 @@ fn counts(path: &Path, cache: &FrameCache<'_>) -> Result<(i32, i32), IoError> {
 /// Reads PC2.
 ///
 /// # Errors
-/// [`IoError::Read`] where there is no such file, [`IoError::Malformed`] where its bytes do not fit its header.
+/// [`IoError::Read`] if the file does not exist; [`IoError::Malformed`] if its size does not match its header.
 pub fn read_pc2(path: &Path) -> Result<PointCache, IoError> {
     parse_pc2(&std::fs::read(path).map_err(cannot_read(path))?, path)
 }
@@ -125,7 +126,7 @@ pub fn read_mdd(path: &Path) -> Result<PointCache, IoError> {
     parse_mdd(&std::fs::read(path).map_err(cannot_read(path))?, path)
 }
 
-/// [`read_pc2`] on bytes; `path` only appears in errors.
+/// [`read_pc2`] from bytes. `path` only appears in errors.
 ///
 /// # Errors
 /// [`IoError::Malformed`].
@@ -136,8 +137,8 @@ pub fn parse_pc2(bytes: &[u8], path: &Path) -> Result<PointCache, IoError> {
             return Err(malformed(
                 path,
                 "header",
-                "no PC2 header",
-                "POINTCACHE2 and 20 more bytes",
+                "another header",
+                "a PC2 header (POINTCACHE2 and 20 bytes)",
             ));
         }
     };
@@ -163,7 +164,7 @@ pub fn parse_pc2(bytes: &[u8], path: &Path) -> Result<PointCache, IoError> {
     })
 }
 
-/// [`read_mdd`] on bytes; `path` only appears in errors.
+/// [`read_mdd`] from bytes. `path` only appears in errors.
 ///
 /// # Errors
 /// [`IoError::Malformed`].
@@ -186,7 +187,7 @@ pub fn parse_mdd(bytes: &[u8], path: &Path) -> Result<PointCache, IoError> {
             path,
             "times",
             format!("{} bytes", rest.len()),
-            format!("{frames} numbers"),
+            format!("{frames} times of 4 bytes each"),
         ));
     };
     let frames = points_of(rest, points, frames, f32::from_be_bytes, path)?;

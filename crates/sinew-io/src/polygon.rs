@@ -1,5 +1,4 @@
-//! Polygons of mesh files cut into triangles that cover them once and face one way.
-//!
+//! Triangulates polygons so that their triangles do not overlap and face one way.
 //! Each polygon is seen along the normal of its best plane (Newell's method).
 //! - A fan from the first corner stays where its triangles do that. Convex polygons keep it always.
 //! - A concave polygon of few corners starts at another corner, where the fan from there does it. It stays one face.
@@ -74,7 +73,7 @@ pub(crate) fn topology(
         warnings.push(warning(
             "polygons_crossing",
             format!(
-                "{crossing} polygons cross themselves or are too complex to cut; each became a fan from its first corner, and its triangles may overlap"
+                "{crossing} polygons cross themselves or are too complex to triangulate; each became a triangle fan, whose triangles may overlap; triangulate them before you export the mesh"
             ),
         ));
     }

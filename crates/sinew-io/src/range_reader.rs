@@ -1,4 +1,4 @@
-//! Parts of a file that is too large to be read whole.
+//! Reads parts of a file that is too large for memory.
 
 use crate::IoError;
 use crate::fault::{cannot_read, malformed};
@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// A file that is open and read in parts.
+/// An open file, read in parts.
 #[derive(Debug)]
 pub struct RangeReader {
     path: PathBuf,
@@ -15,7 +15,7 @@ pub struct RangeReader {
 }
 
 impl RangeReader {
-    /// Opens it.
+    /// Opens a file.
     ///
     /// # Errors
     /// [`IoError::Read`].
@@ -29,15 +29,15 @@ impl RangeReader {
         })
     }
 
-    /// Bytes of the file when it was opened.
+    /// Size of the file in bytes when it was opened.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// Fills `out` with the bytes from `offset` on.
+    /// Fills `out` with the bytes from `offset`.
     ///
     /// # Errors
-    /// [`IoError::Malformed`] where the file is shorter; [`IoError::Read`].
+    /// [`IoError::Malformed`] if the file is too short; [`IoError::Read`].
     pub fn read_at(&mut self, offset: u64, out: &mut [u8]) -> Result<(), IoError> {
         let wanted = offset.checked_add(out.len() as u64);
         if wanted.is_none_or(|end| end > self.length) {
@@ -45,7 +45,7 @@ impl RangeReader {
                 &self.path,
                 format!("byte {offset}"),
                 format!("a file of {} bytes", self.length),
-                format!("{} bytes more", out.len()),
+                format!("{} more bytes at this offset", out.len()),
             ));
         }
         let fault = cannot_read(&self.path);

@@ -1,13 +1,13 @@
-//! Checks of strands from files of any format.
+//! Checks of strands, for all formats.
 
 use crate::fault::warning;
 use sinew_geom::vec3::distance;
 use sinew_geom::{Mesh, Warning};
 
-/// Segments shorter than this share of the longest one of their strand have no direction that means anything.
+/// Segments shorter than this share of their strand's longest segment have no reliable direction.
 const NO_SEGMENT: f64 = 1e-6;
 
-/// Counts the points that repeat the one before them. Strands without any length are another matter.
+/// Counts points that repeat the previous point. Ignores strands of zero length.
 pub(crate) fn repeated_points(mesh: &Mesh) -> Option<Warning> {
     let strands = mesh.topology.strands()?;
     let (mut points, mut of_strands, mut first) = (0_usize, 0_usize, None);
@@ -33,7 +33,7 @@ pub(crate) fn repeated_points(mesh: &Mesh) -> Option<Warning> {
         counted(of_strands, "strand", "strands"),
     );
     let message = format!(
-        "{points} the point before in {of_strands} of '{}' (first: strand {first}); a segment without length does not resist bending, so that such strands hang lower; remove repeated points, or resample the strands, before exporting them",
+        "{points} the previous point in {of_strands} of '{}' (first: strand {first}); segments of zero length do not resist bending, and such strands hang lower; remove repeated points or resample the strands before you export them",
         mesh.name
     );
     Some(warning("points_repeated", message))
@@ -71,7 +71,7 @@ mod tests {
         ]);
         let found = repeated_points(&odd).expect("odd");
         assert_eq!(found.code, "points_repeated");
-        let text = "3 points repeat the point before in 2 strands of 'hair' (first: strand 1);";
+        let text = "3 points repeat the previous point in 2 strands of 'hair' (first: strand 1);";
         assert!(found.message.starts_with(text), "{}", found.message);
         // Short segments are segments.
         assert_eq!(repeated_points(&strands(&[&[0.0, 1e-5, 0.2]])), None);

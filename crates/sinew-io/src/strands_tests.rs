@@ -436,5 +436,10 @@ fn every_mesh_of_an_archive_has_all_its_arrays() {
     let message = error.expect_err("one name, two arrays").to_string();
     assert!(message.contains("body_positions"), "{message}");
     let error = write_npz_meshes(&path, &[], times, &[]).expect_err("nothing");
-    assert!(error.to_string().contains("a mesh or numbers"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("expected at least one mesh or array"),
+        "{error}"
+    );
 }

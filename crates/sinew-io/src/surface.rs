@@ -1,4 +1,4 @@
-//! What OBJ and PLY share: a borrowed view of one mesh at one moment for the writers, repairs for the readers.
+//! Shared by OBJ and PLY: a borrowed mesh for the writers, repairs for the readers.
 
 use crate::fault::{file_stem, warning};
 use crate::{CachedMesh, FrameData, IoError};
@@ -6,22 +6,22 @@ use sinew_geom::{Asset, Attribute, Mesh, Topology, Warning};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-/// A mesh at one moment, borrowed: what a mesh file holds.
+/// A borrowed mesh of one frame: the content of a mesh file.
 #[derive(Clone, Copy, Debug)]
 pub struct Surface<'a> {
     /// Name of the object.
     pub name: &'a str,
     /// Faces.
     pub topology: &'a Topology,
-    /// Metres, one a vertex.
+    /// Positions in metres, one per vertex.
     pub positions: &'a [[f32; 3]],
-    /// Unit normals, one a vertex.
+    /// Unit normals, one per vertex.
     pub normals: Option<&'a [[f32; 3]]>,
-    /// Texture coordinates, `v` down, one a vertex.
+    /// Texture coordinates with `v` down, one per vertex.
     pub uvs: Option<&'a [[f32; 2]]>,
-    /// Linear RGBA, one a vertex; files of bytes and OBJ hold sRGB.
+    /// Linear RGBA, one per vertex. Byte colours in files, and all colours in OBJ, are sRGB.
     pub colors: Option<&'a [[f32; 4]]>,
-    /// User attributes; PLY keeps them, OBJ cannot.
+    /// User attributes. PLY stores them; OBJ cannot.
     pub attributes: Option<&'a BTreeMap<String, Attribute>>,
 }
 
@@ -40,7 +40,7 @@ impl<'a> From<&'a Mesh> for Surface<'a> {
 }
 
 impl<'a> Surface<'a> {
-    /// A frame of a cache, with the rest of the mesh around it.
+    /// One frame of a cache, with the remaining data of its mesh.
     pub fn of_frame(cached: &'a CachedMesh<'_>, frame: &'a FrameData) -> Self {
         Self {
             name: &cached.name,
@@ -54,7 +54,7 @@ impl<'a> Surface<'a> {
         }
     }
 
-    /// Each corner list of the faces: polygons where they are kept, triangles otherwise.
+    /// Corners of each face: polygons if the topology has them, else triangles.
     pub(crate) fn faces(&self) -> Box<dyn Iterator<Item = &'a [u32]> + 'a> {
         let topology = self.topology;
         match topology.polygons() {
@@ -63,14 +63,14 @@ impl<'a> Surface<'a> {
         }
     }
 
-    /// How many lists [`Self::faces`] gives.
+    /// Number of faces of [`Self::faces`].
     pub(crate) fn face_count(&self) -> usize {
         self.topology
             .polygons()
             .map_or(self.topology.triangles().len(), |p| p.len())
     }
 
-    /// Whether all arrays cover all vertices.
+    /// Checks that all arrays have one entry per vertex.
     pub(crate) fn check(&self, path: &Path) -> Result<(), IoError> {
         let expected = self.topology.vertex_count();
         let lengths = [
@@ -144,8 +144,8 @@ pub(crate) fn split(
     Some((vertices, indices))
 }
 
-/// Turns a mesh whose Z axis points up (Blender's own axes, most scans and simulations) to Y up: `(x, y, z)` becomes
-/// `(x, z, -y)` for positions, normals, tangents and the attribute `velocity`. OBJ and PLY do not say which they are.
+/// Rotates a mesh from Z up (Blender, most scans and simulations) to Y up: `(x, y, z)` becomes `(x, z, -y)` for
+/// positions, normals, tangents and the attribute `velocity`. OBJ and PLY files do not state their up axis.
 pub fn turn_z_up_to_y_up(mesh: &mut Mesh) {
     fn turn(v: &mut [f32]) {
         v.swap(1, 2);
@@ -160,7 +160,7 @@ pub fn turn_z_up_to_y_up(mesh: &mut Mesh) {
     }
 }
 
-/// Makes normals unit; those without a direction become +Y and are counted.
+/// Normalizes normals. Sets those that are zero or not finite to +Y and counts them.
 pub(crate) fn repair_normals(normals: &mut [[f32; 3]], warnings: &mut Vec<Warning>) {
     let mut bad = 0_usize;
     for n in normals {
@@ -175,12 +175,12 @@ pub(crate) fn repair_normals(normals: &mut [[f32; 3]], warnings: &mut Vec<Warnin
     if bad > 0 {
         warnings.push(warning(
             "normals_without_direction",
-            format!("{bad} normals are zero or not finite; they became +Y"),
+            format!("{bad} normals are zero or not finite; they were set to +Y"),
         ));
     }
 }
 
-/// Replaces numbers that are not finite by zero and counts them.
+/// Sets numbers that are not finite to zero and counts them.
 pub(crate) fn repair_numbers<'a>(
     what: &str,
     numbers: impl Iterator<Item = &'a mut f32>,
@@ -192,7 +192,7 @@ pub(crate) fn repair_numbers<'a>(
         bad += 1;
     }
     if bad > 0 {
-        let message = format!("{bad} numbers of {what} are not finite; they became 0");
+        let message = format!("{bad} numbers of {what} are not finite; they were set to 0");
         warnings.push(warning("not_finite", message));
     }
 }

@@ -5,14 +5,14 @@ use crate::{IoError, read_bytes, read_text};
 use serde_json::Value;
 use std::path::Path;
 
-/// Rows of numbers, all of one length and finite.
+/// Rows of finite numbers, all of one length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValueTable {
-    /// One row after another.
+    /// All rows, one after another.
     pub values: Vec<f32>,
-    /// Numbers in a row.
+    /// Numbers per row.
     pub columns: usize,
-    /// Whether the file holds one plain list, which is then the only row.
+    /// True if the file is one plain list, which is then the only row.
     pub is_list: bool,
 }
 
@@ -21,19 +21,23 @@ impl ValueTable {
     pub fn rows(&self) -> usize {
         self.values.len().checked_div(self.columns).unwrap_or(0)
     }
-    /// One row.
+    /// One row; `None` if `row` is out of range.
     pub fn row(&self, row: usize) -> Option<&[f32]> {
         let start = row.checked_mul(self.columns)?;
         self.values.get(start..start.checked_add(self.columns)?)
     }
 }
 
-/// Reads `.json` (a list of numbers, or a list of such lists of one length) or `.npy` (one or two dimensions, C
-/// order; float32, float64, int32, int64, uint8, little endian).
+/// Reads `.json` or `.npy`.
+///
+/// | extension | content |
+/// |---|---|
+/// | `.json` | a list of numbers, or a list of lists of one length |
+/// | `.npy` | one or two dimensions, C order, little endian; float32, float64, int32, int64 or uint8 |
 ///
 /// # Errors
-/// [`IoError::Read`]; [`IoError::Malformed`] where rows differ in length, there is no number, or one is not finite in
-/// single precision; [`IoError::Unsupported`] for other endings and element types.
+/// [`IoError::Read`]; [`IoError::Malformed`] if rows differ in length, if there is no number, or if one is not finite
+/// in single precision; [`IoError::Unsupported`] for other extensions and element types.
 pub fn read_values(path: &Path) -> Result<ValueTable, IoError> {
     let ending = path
         .extension()
@@ -47,13 +51,13 @@ pub fn read_values(path: &Path) -> Result<ValueTable, IoError> {
             return Err(IoError::Unsupported {
                 path: path.to_owned(),
                 place: "file name".into(),
-                feature: format!("the ending '{ending}'"),
-                help: "values come from .json or .npy".into(),
+                feature: format!("the file extension '{ending}'"),
+                help: "use .json or .npy".into(),
             });
         }
     };
     if table.values.is_empty() {
-        return Err(malformed(path, "content", "no number", "at least one"));
+        return Err(malformed(path, "content", "no numbers", "at least one"));
     }
     if let Some(bad) = table.values.iter().position(|v| !v.is_finite()) {
         let place = format!(
@@ -74,12 +78,7 @@ fn single(v: f64) -> f32 {
 fn from_json(path: &Path, text: &str) -> Result<ValueTable, IoError> {
     let json: Value = serde_json::from_str(text).map_err(|e| {
         let place = format!("line {}, column {}", e.line(), e.column());
-        malformed(
-            path,
-            place,
-            "something that is not JSON",
-            "a list of numbers",
-        )
+        malformed(path, place, "invalid JSON", "a list of numbers")
     })?;
     // As JSON, which escapes control characters, cut to what fits into a message.
     let what = |v: &Value| format!("'{}'", v.to_string().chars().take(40).collect::<String>());
@@ -102,7 +101,7 @@ fn from_json(path: &Path, text: &str) -> Result<ValueTable, IoError> {
     let mut values = Vec::new();
     for (i, row) in rows.iter().enumerate() {
         if row.len() != columns {
-            let expected = format!("{columns} as in row 0");
+            let expected = format!("{columns} numbers as in row 0");
             let found = format!("{} numbers", row.len());
             return Err(malformed(path, format!("row {i}"), found, expected));
         }
@@ -160,7 +159,7 @@ fn from_npy(path: &Path, bytes: &[u8]) -> Result<ValueTable, IoError> {
         return Err(wrong(
             "header",
             "Fortran order".into(),
-            "C order (numpy.ascontiguousarray)",
+            "C order (convert with numpy.ascontiguousarray)",
         ));
     }
     let count = sizes.iter().try_fold(1_usize, |n, &s| n.checked_mul(s));
@@ -320,16 +319,13 @@ mod tests {
             ),
             (
                 "[[1, 2], [3]]",
-                "a.json: row 1: found 1 numbers, expected 2 as in row 0",
+                "a.json: row 1: found 1 numbers, expected 2 numbers as in row 0",
             ),
             (
                 "[[1], 2]",
                 "a.json: row 1: found '2', expected a list of numbers",
             ),
-            (
-                "[1,",
-                "a.json: line 1, column 3: found something that is not JSON",
-            ),
+            ("[1,", "a.json: line 1, column 3: found invalid JSON"),
         ] {
             let message = said(from_json(p, text));
             assert!(message.starts_with(expected), "{message}");

@@ -1,4 +1,4 @@
-//! Vertex animation textures: a manifest `NAME.vat.json` and the textures beside it.
+//! Vertex animation textures (VAT): a manifest `NAME.vat.json` and its textures in the same folder.
 
 use crate::fault::malformed;
 use crate::json_place;
@@ -10,14 +10,15 @@ use sinew_vat::manifest::{Manifest, TextureFile};
 use sinew_vat::texel::TexelFormat;
 use std::path::Path;
 
-/// Reads a bake: the manifest and all textures that it names, from the folder that it is in. The mesh that carries them is not read.
+/// Reads a vertex animation: the manifest and all its textures, from the manifest's folder. Does not read the carrier
+/// mesh.
 ///
-/// Textures may have more channels than the manifest says; those behind are left out.
+/// Textures may have more channels than the manifest states. The extra channels are ignored.
 ///
 /// # Errors
-/// [`IoError::Read`]; [`IoError::Malformed`] for a manifest that is no such JSON, and for textures of another size, of another kind or with
-/// fewer channels than it says, or with numbers that are not finite; [`IoError::VertexAnimation`] for one that contradicts itself; those of
-/// [`read_texture`](crate::read_texture).
+/// [`IoError::Read`]; [`IoError::Malformed`] for invalid manifest JSON, and for textures whose size, format or channels
+/// do not match the manifest, or whose numbers are not finite; [`IoError::VertexAnimation`] for a manifest that
+/// contradicts itself; errors of [`read_texture`](crate::read_texture).
 pub fn read_vertex_animation(path: &Path) -> Result<VertexAnimation, IoError> {
     let manifest = parse_manifest(&read_text(path)?, path)?;
     let refused = |source: AnimationError| IoError::VertexAnimation {
@@ -34,7 +35,7 @@ pub fn read_vertex_animation(path: &Path) -> Result<VertexAnimation, IoError> {
     VertexAnimation::with_lookup(manifest, texels, lookup).map_err(refused)
 }
 
-/// The texels of the lookup; nothing where there is none.
+/// Texels of the lookup texture; empty without one.
 fn read_lookup(manifest: &Manifest, folder: &Folders) -> Result<Vec<u8>, IoError> {
     let Some(lookup) = &manifest.lookup else {
         return Ok(Vec::new());
@@ -46,10 +47,10 @@ fn read_lookup(manifest: &Manifest, folder: &Folders) -> Result<Vec<u8>, IoError
     bytes(&found, format, LOOKUP_BYTES, &path)
 }
 
-/// A manifest from its text; `path` is its file's, for messages. Whether it contradicts itself is not looked at.
+/// Parses a manifest. `path` is its file, for messages. Does not check whether it contradicts itself.
 ///
 /// # Errors
-/// [`IoError::Malformed`] names the line.
+/// [`IoError::Malformed`] with the line.
 pub fn parse_manifest(text: &str, path: &Path) -> Result<Manifest, IoError> {
     serde_json::from_str(text).map_err(|error| {
         let member = json_place::place(text, &error);
@@ -58,12 +59,12 @@ pub fn parse_manifest(text: &str, path: &Path) -> Result<Manifest, IoError> {
             path,
             place,
             error.to_string(),
-            "the manifest of a vertex animation",
+            "a vertex animation manifest",
         )
     })
 }
 
-/// The texels of one texture of the manifest, in the order that [`VertexAnimation::new`] takes.
+/// Texels of one texture of the manifest, in the order of [`VertexAnimation::new`].
 fn read_texels(
     texture: &TextureFile,
     size: [u32; 2],

@@ -111,7 +111,7 @@ fn files_of_every_kind_stay_in_the_folder() {
                 "{kind}, {name}: {code:?}: {said}"
             );
             assert!(
-                said.contains("lies outside of the folder theirs"),
+                said.contains("is outside the folder theirs"),
                 "{kind}, {name}: {said}"
             );
             assert!(said.contains("--allow-folder"), "{kind}, {name}: {said}");
@@ -139,10 +139,7 @@ fn pipes_and_folders_are_not_opened() {
             code.is_some_and(|c| REFUSED.contains(&c)),
             "{kind}: {code:?}: {said}"
         );
-        assert!(
-            said.contains("a plain file is expected here"),
-            "{kind}: {said}"
-        );
+        assert!(said.contains("expected a regular file"), "{kind}: {said}");
     }
 }
 
@@ -155,7 +152,10 @@ fn folders_that_are_allowed_are_read() {
     stranger.place.put("mine/lift.json", nested);
     let graph = KINDS[0].1.replace("NAME", "\"../mine/lift.json\"");
     let (code, said) = stranger.run(&graph, &[]);
-    assert!(code == Some(4) && said.contains("lies outside"), "{said}");
+    assert!(
+        code == Some(4) && said.contains("is outside the folder"),
+        "{said}"
+    );
     let (code, said) = stranger.run(&graph, &["--allow-folder", "mine"]);
     assert_eq!(code, Some(0), "{said}");
     // The same for a graph on the command line: its folder is what counts.
@@ -185,7 +185,7 @@ fn files_beside_a_file_are_plain_ones() {
         assert_eq!(found.status.code(), Some(3), "{line}: {}", said(&found));
         assert!(said(&found).contains(part), "{line}: {}", said(&found));
     };
-    let plain = "a plain file is expected here";
+    let plain = "expected a regular file";
     for k in 1..4 {
         let z = 0.1 * f64::from(k);
         let text = format!("v 0 0 0\nv 1 0 {z}\nv 0 1 0\nf 1 2 3\n");
@@ -199,7 +199,7 @@ fn files_beside_a_file_are_plain_ones() {
         std::fs::rename(&file, &away).expect("moved");
         std::os::unix::fs::symlink(&away, &file).expect("a link");
         let verify = "vat verify bake wave_####.obj";
-        refused(verify, "lies outside of the folder bake");
+        refused(verify, "is outside the folder bake");
         std::fs::remove_file(&file).expect("there");
         pipe(&format!("bake/{name}"));
         refused(verify, plain);
@@ -232,5 +232,5 @@ fn files_beside_a_file_are_plain_ones() {
     refused("inspect fur.tfx", plain);
     std::fs::remove_file(place.path("fur.tfxbone")).expect("there");
     std::os::unix::fs::symlink("/etc/hostname", place.path("fur.tfxbone")).expect("a link");
-    refused("inspect fur.tfx", "lies outside of the folder");
+    refused("inspect fur.tfx", "is outside the folder");
 }

@@ -1,4 +1,4 @@
-//! What a killed process left behind.
+//! Removes temporary files of killed processes.
 //!
 //! Temporary files and folders are locked as long as the process that makes them lives; the operating system gives
 //! the locks up when it ends, however it ends. One that can be locked belongs to nobody.
@@ -43,7 +43,7 @@ pub(super) fn remove_once(folder: &Path) {
     }
 }
 
-/// Removes what nobody makes any more. What cannot be read or removed stays: it is in nobody's way.
+/// Removes temporary files that no process holds. Ignores errors.
 fn remove(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return;

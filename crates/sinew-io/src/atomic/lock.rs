@@ -1,4 +1,4 @@
-//! A folder that one process has for itself, or that several share.
+//! Locks of folders: exclusive or shared.
 
 use super::place::MadeFolders;
 use crate::IoError;
@@ -7,12 +7,12 @@ use std::fs::{File, TryLockError};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-/// The file in the folder that is locked; whoever has the folder alone writes its number of a process into it.
+/// Name of the lock file. A process with an exclusive lock writes its process number into it.
 pub(crate) const NAME: &str = ".sinew-lock";
 /// Times that a lock file is opened anew, because who had it removed it meanwhile.
 const TRIES: usize = 100;
 
-/// Says that a folder is in use, as long as it lives; the operating system takes it away with the process, however that ends.
+/// Lock of a folder, held as long as this value lives. The operating system releases it when the process ends.
 #[derive(Debug)]
 pub struct FolderLock {
     path: PathBuf,
@@ -23,18 +23,18 @@ pub struct FolderLock {
 }
 
 impl FolderLock {
-    /// Takes a folder for this process alone; makes it where it is missing.
+    /// Locks a folder for this process alone. Creates the folder if it is missing.
     ///
     /// # Errors
-    /// [`IoError::InUse`] where another process has it; [`IoError::Write`] where the folder cannot be written.
+    /// [`IoError::InUse`] if another process holds a lock; [`IoError::Write`] if the folder cannot be written.
     pub fn alone(folder: &Path) -> Result<Self, IoError> {
         Self::take(folder, true)
     }
 
-    /// Takes a folder together with others that do the same.
+    /// Locks a folder together with other processes that share it.
     ///
     /// # Errors
-    /// As [`Self::alone`]; only a process that has the folder alone is in the way.
+    /// As [`Self::alone`]. Only an exclusive lock of another process is an error.
     pub fn shared(folder: &Path) -> Result<Self, IoError> {
         Self::take(folder, false)
     }
@@ -124,7 +124,7 @@ mod tests {
         let refused = FolderLock::shared(&folder).expect_err("taken").to_string();
         let process = std::process::id();
         let expected = format!(
-            "{} is in use by process {process}; wait for it",
+            "{} is in use by process {process}; wait until it ends",
             folder.display()
         );
         assert!(refused.starts_with(&expected), "{refused}");

@@ -1,19 +1,19 @@
-//! Where the bytes of an output go: links are followed, devices and pipes written through, missing folders made.
+//! Target of an output: follows links, writes through devices and pipes, creates missing folders.
 
 use crate::IoError;
 use crate::fault::cannot_write;
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// Links that are followed, one behind the other; as many as Linux follows.
+/// Maximum length of a chain of links, as in Linux.
 const MOST_LINKS: usize = 40;
 
-/// The place of an output.
+/// Target of an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// A file to make or replace.
+    /// A file to create or replace.
     File(PathBuf),
-    /// A device or a pipe, which stays.
+    /// A device or a pipe, which is kept.
     Through(PathBuf),
 }
 
@@ -35,14 +35,14 @@ impl Place {
             if !kind.is_symlink() {
                 return match (kind.is_file(), kind.is_dir()) {
                     (true, _) => Ok(Self::File(at)),
-                    (_, true) => Err(refused("a folder, expected a file")),
+                    (_, true) => Err(refused("found a folder, expected a file")),
                     _ => Ok(Self::Through(at)),
                 };
             }
             let link = std::fs::read_link(&at).map_err(cannot_write(path))?;
             at = at.parent().unwrap_or(Path::new("")).join(link);
         }
-        Err(refused("too many links, one behind the other"))
+        Err(refused("the path is a chain of too many links"))
     }
 }
 
@@ -76,7 +76,7 @@ impl MadeFolders {
                 // Another process was faster.
                 Err(e) if e.kind() == ErrorKind::AlreadyExists && path.is_dir() => {}
                 Err(e) => {
-                    let message = format!("{e}, making {}", path.display());
+                    let message = format!("{e} (creating the folder {})", path.display());
                     return Err(cannot_write(output)(Error::new(e.kind(), message)));
                 }
             }
@@ -84,7 +84,7 @@ impl MadeFolders {
         Ok(made)
     }
 
-    /// They stay.
+    /// Keeps the folders.
     pub(super) fn keep(&mut self) {
         self.0.clear();
     }

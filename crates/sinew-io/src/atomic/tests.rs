@@ -142,5 +142,8 @@ fn a_file_is_no_folder() {
     let path = dir.path().join("taken");
     std::fs::write(&path, b"").expect("write");
     let error = AtomicDir::create(&path).expect_err("a file");
-    assert!(error.to_string().contains("taken: not a folder"), "{error}");
+    assert!(
+        error.to_string().contains("taken: it is not a folder"),
+        "{error}"
+    );
 }

@@ -127,7 +127,10 @@ impl Entry {
 
     fn local_header(&self) -> io::Result<Vec<u8>> {
         let Ok(length) = u16::try_from(self.name.len()) else {
-            let message = format!("a name of {} bytes in a ZIP archive", self.name.len());
+            let message = format!(
+                "an array name has {} bytes, too many for a ZIP archive",
+                self.name.len()
+            );
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         };
         let mut out = LOCAL.to_le_bytes().to_vec();

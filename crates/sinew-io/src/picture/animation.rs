@@ -1,4 +1,4 @@
-//! Moving pictures: APNG and GIF.
+//! Animated images: APNG and GIF.
 
 use super::palette::Indexed;
 use super::{png_encoder, png_fault, size_in_file, unsupported};
@@ -8,7 +8,7 @@ use sinew_geom::Image;
 use std::num::NonZeroU16;
 use std::path::Path;
 
-/// How fast pictures follow each other, as a fraction: 30000 pictures in 1001 seconds, say.
+/// Frame rate as a fraction, for example 30000 frames in 1001 seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameRate {
     frames: NonZeroU16,
@@ -16,7 +16,7 @@ pub struct FrameRate {
 }
 
 impl FrameRate {
-    /// `frames` pictures in `seconds`; `None` where one of them is zero.
+    /// `frames` frames in `seconds` seconds; `None` if one of them is zero.
     pub const fn new(frames: u16, seconds: u16) -> Option<Self> {
         match (NonZeroU16::new(frames), NonZeroU16::new(seconds)) {
             (Some(frames), Some(seconds)) => Some(Self { frames, seconds }),
@@ -24,35 +24,39 @@ impl FrameRate {
         }
     }
 
-    /// Pictures in [`Self::seconds`].
+    /// Number of frames in [`Self::seconds`].
     pub const fn frames(self) -> u16 {
         self.frames.get()
     }
 
-    /// Time that [`Self::frames`] pictures take.
+    /// Duration of [`Self::frames`] frames, in seconds.
     pub const fn seconds(self) -> u16 {
         self.seconds.get()
     }
 
-    /// When picture `frame` comes, hundredths of a second, rounded.
+    /// Start of frame `frame` in hundredths of a second, rounded.
     fn centiseconds(self, frame: u64) -> u64 {
         let frames = u64::from(self.frames());
         (frame * u64::from(self.seconds()) * 100 + frames / 2) / frames
     }
 }
 
-/// Shortest delay in a GIF that browsers do not replace by a tenth of a second, hundredths of a second.
+/// Shortest delay in a GIF that browsers respect, in hundredths of a second. They replace shorter ones by a tenth of a
+/// second.
 const SHORTEST_GIF_DELAY: u64 = 2;
 
-/// Writes pictures of one size that follow each other for ever, and replaces `path` at the end.
+/// Writes images of one size as an endless animation. Replaces `path` at the end.
 ///
-/// The ending of `path` chooses the format: `.png` and `.apng` keep every pixel. `.gif` keeps 256 colours a picture, its alpha
-/// is all or nothing (cut at a half), and its times are hundredths of a second: they are rounded so that errors do not add up,
-/// and at most 50 pictures a second are shown.
+/// The file extension chooses the format:
+///
+/// | extension | colours | alpha | times |
+/// |---|---|---|---|
+/// | `.png`, `.apng` | exact | exact | the exact frame rate |
+/// | `.gif` | 256 per frame | 0 or 1, threshold 0.5 | hundredths of a second, rounded without drift; at most 50 frames per second |
 ///
 /// # Errors
-/// [`IoError::FrameSize`] where a picture differs in size from the first; [`IoError::Unsupported`] for no pictures, pictures
-/// without pixels, sizes that the format cannot hold and other endings; [`IoError::Write`].
+/// [`IoError::FrameSize`] if an image differs in size from the first; [`IoError::Unsupported`] without images, for
+/// empty images, for sizes that the format cannot store and for other extensions; [`IoError::Write`].
 pub fn write_animation(path: &Path, images: &[Image], rate: FrameRate) -> Result<(), IoError> {
     let first = check_sizes(path, images)?;
     let ending = path.extension().unwrap_or_default().to_string_lossy();
@@ -63,8 +67,8 @@ pub fn write_animation(path: &Path, images: &[Image], rate: FrameRate) -> Result
             return Err(unsupported(
                 path,
                 "file name",
-                format!("the ending '{}'", ending.escape_debug()),
-                "animations are .png, .apng or .gif".to_owned(),
+                format!("the file extension '{}'", ending.escape_debug()),
+                "use .png, .apng or .gif".to_owned(),
             ));
         }
     };
@@ -80,8 +84,8 @@ fn check_sizes<'a>(path: &Path, images: &'a [Image]) -> Result<&'a Image, IoErro
         return Err(unsupported(
             path,
             "animation",
-            "an animation without pictures".to_owned(),
-            "give at least one".to_owned(),
+            "an animation without images".to_owned(),
+            "write at least one image".to_owned(),
         ));
     };
     match images.iter().position(|image| size(image) != size(first)) {

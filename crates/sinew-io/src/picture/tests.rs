@@ -281,7 +281,7 @@ fn sizes_are_checked_before_anything_is_allocated() {
         assert!(
             error
                 .to_string()
-                .contains("16384 pixels a side and 512 MiB"),
+                .contains("16384 pixels per side and 512 MiB"),
             "{error}"
         );
     }
@@ -379,7 +379,11 @@ fn animations_that_cannot_be_are_refused() {
         matches!(&error, IoError::FrameSize { frame: 2, found, expected, .. } if (*found, *expected) == sizes),
         "{error}"
     );
-    assert!(write("a.png", &[]).to_string().contains("without pictures"));
+    assert!(
+        write("a.png", &[])
+            .to_string()
+            .contains("an animation without images")
+    );
     assert!(write("a.mp4", &moving()).to_string().contains("'mp4'"));
     let error = write("a.gif", &[Image::filled(70_000, 1, [0; 4])]);
     assert!(error.to_string().contains("70000x1"), "{error}");

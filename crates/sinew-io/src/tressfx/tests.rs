@@ -565,7 +565,7 @@ fn repeated_points_are_told_with_counts() {
     let asset = read_tfx_asset(&path).expect("valid");
     assert_eq!(codes(&asset.warnings), ["points_repeated"]);
     let message = &asset.warnings[0].message;
-    let words = "1 point repeats the point before in 1 strand of 'hair' (first: strand 1)";
+    let words = "1 point repeats the previous point in 1 strand of 'hair' (first: strand 1)";
     assert!(message.starts_with(words), "{message}");
     // Without length at all is another matter, and has a warning of its own.
     std::fs::write(&path, three()).expect("written");

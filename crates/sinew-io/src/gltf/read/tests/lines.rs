@@ -137,7 +137,7 @@ fn repeated_points_are_told_with_counts() {
     assert_eq!(asset.strands[0].vertex_count(), 5);
     let found = &asset.warnings[0];
     assert_eq!(found.code, "points_repeated");
-    let words = "2 points repeat the point before in 1 strand";
+    let words = "2 points repeat the previous point in 1 strand";
     assert!(found.message.starts_with(words), "{}", found.message);
 }
 
