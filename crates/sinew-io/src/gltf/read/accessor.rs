@@ -1,4 +1,4 @@
-//! Accessors: typed, bounds-checked reads. Every count is checked against the bytes before anything is allocated.
+//! Accessors: typed reads with checked bounds. Compares each count with the file size before memory is allocated.
 
 use super::document::Document;
 use crate::IoError;
@@ -7,20 +7,20 @@ use gltf_json::accessor::{ComponentType, Type};
 use gltf_json::validation::Checked;
 use std::borrow::Cow;
 
-/// Accessors without stored bytes cost nothing in the file, so their count needs a limit of its own.
+/// Accessors without stored bytes need no space in the file. Thus their element count has its own limit.
 const MAX_WITHOUT_BYTES: usize = 1 << 22;
 
-/// An accessor whose ranges have been checked.
+/// An accessor whose byte ranges are checked.
 #[derive(Debug)]
 pub(super) struct Accessor<'a> {
     doc: &'a Document,
     place: String,
     pub(super) component: ComponentType,
-    /// Numbers an element.
+    /// Numbers per element.
     pub(super) width: usize,
     normalized: bool,
     pub(super) count: usize,
-    /// From the first element on; `None` means zeros.
+    /// Bytes from the first element; `None` means zeros.
     packed: Option<Packed<'a>>,
     sparse: Option<Sparse<'a>>,
 }
@@ -41,9 +41,9 @@ struct Sparse<'a> {
 /// A number as glTF stores it.
 trait Component: Pod {
     fn read(bytes: &[u8]) -> Self;
-    /// As it is.
+    /// Converts without normalisation.
     fn plain(self) -> f32;
-    /// As a fraction of the largest value.
+    /// Normalised: as a fraction of the largest value.
     fn fraction(self) -> f32;
 }
 
@@ -76,7 +76,7 @@ component!(u32, |v| v as f32, |v| (f64::from(v) / f64::from(u32::MAX))
 component!(f32, |v| v, |v| v);
 
 impl Document {
-    /// Looks accessor `index` up and checks it; `place` says who asks.
+    /// Finds and checks accessor `index`. `place` is the location of the reference, for errors.
     pub(super) fn accessor(&self, index: usize, place: &str) -> Result<Accessor<'_>, IoError> {
         let Some(json) = self.root.accessors.get(index) else {
             return Err(self.no_such(place, "accessors", index, self.root.accessors.len()));
@@ -84,7 +84,7 @@ impl Document {
         let invalid = |what: &str, expected: &str| {
             self.malformed(
                 format!("accessors[{index}].{what}"),
-                "another value",
+                "an invalid value",
                 expected,
             )
         };
@@ -103,8 +103,8 @@ impl Document {
             return Err(IoError::Unsupported {
                 path: self.path.clone(),
                 place: format!("accessors[{index}]"),
-                feature: "a small matrix of short integers".into(),
-                help: "store it as floats".into(),
+                feature: "a matrix of 8-bit or 16-bit integers".into(),
+                help: "export it as floats".into(),
             });
         }
         let size = component.size() * width;
@@ -123,7 +123,7 @@ impl Document {
         if packed.is_none() && count > MAX_WITHOUT_BYTES {
             return Err(self.malformed(
                 format!("accessors[{index}].count"),
-                format!("{count} elements without a bufferView"),
+                format!("{count} elements and no bufferView"),
                 format!("at most {MAX_WITHOUT_BYTES}"),
             ));
         }
@@ -158,7 +158,7 @@ impl Document {
                 return Err(self.malformed(
                     format!("bufferViews[{view}].byteStride"),
                     format!("{s}"),
-                    format!("at least the {size} bytes of an element of {place}"),
+                    format!("at least {size}, the bytes of one element of {place}"),
                 ));
             }
             Some(s) => s,
@@ -179,7 +179,7 @@ impl Document {
             return Err(self.malformed(
                 place,
                 format!("{count} elements of {size} bytes, stride {stride}, at byte {offset}"),
-                format!("no more than the {there} bytes of bufferViews[{view}]"),
+                format!("at most the {there} bytes of bufferViews[{view}]"),
             ));
         };
         Ok(Packed {
@@ -208,7 +208,7 @@ impl Document {
         let Checked::Valid(kind) = json.indices.component_type else {
             return Err(self.malformed(
                 format!("{place}.indices.componentType"),
-                "another value",
+                "an invalid value",
                 "5121, 5123 or 5125",
             ));
         };
@@ -234,7 +234,7 @@ impl Document {
             if i as usize >= count || previous.is_some_and(|p| p >= i) {
                 return Err(self.malformed(
                     format!("{place}.indices"),
-                    format!("index {i} as entry {k}"),
+                    format!("index {i} in entry {k}"),
                     format!("strictly increasing indices below {count}"),
                 ));
             }
@@ -319,12 +319,12 @@ impl Accessor<'_> {
         self.doc.malformed(self.place.as_str(), found, expected)
     }
 
-    /// Several readers may share an accessor, and one without bytes costs the file nothing.
+    /// Several readers may share an accessor. An accessor without bytes needs no space in the file.
     fn spend(&self, element_bytes: usize) -> Result<(), IoError> {
         self.doc.spend(&self.place, self.count, element_bytes)
     }
 
-    /// The elements of some rows, which rise and are there; of all rows for `None`.
+    /// Selects the elements of some rows, in increasing order; all rows for `None`.
     pub(super) fn at(self, rows: Option<&[u32]>) -> Self {
         let Some(rows) = rows else {
             return self;
@@ -364,7 +364,7 @@ impl Accessor<'_> {
         Err(self.wrong(found, format!("{width} numbers")))
     }
 
-    /// Floats, or integers converted: fractions where the accessor is normalised.
+    /// Floats, or integers converted to floats: fractions if the accessor is normalised.
     pub(super) fn vectors<const N: usize>(&self) -> Result<Vec<[f32; N]>, IoError> {
         self.expect_width(N)?;
         self.spend(N * 4)?;
@@ -422,7 +422,7 @@ impl Accessor<'_> {
         ))
     }
 
-    /// Numbers one after another, whatever the width.
+    /// All numbers in sequence, for any element width.
     pub(super) fn numbers(&self) -> Result<Vec<f32>, IoError> {
         Ok(match self.width {
             1 => self.vectors::<1>()?.into_flattened(),
@@ -467,7 +467,7 @@ impl Accessor<'_> {
         Ok(out)
     }
 
-    /// Four joint indices a vertex.
+    /// Four joint indices per vertex.
     pub(super) fn joints(&self) -> Result<Vec<[u16; 4]>, IoError> {
         self.expect_width(4)?;
         let convert = |packed: &Packed| -> Option<Vec<[u16; 4]>> {

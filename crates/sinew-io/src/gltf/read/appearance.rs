@@ -1,4 +1,4 @@
-//! Materials, images and cameras, read when pictures are to be made.
+//! Materials, images and cameras, read for rendering.
 
 use super::{GltfSource, uri};
 use crate::IoError;
@@ -9,11 +9,11 @@ use sinew_geom::{
     Warning, Wrap,
 };
 
-/// How the surfaces of a file look, and its cameras. Images are read here, not with the geometry; those that are neither PNG nor JPEG, and
-/// external ones that are not there, are left out with a warning.
+/// Reads the materials, images and cameras of a file, for rendering. Leaves out with a warning: images that are neither
+/// PNG nor JPEG, and external images that do not exist.
 ///
 /// # Errors
-/// [`IoError`] says where the document is broken.
+/// [`IoError`] with the location of invalid data.
 pub fn read_appearance(source: &GltfSource) -> Result<(Appearance, Vec<Warning>), IoError> {
     let mut reader = Reader {
         source,
@@ -72,7 +72,7 @@ impl Reader<'_> {
         Ok(out)
     }
 
-    /// A number that may be left out.
+    /// An optional number.
     fn number(&self, place: &str, value: &Value, key: &str, default: f32) -> Result<f32, IoError> {
         match &value[key] {
             Value::Null => Ok(default),
@@ -82,7 +82,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Numbers that may be left out.
+    /// Optional numbers.
     fn numbers<const N: usize>(
         &self,
         place: &str,
@@ -128,7 +128,7 @@ impl Reader<'_> {
     }
 
     fn material(&mut self, place: &str, value: &Value) -> Result<Material, IoError> {
-        // Older files have the other model; its diffuse colour is the base colour of what is no metal.
+        // Older files use the specular-glossiness model. Its diffuse colour is the base colour of non-metals.
         let metallic = ("pbrMetallicRoughness", "baseColor");
         let glossy = ("extensions.KHR_materials_pbrSpecularGlossiness", "diffuse");
         let old = &value["extensions"]["KHR_materials_pbrSpecularGlossiness"];
@@ -173,7 +173,9 @@ impl Reader<'_> {
         let texture = &self.source.json["textures"][texture];
         let images = self.count("images");
         let Some(image) = self.index(&place_of_texture, texture, "source", images)? else {
-            let message = format!("{place_of_texture} has its image in an extension only");
+            let message = format!(
+                "{place_of_texture} has an image only in an extension that Sinew does not read; it is not shown"
+            );
             self.warn("texture_not_shown", message);
             return Ok(None);
         };
@@ -198,7 +200,7 @@ impl Reader<'_> {
         }))
     }
 
-    /// Scaled, then turned counter-clockwise as seen in the image, then moved.
+    /// Scales, then rotates counter-clockwise as seen in the image, then translates.
     fn image_from_uv(&self, place: &str, transform: &Value) -> Result<[[f32; 3]; 2], IoError> {
         let [x, y] = self.numbers(place, transform, "offset", [0.0; 2])?;
         let [sx, sy] = self.numbers(place, transform, "scale", [1.0; 2])?;
@@ -230,7 +232,7 @@ impl Reader<'_> {
                 ImageFormat::Jpeg
             } else {
                 let message =
-                    format!("{place} is neither PNG nor JPEG; its textures are not shown");
+                    format!("{place} is neither PNG nor JPEG; its textures are not shown; convert the image to PNG or JPEG");
                 reader.warn("image_not_shown", message);
                 return Ok(None);
             };
@@ -264,7 +266,7 @@ impl Reader<'_> {
             .ok_or_else(|| self.malformed(&place, view.to_string(), "a range inside its buffer"))
     }
 
-    /// Cameras of nodes; a camera on two nodes stands in both places.
+    /// Cameras of nodes. A camera that two nodes use gives two cameras.
     fn cameras(&mut self) -> Result<Vec<SceneCamera>, IoError> {
         let kinds = self.list("cameras", |reader, place, value| {
             let name = value["name"].as_str().unwrap_or_default().to_owned();
@@ -295,7 +297,7 @@ impl Reader<'_> {
             let given = single(&value[key]).filter(|&n| n > 0.0);
             given.ok_or_else(|| {
                 let found = value[key].to_string();
-                self.malformed(&format!("{place}.{key}"), found, "a number above zero")
+                self.malformed(&format!("{place}.{key}"), found, "a number greater than 0")
             })
         };
         let optional = |place: &str, value: &Value, key: &str| match &value[key] {
@@ -338,7 +340,7 @@ impl Reader<'_> {
     }
 }
 
-/// A number that single precision holds.
+/// A number that is finite in single precision.
 fn single(value: &Value) -> Option<f32> {
     value.as_f64().map(|n| n as f32).filter(|n| n.is_finite())
 }

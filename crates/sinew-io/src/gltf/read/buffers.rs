@@ -1,4 +1,4 @@
-//! Buffers: embedded, or where a URI says; and views into them.
+//! Buffers, embedded or external, and views into them.
 
 use super::compressed;
 use super::document::Document;
@@ -8,10 +8,10 @@ use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Names of the compression extension, which has two.
+/// The two names of the meshopt compression extension.
 pub(super) const MESHOPT: [&str; 2] = ["EXT_meshopt_compression", "KHR_meshopt_compression"];
 
-/// The bytes of every buffer; `None` for one that is only a placeholder for compressed data.
+/// The bytes of every buffer; `None` for a placeholder for compressed data.
 pub(super) fn load(
     doc: &Document,
     container: &Container,
@@ -42,7 +42,7 @@ pub(super) fn load(
             return Err(doc.malformed(
                 format!("{place}.byteLength"),
                 format!("{stated} bytes"),
-                format!("at most the {there} bytes that are there"),
+                format!("at most the {there} bytes of the data"),
             ));
         }
         loaded.range.end = loaded.range.start + usize::try_from(stated).unwrap_or(there);

@@ -9,7 +9,7 @@ use gltf_json::validation::Checked;
 use sinew_geom::{Channel, ChannelTarget, Clip, ClipError, Interpolation, LocalTransform};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most new names in one message.
+/// Maximum number of new names in one message.
 const MOST_NAMES: usize = 20;
 
 pub(super) fn read(
@@ -26,7 +26,8 @@ pub(super) fn read(
     Ok(clips)
 }
 
-/// Numbers clips that have the name of one before them (`walk`, `walk#2`, `walk#3`), so that each can be asked for. glTF lets them share a name.
+/// Renames clips with duplicate names (`walk`, `walk#2`, `walk#3`) so that each can be selected. glTF allows duplicate
+/// names.
 fn tell_apart(clips: &mut [Clip], warnings: &mut Warnings) {
     let mut taken: BTreeSet<String> = clips.iter().map(|c| c.name.clone()).collect();
     let mut last: BTreeMap<String, usize> = BTreeMap::new();
@@ -50,14 +51,14 @@ fn tell_apart(clips: &mut [Clip], warnings: &mut Warnings) {
         };
         renamed.truncate(MOST_NAMES);
         let message = format!(
-            "several clips have the same name; the later ones are called {}{more} here",
+            "several clips have the same name; Sinew renamed the later ones: {}{more}",
             renamed.join(", ")
         );
         warnings.push("clips_renamed", message);
     }
 }
 
-/// Channels left out, by reason.
+/// Counts of skipped channels, by reason.
 #[derive(Debug, Default)]
 struct Skipped {
     pointer: usize,
@@ -72,22 +73,25 @@ impl Skipped {
             (
                 self.pointer,
                 "pointer_channels_skipped",
-                "animate a property by KHR_animation_pointer",
+                "animate another property with KHR_animation_pointer",
             ),
-            (self.no_node, "channels_without_node", "name no node"),
+            (self.no_node, "channels_without_node", "have no target node"),
             (
                 self.matrix,
                 "channels_on_matrix_nodes",
-                "drive nodes with a fixed matrix",
+                "animate nodes that have a matrix",
             ),
             (
                 self.no_targets,
                 "channels_without_targets",
-                "drive weights of nodes without morph targets",
+                "animate weights of nodes without morph targets",
             ),
         ] {
             if count > 0 {
-                warnings.push(code, format!("{count} animation channels {why}; skipped"));
+                warnings.push(
+                    code,
+                    format!("{count} animation channels {why}; they are skipped"),
+                );
             }
         }
     }
@@ -111,10 +115,10 @@ fn read_clip(
             return Err(doc.malformed(
                 format!("{place}.target"),
                 format!(
-                    "{target:?} of node '{}' a second time",
+                    "a second channel for {target:?} of node '{}'",
                     tree.nodes[node].name
                 ),
-                "each property at most once an animation",
+                "one channel per property",
             ));
         }
         channels.push(read_channel(doc, tree, index, channel, node, target)?);
@@ -149,7 +153,7 @@ fn target_of(
     let Checked::Valid(property) = channel.target.path else {
         return Err(doc.malformed(
             format!("{place}.target.path"),
-            "another value",
+            "an invalid value",
             "translation, rotation, scale or weights",
         ));
     };
@@ -189,7 +193,7 @@ fn read_channel(
     let Checked::Valid(interpolation) = sampler_json.interpolation else {
         return Err(doc.malformed(
             format!("{place}.interpolation"),
-            "another value",
+            "an invalid value",
             "LINEAR, STEP or CUBICSPLINE",
         ));
     };
@@ -223,9 +227,9 @@ fn read_channel(
     let (times, values) = (times.numbers()?, values.numbers()?);
     Channel::new(node, target, interpolation, times, values, width).map_err(|e| {
         let (part, expected) = match e {
-            ClipError::ValueCount { .. } => ("output", "as many values as the keys need"),
+            ClipError::ValueCount { .. } => ("output", "the number of values that the keys need"),
             ClipError::NotFinite { .. } => ("output", "finite numbers"),
-            _ => ("input", "key times that rise"),
+            _ => ("input", "increasing key times"),
         };
         doc.malformed(format!("{place}.{part}"), e.to_string(), expected)
     })

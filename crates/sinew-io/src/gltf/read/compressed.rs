@@ -31,8 +31,8 @@ impl<const N: usize> Default for Element<N> {
     }
 }
 
-/// The decompressed bytes of view `index`. Lengths are checked first: the decoders of meshoptimizer take untrusted
-/// streams, but trust the counts and strides they are called with.
+/// Decompresses view `index`. Checks lengths first: meshoptimizer's decoders accept untrusted streams, but trust the
+/// counts and strides of the caller.
 pub(super) fn decode(doc: &Document, index: usize, extension: &Value) -> Result<Vec<u8>, IoError> {
     let place = format!("bufferViews[{index}].extensions.EXT_meshopt_compression");
     let wrong =
@@ -70,7 +70,7 @@ pub(super) fn decode(doc: &Document, index: usize, extension: &Value) -> Result<
     if !stride_ok {
         return Err(wrong(
             format!("{count} elements of stride {stride} in mode {}", c.mode),
-            "a count and stride that the mode allows",
+            "a count and stride that are valid for the mode",
         ));
     }
     if count > most {
@@ -92,12 +92,12 @@ pub(super) fn decode(doc: &Document, index: usize, extension: &Value) -> Result<
         _ => decode_attributes(encoded, stride, count),
     };
     let mut bytes =
-        decoded.map_err(|e| wrong(format!("a broken stream ({e})"), "a meshoptimizer stream"))?;
+        decoded.map_err(|e| wrong(format!("a damaged stream ({e})"), "a meshoptimizer stream"))?;
     let filter = c.filter.as_deref().unwrap_or("NONE");
     if !apply_filter(filter, stride, &mut bytes) {
         return Err(wrong(
             format!("filter {filter:?} on elements of {stride} bytes"),
-            "NONE, OCTAHEDRAL, QUATERNION, EXPONENTIAL or COLOR with a fitting stride",
+            "NONE, OCTAHEDRAL, QUATERNION, EXPONENTIAL or COLOR with a valid stride",
         ));
     }
     Ok(bytes)

@@ -12,8 +12,7 @@ use std::sync::Arc;
 const MAGIC: &[u8; 4] = b"glTF";
 const CHUNK_JSON: u32 = 0x4E4F_534A;
 const CHUNK_BIN: u32 = 0x004E_4942;
-/// Stands for the missing node of a channel that is driven through an extension: the document types know no
-/// channel without one.
+/// Stands for the missing target node of a channel that an extension drives. The document types require a node.
 pub(super) const NO_NODE: u32 = u32::MAX;
 
 /// The two parts of a file: document and embedded binary.
@@ -35,7 +34,7 @@ fn malformed(path: &Path, place: String, found: String, expected: impl Into<Stri
     }
 }
 
-/// Splits a GLB or takes plain JSON; parses the document.
+/// Splits a GLB or takes plain JSON. Parses the document.
 pub(super) fn open(bytes: Vec<u8>, path: &Path) -> Result<Container, IoError> {
     let owner = Arc::new(bytes);
     let (json_range, bin) = if owner.starts_with(MAGIC) {
@@ -93,8 +92,8 @@ fn split_glb(bytes: &[u8], path: &Path) -> Result<Chunks, IoError> {
         return Err(malformed(
             path,
             format!("byte {}", bytes.len()),
-            format!("the end of the file after {} bytes", bytes.len()),
-            "a GLB header of 12 bytes",
+            format!("the end of the file", bytes.len()),
+            "a GLB header (12 bytes)",
         ));
     };
     if version != 2 {
@@ -143,7 +142,7 @@ fn chunk_at(bytes: &[u8], at: usize, path: &Path) -> Result<(u32, Range<usize>),
             path,
             format!("byte {at}"),
             format!("{} bytes", bytes.len() - at),
-            "a chunk header of 8 bytes",
+            "a chunk header (8 bytes)",
         ));
     };
     let start = at + 8;
@@ -171,7 +170,7 @@ fn parse_root(text: &str, json: &Value, path: &Path) -> Result<gltf_json::Root, 
         } else {
             place
         };
-        malformed(path, place, found, "a document as glTF 2.0 describes it")
+        malformed(path, place, found, "a valid glTF 2.0 document")
     })
 }
 
@@ -189,14 +188,15 @@ fn check_version(json: &Value, path: &Path) -> Result<(), IoError> {
         None => Err(malformed(
             path,
             "asset.version".into(),
-            "nothing".into(),
+            "no version".into(),
             "\"2.0\"",
         )),
     }
 }
 
-/// A copy with the members that glTF makes optional and the document types do not: the nodes of a scene, the node of an animation channel. Pointers
-/// to a transform become plain channels ([`plain_channels`]). `None` where nothing changes.
+/// A copy with members that are optional in glTF but required by the document types: the nodes of a scene, the node of
+/// an animation channel. Pointers to a node transform become plain channels ([`plain_channels`]). `None` if nothing
+/// changes.
 fn completed(json: &Value) -> Option<Value> {
     let lacks_nodes = |s: &Value| s.is_object() && s.get("nodes").is_none();
     let lacks_node = |c: &Value| c["target"].is_object() && c["target"].get("node").is_none();
@@ -227,7 +227,8 @@ fn channels_mut(json: &mut Value) -> impl Iterator<Item = &mut Value> {
     channels.flatten()
 }
 
-/// Makes channels whose `KHR_animation_pointer` leads to the translation, rotation, scale or weights of a node what they are without that extension.
+/// Converts channels whose `KHR_animation_pointer` targets the translation, rotation, scale or weights of a node into
+/// plain channels.
 pub(crate) fn plain_channels(json: &mut Value) {
     for channel in channels_mut(json) {
         let target = &mut channel["target"];
@@ -246,7 +247,7 @@ pub(crate) fn plain_channels(json: &mut Value) {
     }
 }
 
-/// What a document without a file is called in errors.
+/// Name of a document without a file, for errors.
 pub(super) fn display_path(name: &str, base_dir: Option<&Path>) -> PathBuf {
     base_dir.map_or_else(|| PathBuf::from(name), |d| d.join(name))
 }

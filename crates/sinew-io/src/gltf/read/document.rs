@@ -1,4 +1,4 @@
-//! The parsed document with its bytes, and how errors about it are made.
+//! The parsed document with its bytes, and errors about it.
 
 use super::GltfBuffer;
 use super::container::Container;
@@ -9,22 +9,22 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Bytes that any file may unpack to, however small it is.
+/// Bytes that any file may unpack to, even a small one.
 const FREE_BYTES: u64 = 64 << 20;
-/// Bytes that a file may unpack to for each byte it has. Shared meshes, accessors without bytes and compressed views
-/// multiply; without a limit a document of a kilobyte could ask for all memory there is.
+/// Unpacked bytes allowed per byte of the file. Shared meshes, accessors without bytes and compressed views multiply
+/// data. Without this limit, a file of 1 kB could require all memory.
 const BYTES_FOR_A_BYTE: u64 = 1024;
 
-/// Everything the other modules read from.
+/// All data that the other modules read.
 #[derive(Debug)]
 pub(super) struct Document {
     pub(super) path: PathBuf,
     pub(super) json: Value,
     pub(super) root: gltf_json::Root,
     pub(super) buffers: Vec<Option<GltfBuffer>>,
-    /// Decompressed bytes of each view that is compressed.
+    /// Decompressed bytes of each compressed view.
     pub(super) decompressed: Vec<Option<Arc<Vec<u8>>>>,
-    /// Bytes that may still be unpacked.
+    /// Remaining bytes of the limit.
     budget: Cell<u64>,
 }
 
@@ -75,7 +75,7 @@ impl Document {
         }
     }
 
-    /// Takes `count` elements of `size` bytes from what the file may unpack to; call it before they are allocated.
+    /// Reserves `count` elements of `size` bytes from the limit for unpacked data. Call it before you allocate them.
     pub(super) fn spend(&self, place: &str, count: usize, size: usize) -> Result<(), IoError> {
         let bytes = (count as u64).saturating_mul(size as u64);
         match self.budget.get().checked_sub(bytes) {
@@ -85,16 +85,16 @@ impl Document {
             }
             None => Err(self.malformed(
                 place,
-                format!("{bytes} bytes more than the file may unpack to"),
+                format!("{bytes} more bytes of unpacked data, which exceeds the limit"),
                 format!(
-                    "at most {BYTES_FOR_A_BYTE} bytes for each byte of the file, and {} MiB",
+                    "in total at most {BYTES_FOR_A_BYTE} bytes per byte of the file, plus {} MiB",
                     FREE_BYTES >> 20
                 ),
             )),
         }
     }
 
-    /// The error for an index that points past its list.
+    /// The error for an index out of range.
     pub(super) fn no_such(&self, place: &str, list: &str, index: usize, count: usize) -> IoError {
         self.malformed(
             place,
@@ -117,7 +117,7 @@ impl Document {
         let Some(bytes) = entry else {
             return Err(self.malformed(
                 place,
-                format!("buffers[{buffer}], which holds no data"),
+                format!("buffers[{buffer}], which has no data"),
                 "a buffer with data",
             ));
         };
@@ -157,7 +157,7 @@ impl Document {
     }
 }
 
-/// Collects repairs; the same code twice is said twice, so callers count first.
+/// Collects warnings. It does not merge equal codes; callers count first.
 #[derive(Debug, Default)]
 pub(super) struct Warnings(pub(super) Vec<Warning>);
 

@@ -1,4 +1,4 @@
-//! Extensions: which are read, which may be left alone, and what is said about the others.
+//! Extensions: supported ones, ignored ones, and warnings for the others.
 
 use super::GRAPH_EXTENSION;
 use super::document::{Document, Warnings};
@@ -10,7 +10,7 @@ use std::path::Path;
 const DRACO: &str = "KHR_draco_mesh_compression";
 const INSTANCES: &str = "EXT_mesh_gpu_instancing";
 
-/// Extensions that this reader reads, or that a file may require without harm.
+/// Extensions that this reader supports, or that a file may require without effect on the result.
 const KNOWN_EXTENSIONS: [&str; 7] = [
     "KHR_mesh_quantization",
     "EXT_meshopt_compression",
@@ -21,7 +21,7 @@ const KNOWN_EXTENSIONS: [&str; 7] = [
     GRAPH_EXTENSION,
 ];
 
-/// Families of extensions about looks only; they travel along in the document.
+/// Families of extensions that only affect appearance. Writers copy them.
 const APPEARANCE_PREFIXES: [&str; 4] = [
     "KHR_materials_",
     "KHR_texture_",
@@ -29,7 +29,7 @@ const APPEARANCE_PREFIXES: [&str; 4] = [
     "MSFT_texture_",
 ];
 
-/// Parts of the names of extensions that change neither geometry nor motion, of any vendor.
+/// Parts of names of extensions, of any vendor, that change neither geometry nor motion.
 const HARMLESS_PARTS: [&str; 14] = [
     "_audio",
     "_features",
@@ -47,7 +47,7 @@ const HARMLESS_PARTS: [&str; 14] = [
     "_xmp",
 ];
 
-/// The same, by whole names. Primitives compressed with Draco are refused where they have no other copy.
+/// As above, by full name. Primitives that only have Draco data are an error.
 const HARMLESS: [&str; 5] = [
     DRACO,
     "FB_ngon_encoding",
@@ -56,7 +56,7 @@ const HARMLESS: [&str; 5] = [
     "VRMC_vrm_animation",
 ];
 
-/// Most names in one message.
+/// Maximum number of names in one message.
 const MOST_NAMES: usize = 8;
 
 fn is_known(name: &str) -> bool {
@@ -65,9 +65,9 @@ fn is_known(name: &str) -> bool {
 
 fn unsupported(path: &Path, place: String, name: &str) -> IoError {
     let help = if name.contains("draco") {
-        "export the file without Draco compression (meshopt compression can be read)"
+        "export the file without Draco compression (meshopt compression is supported)"
     } else {
-        "export the file without it"
+        "export the file without this extension"
     };
     IoError::Unsupported {
         path: path.to_owned(),
@@ -85,7 +85,7 @@ pub(super) fn check_required(root: &gltf_json::Root, path: &Path) -> Result<(), 
     }
 }
 
-/// Refuses a primitive that is there in Draco's code only, whether or not the file says that it requires it.
+/// Returns an error for a primitive that only has Draco data, even if the file does not require the extension.
 pub(super) fn check_compression(
     doc: &Document,
     mesh: usize,
@@ -107,7 +107,7 @@ pub(super) fn check_compression(
     }
 }
 
-/// One warning for each extension in use that may move or make geometry and that nothing here reads, with the nodes that carry it.
+/// Warns once for each unsupported extension that may move or add geometry, with the nodes that use it.
 pub(super) fn warn_of_unread(doc: &Document, warnings: &mut Warnings) {
     let is_harmless = |name: &str| {
         HARMLESS.contains(&name) || HARMLESS_PARTS.iter().any(|part| name.contains(part))
@@ -152,8 +152,8 @@ pub(super) fn warn_of_unread(doc: &Document, warnings: &mut Warnings) {
             ("each mesh is read once", "export the instances as nodes")
         } else {
             (
-                "geometry or motion that it adds is missing",
-                "bake it into nodes, meshes and animations before the export",
+                "its geometry or motion is missing",
+                "convert it to nodes, meshes and animations before you export the file",
             )
         };
         let message = format!("the extension {name}{of_nodes} is not supported: {what}; {help}");
@@ -161,7 +161,7 @@ pub(super) fn warn_of_unread(doc: &Document, warnings: &mut Warnings) {
     }
 }
 
-/// How many instances a node asks for: the elements of its largest accessor.
+/// Number of instances of a node: the element count of its largest accessor.
 fn instances(doc: &Document, extension: &Value) -> u64 {
     let accessors = extension["attributes"].as_object().into_iter().flatten();
     let accessors = accessors.filter_map(|(_, a)| usize::try_from(a.as_u64()?).ok());

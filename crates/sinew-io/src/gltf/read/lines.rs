@@ -1,4 +1,4 @@
-//! Lines as strands: vertices in the order of polylines.
+//! Line primitives as strands: vertices in the order of the polylines.
 
 use super::document::{Document, Warnings};
 use super::primitive::Primitive;
@@ -7,8 +7,9 @@ use crate::gltf_write::GLTF_THICKNESS;
 use gltf_json::mesh::Mode;
 use sinew_geom::{Attribute, THICKNESS};
 
-/// A primitive of lines whose indices have been checked, its vertices brought into the order of its strands: a vertex that several strands pass is
-/// there as often. A line goes on where the next one begins at its end. `None` for a line of fewer than two vertices, with a warning.
+/// Converts a line primitive with checked indices to strands, with vertices in strand order. A vertex that several
+/// strands share is duplicated. A line continues where the next one starts at its end. `None` with a warning for fewer
+/// than two vertices.
 pub(super) fn into_strands(
     doc: &Document,
     json: &gltf_json::mesh::Primitive,
@@ -24,9 +25,9 @@ pub(super) fn into_strands(
     }
     let polylines = polylines(mode, indices);
     if polylines.is_empty() {
-        let count = ["no vertex", "a single vertex"][indices.len().min(1)];
+        let count = ["no vertices", "a single vertex"][indices.len().min(1)];
         let message = format!(
-            "{} is a line of {count}, which is no strand; it was skipped",
+            "{} is a line with {count}; it was skipped, since a strand needs at least 2 vertices",
             primitive.place
         );
         warnings.push("primitive_skipped", message);
@@ -40,8 +41,9 @@ pub(super) fn into_strands(
         return Err(IoError::Unsupported {
             path: doc.path.clone(),
             place,
-            feature: "lines with morph targets that do not use each vertex once, in order".into(),
-            help: "write the vertices of each strand one after another".into(),
+            feature: "a line primitive with morph targets whose indices are not 0, 1, 2, ..."
+                .into(),
+            help: "export the vertices of each strand in sequence, without shared vertices".into(),
         });
     }
     doc.spend(&place, order.len(), 64)?;

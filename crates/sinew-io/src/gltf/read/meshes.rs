@@ -1,4 +1,4 @@
-//! One mesh for each node that carries one: primitives joined, in scene space at bind.
+//! One mesh per node with geometry: primitives joined, in scene space at bind.
 
 use super::document::{Document, Warnings};
 use super::nodes::Tree;
@@ -20,19 +20,19 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub(super) struct Meshes {
     pub(super) meshes: Vec<Mesh>,
-    /// What primitives of lines hold.
+    /// Content of line primitives.
     pub(super) strands: Vec<Mesh>,
-    /// File node of each of those.
+    /// File node of each entry of `strands`.
     pub(super) strand_nodes: Vec<usize>,
-    /// File node of each of the meshes.
+    /// File node of each entry of `meshes`.
     pub(super) nodes: Vec<usize>,
-    /// Scene space at bind from the space of the stored positions, of each.
+    /// Per mesh: scene space at bind from the space of the stored positions.
     pub(super) bind_from_file: Vec<Affine<f64>>,
-    /// Of each of the meshes, where the vertices of each primitive are.
+    /// Per mesh: the vertices of each primitive.
     pub(super) primitives: Vec<Vec<PrimitiveVertices>>,
 }
 
-/// What weight hygiene repaired, over all meshes.
+/// Repairs of skin weights, over all meshes.
 #[derive(Debug)]
 struct Hygiene {
     unnormalised: usize,
@@ -40,7 +40,7 @@ struct Hygiene {
     empty: usize,
 }
 
-/// Reads the meshes of all nodes; nodes without a skin get a joint of their own in `palette`.
+/// Reads the meshes of all nodes. Nodes without a skin get their own joint in `palette`.
 pub(super) fn read(
     doc: &Document,
     tree: &Tree,
@@ -93,7 +93,7 @@ pub(super) fn read(
                 continue;
             }
             let influences = influences(doc, &mut primitives, &placing, &mut hygiene)?;
-            // People know the name of the node; that of the data is often a program's own (`Cube.125`).
+            // Users know the name of the node. The name of the data is often generated (`Cube.125`).
             let data_name = doc.root.meshes[mesh.value()].name.clone();
             let data_name = data_name.unwrap_or_else(|| format!("mesh_{}", mesh.value()));
             let of_node = doc.root.nodes[file].name.as_ref().filter(|n| !n.is_empty());
@@ -107,8 +107,8 @@ pub(super) fn read(
             let baked = space::bake(&mut out, &placing.bind_from_file).map_err(|what| {
                 doc.malformed(
                     format!("nodes[{file}].mesh"),
-                    format!("{what} that are not finite in the space of the scene"),
-                    "smaller numbers",
+                    format!("{what} that are not finite in scene space"),
+                    "finite numbers; reduce the scale of the nodes",
                 )
             })?;
             warn_of_rounding(&out, baked, &tree.nodes[rig].name, warnings);
@@ -128,7 +128,8 @@ pub(super) fn read(
     Ok(all)
 }
 
-/// Nodes far from the origin put vertices where single precision is coarse; `loss` is how far it moved them at most.
+/// Warns if a node is so far from the origin that single precision is coarse. `loss` is the largest rounding error in
+/// metres.
 fn warn_of_rounding(mesh: &Mesh, loss: f64, node: &str, warnings: &mut Warnings) {
     let Some((low, high)) = sinew_geom::bounds(&mesh.positions) else {
         return;
@@ -139,7 +140,7 @@ fn warn_of_rounding(mesh: &Mesh, loss: f64, node: &str, warnings: &mut Warnings)
         warnings.push(
             "positions_rounded",
             format!(
-                "node '{node}' puts '{}' up to {farthest:.0} m from the origin: single precision moves its vertices by up to {:.3} mm; move the node near the origin",
+                "node '{node}' places '{}' up to {farthest:.0} m from the origin; in single precision, its vertices move by up to {:.3} mm; move the node to the origin",
                 mesh.name,
                 loss * 1e3
             ),
@@ -147,7 +148,7 @@ fn warn_of_rounding(mesh: &Mesh, loss: f64, node: &str, warnings: &mut Warnings)
     }
 }
 
-/// What holds for every mesh, used or not.
+/// Checks for every mesh, used or not.
 fn check_meshes(doc: &Document) -> Result<(), IoError> {
     for (index, mesh) in doc.root.meshes.iter().enumerate() {
         let targets = |p: &gltf_json::mesh::Primitive| p.targets.as_ref().map_or(0, Vec::len);
@@ -170,10 +171,10 @@ fn check_meshes(doc: &Document) -> Result<(), IoError> {
     Ok(())
 }
 
-/// Where a mesh is put and what moves it.
+/// Space of a mesh and the joints that move it.
 struct Placing {
     bind_from_file: Affine<f64>,
-    /// First joint and number of joints of the skin; `None` where a single joint carries the mesh.
+    /// First joint and joint count of the skin; `None` if a single joint carries the mesh.
     skin: Option<Skin>,
     rigid_joint: u32,
 }
@@ -188,7 +189,7 @@ impl Placing {
             };
         }
         let scene_from_node = tree.scene_from_node[rig];
-        // A node that is flat at rest (scale zero) cannot be undone: its mesh stays in the space of the node.
+        // A node with scale zero at rest cannot be inverted: its mesh stays in node space.
         let inverse = scene_from_node.inverse().filter(Affine::is_finite);
         let rigid_joint = index32(palette.len());
         palette.push(Joint {
@@ -203,7 +204,7 @@ impl Placing {
     }
 }
 
-/// The skin that moves the mesh, if both the node and the vertices say so.
+/// The skin of a mesh, if both the node and the vertices have skin data.
 fn skin_of<'a>(
     doc: &Document,
     file: usize,
@@ -217,7 +218,7 @@ fn skin_of<'a>(
             warnings.push(
                 "joints_without_skin",
                 format!(
-                    "nodes[{file}] has a mesh with JOINTS_0 and no skin; the weights were ignored"
+                    "nodes[{file}] has a mesh with JOINTS_0 but no skin; the weights are ignored"
                 ),
             );
         }
@@ -230,7 +231,9 @@ fn skin_of<'a>(
     if bound == 0 {
         warnings.push(
             "skin_without_joints",
-            format!("nodes[{file}] has a skin, its mesh has no JOINTS_0; it follows the node"),
+            format!(
+                "nodes[{file}] has a skin, but its mesh has no JOINTS_0; the mesh follows the node"
+            ),
         );
         return Ok(None);
     }
@@ -303,7 +306,7 @@ fn report(hygiene: &Hygiene, warnings: &mut Warnings) {
         warnings.push(
             "weights_not_normalised",
             format!(
-                "the weights of {} vertices do not sum to 1 (smallest sum {:.3}); they were normalised",
+                "the weights of {} vertices do not add up to 1 (smallest sum {:.3}); they were normalised",
                 hygiene.unnormalised, hygiene.smallest_sum
             ),
         );
@@ -312,14 +315,14 @@ fn report(hygiene: &Hygiene, warnings: &mut Warnings) {
         warnings.push(
             "weights_zero",
             format!(
-                "{} vertices have no weight above zero; they follow the first joint of their skin",
+                "{} vertices have no weight above 0; they follow the first joint of their skin",
                 hygiene.empty
             ),
         );
     }
 }
 
-/// Where the vertices of each primitive of a mesh come to be when these are joined; nowhere for those that are not among them.
+/// The vertices of each primitive of a mesh after joining; empty for primitives that are not read.
 fn places(doc: &Document, mesh: usize, primitives: &[Primitive]) -> Vec<PrimitiveVertices> {
     let mut out = vec![PrimitiveVertices::default(); doc.root.meshes[mesh].primitives.len()];
     let mut base = 0;
@@ -337,7 +340,7 @@ fn places(doc: &Document, mesh: usize, primitives: &[Primitive]) -> Vec<Primitiv
     out
 }
 
-/// Appends, without a copy where there is nothing yet.
+/// Appends. Moves the first list without a copy.
 fn append<T>(to: &mut Vec<T>, mut from: Vec<T>) {
     if to.is_empty() {
         *to = from;
@@ -346,9 +349,10 @@ fn append<T>(to: &mut Vec<T>, mut from: Vec<T>) {
     }
 }
 
-/// One mesh of all primitives. Primitives that share their vertices are parts over one range of vertices. Sets that only some primitives have are filled
-/// (UV 0, colour white). Primitives without normals are flat: beside others they get smooth normals, for nodes to turn. Tangents and user attributes must be
-/// in all, else they are dropped with a warning.
+/// Joins all primitives to one mesh. Primitives that share their vertices become parts over one vertex range. Attribute
+/// sets that some primitives lack are filled (UV 0, colour white). Primitives without normals are flat: next to others
+/// they get smooth normals, which nodes can transform. Tangents and user attributes that some primitives lack are
+/// dropped with a warning.
 fn join(
     doc: &Document,
     mesh: usize,
@@ -454,9 +458,9 @@ fn join(
     Ok(out)
 }
 
-/// User attributes that some primitive lacks or has in another shape than the first that has it.
+/// User attributes that a primitive lacks, or has in another shape than the first primitive that has it.
 fn partial_attributes(primitives: &[Primitive]) -> BTreeSet<String> {
-    // In one pass: thousands of primitives may each bring names of their own.
+    // In one pass: thousands of primitives may each have different names.
     let mut found: BTreeMap<&String, (std::mem::Discriminant<Attribute>, usize)> = BTreeMap::new();
     for (name, attribute) in primitives.iter().flat_map(|p| &p.attributes) {
         let shape = std::mem::discriminant(attribute);
@@ -470,7 +474,7 @@ fn partial_attributes(primitives: &[Primitive]) -> BTreeSet<String> {
         .collect()
 }
 
-/// Removes what not every primitive has in the same shape.
+/// Removes attributes that not every primitive has in the same shape.
 fn drop_partial(mesh: usize, primitives: &mut [Primitive], warnings: &mut Warnings) {
     let mut dropped = Vec::new();
     let in_all = |has: fn(&Primitive) -> bool| primitives.iter().all(has);
@@ -491,7 +495,7 @@ fn drop_partial(mesh: usize, primitives: &mut [Primitive], warnings: &mut Warnin
         warnings.push(
             "attributes_dropped",
             format!(
-                "not every primitive of meshes[{mesh}] has {}; dropped",
+                "some primitives of meshes[{mesh}] lack {}; dropped from the mesh",
                 dropped.join(", ")
             ),
         );

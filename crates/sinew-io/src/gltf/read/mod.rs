@@ -1,20 +1,27 @@
-//! Reading glTF 2.0.
+//! Reader of glTF 2.0.
 //!
-//! Positions come out in scene space at bind, whatever the file stores: a node transform, a quantisation scale or
-//! the units of a skin are baked into the mesh and taken out of the inverse bind matrices again
-//! ([`sinew_geom::Joint::joint_from_bind`]). A mesh without a skin follows a joint of its own, so that every mesh
-//! has influences.
+//! Positions are in scene space at bind in metres. Node transforms, quantisation scales and skin units are baked into
+//! the mesh and removed from the inverse bind matrices ([`sinew_geom::Joint::joint_from_bind`]). A mesh without a skin
+//! gets its own joint. Thus every mesh has influences.
 //!
-//! Read: triangles (lists, strips, fans; with and without indices), any number of influence sets, UV and colour
-//! sets, `_CUSTOM` attributes (stored without the underscore), morph targets, sparse and interleaved accessors, all component types, skins, node
-//! trees with matrices, animations (also those of `KHR_animation_pointer` that lead to a node's transform or weights);
-//! `KHR_mesh_quantization`, `EXT_meshopt_compression` and
-//! `KHR_meshopt_compression`; a deformer graph under `extensions.SINEW_graph`.
+//! Supported: triangles (lists, strips, fans, with and without indices), lines as strands, any number of influence, UV
+//! and colour sets, `_CUSTOM` attributes (stored without the underscore), morph targets, sparse and interleaved
+//! accessors, all component types, skins, node trees with matrices, animations, `KHR_animation_pointer` on transforms
+//! and weights of nodes, `KHR_mesh_quantization`, `EXT_meshopt_compression`, `KHR_meshopt_compression`, and a deformer
+//! graph under `extensions.SINEW_graph`.
 //!
-//! Repaired with a warning: weights that do not sum to one, vertices without weights. Skipped with a warning:
-//! points, lines of one vertex, meshes outside the scene, channels that drive what cannot be driven, extensions that
-//! move or make geometry and are not read (instances are read as one mesh). Of clips with one name the later ones are
-//! renamed (`walk#2`), with a warning. Joint indices out of range are ignored where their weight is zero.
+//! Cases with a warning:
+//!
+//! | found | result |
+//! |---|---|
+//! | weights that do not add up to 1 | normalised |
+//! | vertices without weights | follow the first joint |
+//! | points, lines of one vertex, meshes outside the scene | skipped |
+//! | channels without a valid target | skipped |
+//! | unsupported extensions that add geometry or motion | ignored; instances are read as one mesh |
+//! | clips with the same name | later ones are renamed (`walk#2`) |
+//!
+//! A joint index out of range is ignored if its weight is zero.
 
 mod accessor;
 mod appearance;
@@ -50,13 +57,14 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Most vertices over all meshes of a file. Nodes may share a mesh, so a small file could ask for any number.
+/// Maximum number of vertices in all meshes of a file. Nodes can share a mesh; without this limit, a small file could
+/// require any number.
 pub const MAX_VERTICES: usize = 1 << 28;
 
-/// Root extension that carries a deformer graph: `{"version": "1.0", "graph": {...}}`.
+/// Root extension with a deformer graph: `{"version": "1.0", "graph": {...}}`.
 pub const GRAPH_EXTENSION: &str = "SINEW_graph";
 
-/// Bytes shared with the file they came from.
+/// Bytes of a buffer, shared with the file that contains it.
 #[derive(Clone, Debug)]
 pub struct GltfBuffer {
     owner: Arc<Vec<u8>>,
@@ -78,19 +86,19 @@ impl GltfBuffer {
     }
 }
 
-/// Where the vertices of a primitive of the document are in the mesh of the asset.
+/// Maps the vertices of a primitive in the document to vertices of the asset's mesh.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PrimitiveVertices {
-    /// Number of vertices that its accessors hold; 0 for points and lines.
+    /// Number of vertices in its accessors; 0 for points and lines.
     pub stored: usize,
-    /// Vertices of the mesh of the asset. Primitives over the same accessors have the same.
+    /// Vertex range in the asset's mesh. Primitives with the same accessors have the same range.
     pub vertices: Range<usize>,
-    /// Which of the stored vertices these are, rising; `None` for all.
+    /// Rows of the accessors that were read, increasing; `None` for all.
     pub rows: Option<Arc<[u32]>>,
 }
 
 impl PrimitiveVertices {
-    /// The row of its accessors that a vertex of the mesh was read from, if it is of this primitive.
+    /// Accessor row of a mesh vertex; `None` if the vertex belongs to another primitive.
     pub fn row_of(&self, vertex: usize) -> Option<usize> {
         let place = vertex.checked_sub(self.vertices.start);
         let place = place.filter(|_| vertex < self.vertices.end)?;
@@ -100,7 +108,7 @@ impl PrimitiveVertices {
         }
     }
 
-    /// For each row of the accessors a vertex of the mesh: the one that it became, or the next that was read.
+    /// For each accessor row: the mesh vertex of this row, or of the next row that was read.
     pub fn vertex_of_rows(&self) -> impl Iterator<Item = usize> + '_ {
         let last = self.vertices.end.saturating_sub(1);
         (0..self.stored).map(move |row| match &self.rows {
@@ -113,44 +121,44 @@ impl PrimitiveVertices {
     }
 }
 
-/// The document that an asset came from: what a writer needs to carry materials, textures and images over.
+/// The document of an asset. Writers copy materials, textures and images from it.
 #[derive(Clone, Debug, Default)]
 pub struct GltfSource {
     /// The file, for messages.
     pub path: PathBuf,
-    /// The folder in which external files are looked for, if any.
+    /// Folder of external files, if any.
     pub base_dir: Option<PathBuf>,
-    /// The JSON document as it was.
+    /// The original JSON document.
     pub json: Value,
-    /// Bytes of each buffer; `None` for one that only reserves room for compressed data.
+    /// Bytes of each buffer; `None` for a placeholder for compressed data.
     pub buffers: Vec<Option<GltfBuffer>>,
-    /// Decompressed bytes of each buffer view that is compressed.
+    /// Decompressed bytes of each compressed buffer view.
     pub decompressed: Vec<Option<Arc<Vec<u8>>>>,
-    /// Index into [`Rig::nodes`] of each node of the document.
+    /// Index in [`Rig::nodes`] of each node of the document.
     pub rig_node_of_node: Vec<usize>,
-    /// Node of the document that carries each of [`Asset::meshes`].
+    /// Document node of each of [`Asset::meshes`].
     pub node_of_mesh: Vec<usize>,
-    /// Scene space at bind from the space of the stored positions, of each of [`Asset::meshes`].
+    /// For each of [`Asset::meshes`]: scene space at bind from the space of the stored positions.
     pub bind_from_file: Vec<Affine<f64>>,
-    /// For each of [`Asset::meshes`], where the vertices of each primitive of its mesh in the document are.
+    /// For each of [`Asset::meshes`]: the vertex ranges of the primitives of its document mesh.
     pub primitives_of_mesh: Vec<Vec<PrimitiveVertices>>,
-    /// Entries of [`Rig::joints`] that each skin of the document became.
+    /// Range in [`Rig::joints`] of each skin of the document.
     pub joints_of_skin: Vec<Range<usize>>,
 }
 
-/// A file, read.
+/// A glTF file.
 #[derive(Clone, Debug, Default)]
 pub struct GltfFile {
-    /// Meshes, rig, clips.
+    /// Meshes, rig and clips.
     pub asset: Asset,
     /// The rest of the document.
     pub document: GltfSource,
 }
 
-/// Reads a `.gltf` or `.glb` file. External buffers must lie in its folder.
+/// Reads a `.gltf` or `.glb` file. External buffers must be in the same folder.
 ///
 /// # Errors
-/// [`IoError`] says where the file is broken, or what it uses that is not supported.
+/// [`IoError`] with the location of invalid or unsupported data.
 pub fn read_gltf(path: &Path) -> Result<GltfFile, IoError> {
     let bytes = std::fs::read(path).map_err(|source| IoError::Read {
         path: path.to_owned(),
@@ -162,8 +170,8 @@ pub fn read_gltf(path: &Path) -> Result<GltfFile, IoError> {
     read_gltf_bytes(bytes, path.parent(), &name)
 }
 
-/// Reads a `.gltf` or `.glb` file from memory. `name` is its file name, for errors and the name of the asset;
-/// without `base_dir` external buffers are refused.
+/// Reads a `.gltf` or `.glb` file from memory. `name` is its file name, for errors and as the asset name. Without
+/// `base_dir`, external buffers are an error.
 ///
 /// # Errors
 /// As [`read_gltf`].
@@ -203,7 +211,7 @@ fn read_document(
     } = meshes::read(&doc, &tree, &skins, &mut palette, &mut warnings)?;
     let graph = graph(&doc)?;
     let rig = Rig::new(std::mem::take(&mut tree.nodes), palette)
-        .map_err(|e| doc.malformed("nodes", e.to_string(), "a tree"))?;
+        .map_err(|e| doc.malformed("nodes", e.to_string(), "a tree of nodes"))?;
     let meshes_and_nodes = meshes.iter_mut().zip(&node_of_mesh);
     for (mesh, &node) in meshes_and_nodes.chain(strands.iter_mut().zip(&strand_nodes)) {
         mesh.morph_offset = rig.nodes()[tree.rig_from_file[node]].morph_offset;
@@ -234,7 +242,7 @@ fn read_document(
     })
 }
 
-/// The deformer graph that travels in the file.
+/// The deformer graph in the file.
 fn graph(doc: &Document) -> Result<Option<String>, IoError> {
     let extension = &doc.json["extensions"][GRAPH_EXTENSION];
     if extension.is_null() {
@@ -248,7 +256,7 @@ fn graph(doc: &Document) -> Result<Option<String>, IoError> {
                 path: doc.path.clone(),
                 place: format!("{place}.version"),
                 feature: format!("graph version {v}"),
-                help: "update the program, or save the graph as version 1".into(),
+                help: "update Sinew, or save the graph as version 1".into(),
             });
         }
         None => {

@@ -1,4 +1,4 @@
-//! Morph targets, kept for the vertices that move only.
+//! Morph targets, stored only for vertices that move.
 
 use super::document::Document;
 use super::primitive::Primitive;
@@ -8,7 +8,7 @@ use sinew_geom::{MorphTarget, index32};
 
 type Deltas = Option<Vec<[f32; 3]>>;
 
-/// The targets of a mesh over its primitives, which all have equally many.
+/// The targets of a mesh over its primitives, which all have the same number of targets.
 pub(super) fn read(
     doc: &Document,
     mesh: usize,
@@ -16,7 +16,7 @@ pub(super) fn read(
 ) -> Result<Vec<MorphTarget>, IoError> {
     let json = &doc.root.meshes[mesh];
     let count = json.primitives[0].targets.as_ref().map_or(0, Vec::len);
-    // Nodes that share a mesh each get targets of their own, even where nothing moves.
+    // Nodes that share a mesh each get their own targets.
     doc.spend(
         &format!("meshes[{mesh}].primitives[0].targets"),
         count,
@@ -33,7 +33,7 @@ pub(super) fn read(
         .collect()
 }
 
-/// The names of the targets of a mesh: its own, else those of the first primitive that has some, as VRM 0.x keeps them; null without.
+/// Target names of a mesh: its own, else those of the first primitive with names (VRM 0.x), else null.
 pub(crate) fn target_names(mesh: &Value) -> &Value {
     let primitives = mesh["primitives"].as_array().into_iter().flatten();
     let mut lists = std::iter::once(mesh)

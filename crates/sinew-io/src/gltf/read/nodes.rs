@@ -5,19 +5,19 @@ use crate::IoError;
 use sinew_geom::nalgebra::Quaternion;
 use sinew_geom::{Affine, LocalTransform, Node, Quat, Trs, Vec3};
 
-/// Nodes in rig order, and how file and rig order map to each other.
+/// Nodes in rig order, and the mapping between file order and rig order.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     pub(super) nodes: Vec<Node>,
-    /// Rig index of each node of the file.
+    /// Rig index of each file node.
     pub(super) rig_from_file: Vec<usize>,
-    /// File index of each node of the rig.
+    /// File index of each rig node.
     pub(super) file_from_rig: Vec<usize>,
-    /// Rest transform of each node of the rig.
+    /// Rest transform of each rig node.
     pub(super) scene_from_node: Vec<Affine<f64>>,
-    /// How many nodes are above each node of the rig.
+    /// Number of ancestors of each rig node.
     pub(super) depth: Vec<usize>,
-    /// Whether the scene shows each node of the rig.
+    /// True for each rig node that the scene shows.
     pub(super) in_scene: Vec<bool>,
 }
 
@@ -63,7 +63,7 @@ fn parents(doc: &Document) -> Result<Vec<Option<usize>>, IoError> {
                 return Err(doc.malformed(
                     place(),
                     format!("nodes[{child}], which is already a child of nodes[{other}]"),
-                    "a node without a parent",
+                    "one parent per node",
                 ));
             }
         }
@@ -71,7 +71,7 @@ fn parents(doc: &Document) -> Result<Vec<Option<usize>>, IoError> {
     Ok(parents)
 }
 
-/// The order of the file where parents come first in it, else by depth.
+/// File order if parents come first in it, else ordered by depth.
 fn parents_first(doc: &Document, parents: &[Option<usize>]) -> Result<Vec<usize>, IoError> {
     let mut order: Vec<usize> = (0..parents.len())
         .filter(|&n| parents[n].is_none())
@@ -83,7 +83,7 @@ fn parents_first(doc: &Document, parents: &[Option<usize>]) -> Result<Vec<usize>
         next += 1;
     }
     if order.len() < parents.len() {
-        // With one parent each, what no root reaches hangs below a cycle.
+        // With one parent each, nodes that no root reaches are below a cycle.
         let mut reached = vec![false; parents.len()];
         order.iter().for_each(|&n| reached[n] = true);
         let lost = reached.iter().position(|r| !r).unwrap_or(0);
@@ -94,7 +94,7 @@ fn parents_first(doc: &Document, parents: &[Option<usize>]) -> Result<Vec<usize>
         return Err(doc.malformed(
             format!("nodes[{node}].children"),
             "a cycle: the node is its own ancestor",
-            "a tree",
+            "a tree of nodes",
         ));
     }
     let sorted = (0..parents.len()).all(|n| parents[n].is_none_or(|p| p < n));
@@ -139,7 +139,7 @@ fn trs(json: &gltf_json::Node) -> Trs {
     }
 }
 
-/// Default weights of the mesh on a node: its own, else the mesh's, else zeros.
+/// Default morph weights of a node: its own, else those of the mesh, else zeros.
 fn morph_weights(doc: &Document, file: usize) -> Result<Vec<f32>, IoError> {
     let node = &doc.root.nodes[file];
     let Some(mesh) = node.mesh else {
@@ -151,7 +151,7 @@ fn morph_weights(doc: &Document, file: usize) -> Result<Vec<f32>, IoError> {
     };
     let targets = |p: &gltf_json::mesh::Primitive| p.targets.as_ref().map_or(0, Vec::len);
     let count = mesh_json.primitives.first().map_or(0, targets);
-    // Nodes that share a mesh each have weights of their own.
+    // Nodes that share a mesh each have their own weights.
     doc.spend(&place, count, size_of::<f32>())?;
     let (place, weights) = match (&node.weights, &mesh_json.weights) {
         (Some(w), _) => (format!("nodes[{file}].weights"), w),
@@ -162,7 +162,7 @@ fn morph_weights(doc: &Document, file: usize) -> Result<Vec<f32>, IoError> {
         return Err(doc.malformed(
             place,
             format!("{} weights", weights.len()),
-            format!("{count}, one a morph target"),
+            format!("{count}, one per morph target"),
         ));
     }
     if weights.iter().any(|w| !w.is_finite()) {
@@ -171,7 +171,7 @@ fn morph_weights(doc: &Document, file: usize) -> Result<Vec<f32>, IoError> {
     Ok(weights.clone())
 }
 
-/// What the default scene (or the first, or without scenes everything) shows.
+/// Nodes of the default scene, or of the first scene, or all nodes without scenes.
 fn in_scene(doc: &Document, tree: &Tree) -> Result<Vec<bool>, IoError> {
     let root = &doc.root;
     if root.scenes.is_empty() {

@@ -1,4 +1,4 @@
-//! One primitive: attributes and triangles as they are stored.
+//! One primitive: attributes and triangles as stored.
 
 use super::document::{Document, Warnings};
 use super::sharing::Run;
@@ -14,13 +14,13 @@ use std::sync::Arc;
 /// The triangles of one primitive.
 #[derive(Debug, Default)]
 pub(super) struct Triangles {
-    /// Index in the mesh of the file.
+    /// Index in the file's mesh.
     pub(super) index: usize,
     pub(super) triangles: Vec<[u32; 3]>,
     pub(super) material: Option<usize>,
 }
 
-/// The attributes that primitives share, and the triangles of each; of lines always a single primitive.
+/// Attributes that primitives share, and the triangles of each. Line primitives are never shared.
 #[derive(Debug, Default)]
 pub(super) struct Primitive {
     /// `meshes[0].primitives[0]`.
@@ -33,20 +33,20 @@ pub(super) struct Primitive {
     pub(super) attributes: BTreeMap<String, Attribute>,
     pub(super) joints: Vec<Vec<[u16; 4]>>,
     pub(super) weights: Vec<Vec<[f32; 4]>>,
-    /// Of each primitive, in the order of the file; none of lines.
+    /// One entry per primitive, in file order; empty for lines.
     pub(super) faces: Vec<Triangles>,
-    /// Of lines: the numbers of vertices of strands, which the vertices are in the order of.
+    /// For lines: vertex count of each strand. Vertices are in strand order.
     pub(super) strands: Option<Vec<usize>>,
     pub(super) material: Option<usize>,
-    /// Index of the first primitive in the mesh of the file.
+    /// Index of the first primitive in the file's mesh.
     pub(super) index: usize,
     /// Number of vertices in the file.
     pub(super) stored: usize,
-    /// Those that were read, rising; `None` for all.
+    /// Rows that were read, increasing; `None` for all.
     pub(super) rows: Option<Arc<[u32]>>,
 }
 
-/// `None` for points, which no deformer moves, and for lines of one vertex.
+/// `None` for points and for lines of one vertex.
 pub(super) fn read(
     doc: &Document,
     mesh: usize,
@@ -62,13 +62,13 @@ pub(super) fn read(
     let mut modes = Vec::new();
     for &index in &run.primitives {
         let place = place_of(mesh, index);
-        // What a primitive costs however small it is; nodes may share it.
+        // Minimum cost of a primitive. Nodes may share it.
         doc.spend(&place, 1, 1024)?;
         let Checked::Valid(mode) = doc.root.meshes[mesh].primitives[index].mode else {
-            return Err(doc.malformed(format!("{place}.mode"), "another value", "0 to 6"));
+            return Err(doc.malformed(format!("{place}.mode"), "an invalid value", "0 to 6"));
         };
         if mode == Mode::Points {
-            let message = format!("{place} holds points; it was skipped");
+            let message = format!("{place} contains points; it was skipped");
             warnings.push("primitive_skipped", message);
             return Ok(None);
         }
@@ -93,7 +93,7 @@ pub(super) fn read(
     *budget = budget.checked_sub(accessor.count).ok_or_else(|| {
         doc.malformed(
             format!("{place}.attributes.POSITION"),
-            format!("{} vertices more", accessor.count),
+            format!("{} more vertices", accessor.count),
             format!("at most {} vertices in all meshes", super::MAX_VERTICES),
         )
     })?;
@@ -134,7 +134,7 @@ pub(super) fn is_line(mode: Mode) -> bool {
     matches!(mode, Mode::Lines | Mode::LineLoop | Mode::LineStrip)
 }
 
-/// Where other primitives use the vertices, too: those that these corners name. The corners are then counted among them.
+/// If other primitives use the same vertices: the vertices that these corners use. Renumbers the corners accordingly.
 fn used_rows(run: &Run, stored: usize, corners: &mut [Vec<u32>]) -> Option<Arc<[u32]>> {
     if !run.shares_vertices || stored == 0 {
         return None;
@@ -240,13 +240,13 @@ fn read_attributes(
                 out.joints.len(),
                 out.weights.len()
             ),
-            "equally many",
+            "the same number of both",
         ));
     }
     Ok(())
 }
 
-/// Quantised vectors are unit only up to their step.
+/// Quantised vectors are unit vectors only up to the quantisation step.
 fn normalise(v: &mut [f32; 3]) {
     let length = vec3::length(*v);
     if length > 0.0 {
@@ -260,7 +260,7 @@ fn normalise_tangent(t: &mut [f32; 4]) {
     *t = [xyz[0], xyz[1], xyz[2], t[3].signum()];
 }
 
-/// Which vertices, in order; each is there.
+/// Vertex indices in order, each in range.
 fn indices(doc: &Document, mesh: usize, index: usize, count: usize) -> Result<Vec<u32>, IoError> {
     let place = format!("{}.indices", place_of(mesh, index));
     let indices = match doc.root.meshes[mesh].primitives[index].indices {
@@ -282,7 +282,7 @@ fn indices(doc: &Document, mesh: usize, index: usize, count: usize) -> Result<Ve
     Ok(indices)
 }
 
-/// Strips and fans as glTF orders their corners; the degenerate triangles that stitch strips are left out.
+/// Converts strips and fans to triangles in glTF order. Leaves out degenerate triangles that stitch strips.
 fn assemble(mode: Mode, indices: &[u32]) -> Vec<[u32; 3]> {
     match mode {
         Mode::TriangleStrip => indices

@@ -1,4 +1,5 @@
-//! Primitives over the same vertices. Exporters write one vertex buffer for all primitives of a mesh, each with indices of its own.
+//! Primitives that share vertices. Exporters write one vertex buffer for all primitives of a mesh, with separate
+//! indices.
 
 use super::document::Document;
 use super::primitive::is_line;
@@ -6,19 +7,20 @@ use gltf_json::mesh::{Mode, Primitive, Semantic};
 use gltf_json::validation::Checked;
 use std::collections::BTreeMap;
 
-/// Primitives of a mesh that become one run of vertices.
+/// Primitives of a mesh that become one vertex range.
 #[derive(Debug, Default)]
 pub(super) struct Run {
-    /// Indices in the mesh, rising; never empty.
+    /// Primitive indices in the mesh, increasing; never empty.
     pub(super) primitives: Vec<usize>,
-    /// Whether primitives of other runs have the same positions: vertices that this run does not use are then somebody else's.
+    /// True if primitives of other runs use the same positions. Vertices that this run does not use then belong to
+    /// others.
     pub(super) shares_vertices: bool,
 }
 
-/// Two accessors with the same of this hold the same numbers.
+/// Two accessors with the same key hold the same numbers.
 type Stored = [u64; 6];
 
-/// All accessors of a primitive: attributes, then targets. Line primitives are told apart by their index.
+/// All accessors of a primitive: attributes, then targets. Line primitives are distinguished by their index.
 type Key = (Vec<(String, Stored)>, Vec<Vec<(u8, Stored)>>, Option<usize>);
 
 /// The runs of each mesh, in the order of their first primitives.
@@ -52,7 +54,7 @@ pub(super) fn runs(doc: &Document) -> Vec<Vec<Run>> {
         .collect()
 }
 
-/// The positions of a primitive that is read.
+/// Positions of a primitive that is read.
 fn positions(doc: &Document, primitive: &Primitive) -> Option<Stored> {
     if primitive.mode == Checked::Valid(Mode::Points) {
         return None;
@@ -84,7 +86,7 @@ fn key(doc: &Document, index: usize, primitive: &Primitive) -> Key {
     (attributes.collect(), targets, alone.then_some(index))
 }
 
-/// The bytes that an accessor reads and how; those with entries of their own, or without bytes, are told apart by their index.
+/// Bytes of an accessor and their layout. Sparse accessors and those without bytes are distinguished by their index.
 fn stored(doc: &Document, index: usize) -> Stored {
     let by_index = [0, index as u64, 0, 0, 0, 0];
     let Some(accessor) = doc.root.accessors.get(index) else {

@@ -1,4 +1,4 @@
-//! Skins: the palette, and the space in which skinned positions are kept.
+//! Skins: joint palette and bind space.
 
 use super::document::{Document, Warnings};
 use super::nodes::Tree;
@@ -9,21 +9,21 @@ use sinew_geom::{Affine, Joint, Mat3, Vec3};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Relative difference up to which two transforms count as the same.
+/// Relative difference up to which two transforms are equal.
 const SAME: f64 = 1e-4;
-/// Largest deviation from the identity that is left alone, so that stored positions stay as they are.
+/// Largest deviation from the identity that is ignored, so that stored positions stay unchanged.
 const IDENTITY: f64 = 1e-5;
 
 /// One skin in the palette.
 #[derive(Clone, Debug)]
 pub(super) struct Skin {
-    /// Its entries in the palette.
+    /// Its range in the palette.
     pub(super) joints: Range<usize>,
     /// Scene space at bind from the space of the stored positions.
     pub(super) bind_from_file: Affine<f64>,
 }
 
-/// All skins; their joints are appended to `palette`.
+/// Reads all skins. Appends their joints to `palette`.
 pub(super) fn read(
     doc: &Document,
     tree: &Tree,
@@ -71,14 +71,15 @@ fn read_skin(
             names.push("...".to_owned());
         }
         let taken = if space.has_majority {
-            "the other joints carry most of the weight, and say where the bind pose is".to_owned()
+            "Sinew uses the bind pose of the other joints, which carry most of the weight"
+                .to_owned()
         } else {
-            format!("joint {} says where the bind pose is", name(&root))
+            format!("Sinew uses the bind pose of joint {}", name(&root))
         };
         warnings.push(
             "rest_pose_differs",
             format!(
-                "skins[{index}]: {} of {} joints rest in another pose than they were bound in ({}); {taken}",
+                "skins[{index}]: the rest pose of {} of {} joints differs from their bind pose ({}); {taken}",
                 space.disagreeing.len(),
                 nodes.len(),
                 names.join(", ")
@@ -92,8 +93,8 @@ fn read_skin(
     if let Some(k) = inverse_binds.iter().position(|ibm| !finite(ibm)) {
         return Err(doc.malformed(
             format!("skins[{index}].inverseBindMatrices"),
-            format!("matrix {k}, which is not finite in the space of the scene"),
-            "smaller numbers",
+            format!("matrix {k}, which is not finite in scene space"),
+            "finite numbers; reduce the scale of the nodes",
         ));
     }
     palette.extend(nodes.iter().zip(&inverse_binds).map(|(&node, &ibm)| Joint {
@@ -106,7 +107,7 @@ fn read_skin(
     })
 }
 
-/// Identities where the file stores none.
+/// Identities if the file stores none.
 fn inverse_binds(doc: &Document, index: usize, joints: usize) -> Result<Vec<Affine<f64>>, IoError> {
     let Some(accessor) = doc.root.skins[index].inverse_bind_matrices else {
         return Ok(vec![Affine::identity(); joints]);
@@ -117,7 +118,7 @@ fn inverse_binds(doc: &Document, index: usize, joints: usize) -> Result<Vec<Affi
         return Err(doc.malformed(
             place,
             format!("{} matrices", accessor.count),
-            format!("{joints}, one a joint"),
+            format!("{joints}, one per joint"),
         ));
     }
     Ok(accessor
@@ -128,22 +129,24 @@ fn inverse_binds(doc: &Document, index: usize, joints: usize) -> Result<Vec<Affi
         .collect())
 }
 
-/// Where a skin puts its mesh at rest.
+/// Space of a skin's mesh at rest.
 pub(super) struct BindSpace {
-    /// The transform to bake into positions so that they are in scene space at bind.
+    /// Transform from stored positions to scene space at bind.
     pub(super) scene_from_file: Affine<f64>,
-    /// Whether more than half of the weight agrees on it; else it is the root's.
+    /// True if more than half of the weight agrees on the transform; else it is that of the root.
     pub(super) has_majority: bool,
-    /// Joints with weight that put their vertices elsewhere.
+    /// Joints with weight whose transform differs.
     pub(super) disagreeing: Vec<usize>,
 }
 
-/// Each joint says where rest puts the vertices that it carries: `rest * inverse_bind`. Where all agree, that is scene space at bind.
+/// Each joint defines where the rest pose puts its vertices: `rest * inverse_bind`. If all joints agree, this is scene
+/// space at bind.
 ///
-/// Where they differ, the vertices vote: joints without weight, and those that are flat at rest, do not count. What more than half of
-/// the weight agrees on is taken (the other joints rest in another pose than they were bound in), else what `root` says.
+/// If they differ, vertices vote by weight. Joints without weight and joints with scale zero at rest do not count. The
+/// result is the transform that more than half of the weight agrees on. The other joints then have a rest pose that
+/// differs from their bind pose. Without a majority, `root` decides.
 ///
-/// `weights` gives the sum of weights of each joint, and is asked only where joints differ.
+/// `weights` gives the sum of weights of each joint. It is only called if joints differ.
 pub(super) fn bind_space<E>(
     rest: &[Affine<f64>],
     inverse_binds: &[Affine<f64>],
@@ -202,8 +205,8 @@ pub(super) fn bind_space<E>(
     })
 }
 
-/// The joint that joints with more than half of the weight agree with. One pass finds the only one that it can be, a second one counts
-/// (Boyer and Moore, "MJRTY: a fast majority vote algorithm", 1991).
+/// The joint that agrees with joints of more than half of the weight. One pass finds the only candidate, a second one
+/// counts (Boyer and Moore, "MJRTY: a fast majority vote algorithm", 1991).
 fn majority(
     voters: &[usize],
     weights: &[f64],
@@ -233,7 +236,7 @@ fn mean(all: &[Affine<f64>]) -> Affine<f64> {
     }
 }
 
-/// The joint that the others hang on: the one named as the skeleton where it is one of them, else the one nearest to the root of the scene.
+/// The root joint: the skin's skeleton if it is a joint of the skin, else the joint nearest to the scene root.
 fn root(tree: &Tree, skeleton: Option<usize>, nodes: &[usize]) -> usize {
     let named = skeleton.and_then(|s| tree.rig_from_file.get(s));
     if let Some(k) = named.and_then(|named| nodes.iter().position(|n| n == named)) {
@@ -243,7 +246,7 @@ fn root(tree: &Tree, skeleton: Option<usize>, nodes: &[usize]) -> usize {
     (0..nodes.len()).min_by_key(depth).unwrap_or(0)
 }
 
-/// How much weight the vertices of all meshes of a skin give each of its joints.
+/// Sum of the weights of each joint, over the vertices of all meshes of a skin.
 fn weights_of_joints(
     doc: &Document,
     tree: &Tree,
@@ -301,7 +304,7 @@ fn weights_of_joints(
     Ok(sums)
 }
 
-/// The transform itself where it can be inverted and does something, else the identity.
+/// The transform if it is invertible and not the identity, else the identity.
 fn usable(x: Affine<f64>, reach: f64) -> Affine<f64> {
     let nothing = (x.linear - Mat3::identity()).norm() <= IDENTITY
         && x.translation.norm() <= IDENTITY * reach.max(1e-3);

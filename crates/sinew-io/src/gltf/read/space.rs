@@ -1,10 +1,10 @@
-//! Bakes a transform into a mesh: stored space to scene space at bind.
+//! Bakes a transform into a mesh: from stored space to scene space at bind.
 
 use sinew_geom::{Affine, Mat3, Mesh, Real, Topology, Vec3, index32};
 use std::sync::Arc;
 
-/// Transforms positions, normals, tangents and morph deltas by `x`; mirrors the winding where `x` mirrors. Fails with
-/// what left the range of single precision, else gives how far that precision moved a position at most.
+/// Transforms positions, normals, tangents and morph deltas by `x`. Mirrors the winding if `x` mirrors. Gives the
+/// largest rounding error of a position, or the attribute that exceeds single precision.
 pub(super) fn bake(mesh: &mut Mesh, x: &Affine<f64>) -> Result<f64, &'static str> {
     if *x == Affine::identity() {
         return Ok(0.0);
@@ -63,7 +63,7 @@ fn xyz_of(t: [f32; 4]) -> Vec3<f64> {
     f64::vec3([t[0], t[1], t[2]])
 }
 
-/// The direction and the length; a vector without length stays zero.
+/// Direction and length. A zero vector stays zero.
 fn unit(v: Vec3<f64>) -> (Vec3<f64>, f64) {
     let length = v.norm();
     if length > 0.0 {
@@ -73,8 +73,8 @@ fn unit(v: Vec3<f64>) -> (Vec3<f64>, f64) {
     }
 }
 
-/// Deltas go through the linear part. Those of normals and tangents are divided by the length that normalising took
-/// from the vector they add to, so that the sum keeps its direction. Must run before the vectors are baked.
+/// Morph deltas are transformed by the linear part. Deltas of normals and tangents are divided by the length of the
+/// transformed base vector, so that the sum keeps its direction. Must run before the base vectors are transformed.
 fn bake_morphs(mesh: &mut Mesh, linear: &Mat3<f64>, normal_matrix: &Mat3<f64>) {
     let (normals, tangents) = (&mesh.normals, &mesh.tangents);
     for target in &mut mesh.morph_targets {

@@ -1,4 +1,4 @@
-//! Bytes that lie in data URIs or in files beside the document.
+//! Bytes of data URIs and of external files.
 
 use super::GltfBuffer;
 use crate::fault::malformed;
@@ -6,7 +6,7 @@ use crate::{Folders, IoError};
 use base64::Engine;
 use std::path::{Component, Path};
 
-/// The bytes that a URI stands for. `document` is the file that it is in, `place` where.
+/// The bytes of a URI. `document` is the file with the URI, `place` its location in the file.
 pub(super) fn read(
     document: &Path,
     place: &str,
@@ -30,7 +30,7 @@ pub(super) fn read(
             path: document.to_owned(),
             place,
             feature: format!("the external file {}", shorten(uri)),
-            help: "read the document from its folder, or embed the file".into(),
+            help: "open the document from its folder, or embed the file in it".into(),
         });
     };
     let path = Folders::from(base)
@@ -61,9 +61,9 @@ fn data_uri(document: &Path, place: &str, uri: &str) -> Result<GltfBuffer, IoErr
     Ok(GltfBuffer::new(bytes))
 }
 
-/// The name of a file that a relative URI means, or what is wrong with it.
+/// The file name of a relative URI, or what is wrong with it.
 pub(crate) fn named_file(uri: &str) -> Result<String, &'static str> {
-    let decoded = percent_decode(uri).ok_or("an invalid percent code")?;
+    let decoded = percent_decode(uri).ok_or("an invalid percent encoding")?;
     if decoded.contains('\0') || decoded.is_empty() {
         return Err("an invalid path");
     }
@@ -71,7 +71,7 @@ pub(crate) fn named_file(uri: &str) -> Result<String, &'static str> {
         return Err("a backslash");
     }
     if decoded.contains(':') {
-        return Err("a scheme or drive");
+        return Err("a URI scheme or a drive");
     }
     if decoded.starts_with('/') {
         return Err("an absolute path");

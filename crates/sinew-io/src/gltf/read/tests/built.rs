@@ -32,8 +32,8 @@ fn sparse_with_and_without_a_base() {
 #[test]
 fn sparse_indices_must_rise_and_fit() {
     for (indices, word) in [
-        ([1, 1], "index 1 as entry 1"),
-        ([1, 3], "index 3 as entry 1"),
+        ([1, 1], "index 1 in entry 1"),
+        ([1, 3], "index 3 in entry 1"),
     ] {
         let mut b = Builder::triangle();
         let indices = b.view(&shorts(&indices), None);
@@ -333,7 +333,7 @@ fn channels_that_cannot_drive_are_skipped_and_doubles_refused() {
     );
     let e = document(json!([on(0), on(0)])).error();
     assert!(
-        e.contains("animations[0].channels[1]") && e.contains("second time"),
+        e.contains("animations[0].channels[1]") && e.contains("a second channel for"),
         "{e}"
     );
 }
@@ -393,7 +393,10 @@ fn counts_are_checked_before_memory_is_taken() {
     assert!(b.error().contains("4000000000 elements"), "past the view");
     let mut b = Builder::triangle();
     b.json["accessors"][0] = json!({"componentType": 5126, "count": u64::MAX, "type": "VEC3"});
-    assert!(b.error().contains("without a bufferView"), "no view at all");
+    assert!(
+        b.error().contains("elements and no bufferView"),
+        "no view at all"
+    );
 }
 
 #[test]

@@ -10,7 +10,7 @@ fn share(b: &mut Builder, count: usize) {
 fn refused(b: Builder, place: &str) {
     let e = b.error();
     assert!(
-        e.contains(place) && e.contains("may unpack to"),
+        e.contains(place) && e.contains("more bytes of unpacked data, which exceeds the limit"),
         "names {place}: {e}"
     );
 }

@@ -113,7 +113,7 @@ fn a_line_of_one_vertex_is_told() {
         assert_eq!(asset.warnings.len(), 1);
         let message = &asset.warnings[0].message;
         assert!(
-            message.contains("meshes[0].primitives[0] is a line of a single vertex"),
+            message.contains("meshes[0].primitives[0] is a line with a single vertex"),
             "{message}"
         );
         let alone = points(mode, Some(&[2])).read().expect("valid").asset;
