@@ -1,4 +1,4 @@
-//! A character written anew: nodes, skins, meshes with weights and morph targets, clips.
+//! Writes an asset as a new GLB file: nodes, skins, meshes with weights and morph targets, clips.
 
 use super::container::glb_bytes;
 use super::strands::{columns, floats};
@@ -19,14 +19,19 @@ const U16: u32 = 5123;
 const U32: u32 = 5125;
 const PER_SET: usize = 4;
 
-/// The bytes of a GLB file of a character: its nodes, meshes with all sets of joints and weights, texture coordinates, colours, morph targets and scalar
-/// attributes (as `_NAME`), a skin for each mesh, clips with their interpolation. `path` appears in errors. Materials and images are not part of an
-/// asset, so that a character that came from a file keeps more by [`packed_glb`](super::packed_glb); strands are left out, see
-/// [`add_strands`](super::add_strands).
+/// Gives the bytes of a GLB file for an asset. `path` appears in errors.
+///
+/// | content | in the file |
+/// |---|---|
+/// | nodes, clips | as they are, with their interpolation |
+/// | meshes | all sets of joints and weights, texture coordinates, colours, morph targets; one skin per mesh |
+/// | scalar attributes | `_NAME` |
+/// | materials, images | not written: they are not part of an asset; use [`packed_glb`](super::packed_glb) to keep them |
+/// | strands | not written; use [`add_strands`](super::add_strands) |
 ///
 /// # Errors
-/// [`IoError::Malformed`] where lists do not fit each other, a mesh follows two joints of one node or numbers are not finite;
-/// [`IoError::Unsupported`] from 4 GiB on.
+/// [`IoError::Malformed`] if counts do not match, if a mesh follows two joints of one node, or if numbers are not
+/// finite; [`IoError::Unsupported`] for 4 GiB or more.
 pub fn character_glb(path: &Path, asset: &Asset) -> Result<Vec<u8>, IoError> {
     let root = json!({
         "asset": { "version": "2.0", "generator": concat!("sinew ", env!("CARGO_PKG_VERSION")) },
@@ -51,7 +56,7 @@ pub fn character_glb(path: &Path, asset: &Asset) -> Result<Vec<u8>, IoError> {
     }
     let (root, _, mut binary) = work.doc.finish();
     if binary.is_empty() {
-        return Err(malformed(path, "meshes", "none", "one at least"));
+        return Err(malformed(path, "meshes", "none", "at least one"));
     }
     let text = serde_json::to_vec(&root)
         .map_err(|e| malformed(path, "document", e.to_string(), "valid JSON"))?;
@@ -92,7 +97,7 @@ impl Work<'_> {
                 self.path,
                 format!("mesh '{}'", mesh.name),
                 e.to_string(),
-                "one a vertex",
+                "one per vertex",
             )
         })?;
         let whole = [MeshPart {
@@ -111,7 +116,7 @@ impl Work<'_> {
         let skin = mesh.influences.as_ref().map(|i| self.skin(mesh, i));
         let skin = skin.transpose()?;
         let mut primitives = Vec::new();
-        // Parts of the same vertices share them.
+        // Parts that use the same vertices share their attributes.
         let mut written = BTreeMap::new();
         for part in parts {
             let range = &part.vertices;
@@ -144,7 +149,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// The node that has the weights of a mesh's morph targets.
+    /// The node with the weights of a mesh's morph targets.
     fn carrier(&self, mesh: &Mesh) -> Option<usize> {
         let count = mesh.morph_targets.len();
         let mut nodes = self.rig.nodes().iter();
@@ -164,7 +169,7 @@ impl Work<'_> {
         for joint in used {
             let Some(of) = self.rig.joints().get(joint as usize) else {
                 let found = format!("a weight on joint {joint}");
-                let expected = format!("one of {}", self.rig.joints().len());
+                let expected = format!("a joint below {}", self.rig.joints().len());
                 return Err(malformed(
                     self.path,
                     format!("mesh '{}'", mesh.name),
@@ -173,12 +178,12 @@ impl Work<'_> {
                 ));
             };
             if !taken.insert(of.node) {
-                let found = format!("joint {joint} on the node of another one");
+                let found = format!("joint {joint}, whose node another joint also uses");
                 return Err(malformed(
                     self.path,
                     format!("mesh '{}'", mesh.name),
                     found,
-                    "joints of different nodes",
+                    "one joint per node",
                 ));
             }
             entries.insert(joint, nodes.len());
@@ -204,7 +209,7 @@ impl Work<'_> {
             self.doc.root["accessors"][accessor]["max"] = json!(high);
         }
         attributes["POSITION"] = accessor.into();
-        // Readers make the normals of flat parts.
+        // Readers compute the normals of flat parts.
         if let Some(normals) = mesh.normals.as_ref().filter(|_| !part.flat_shaded) {
             let numbers = normals[range.clone()].as_flattened();
             attributes["NORMAL"] = floats(&mut self.doc, numbers, 3, "VEC3").into();
@@ -245,7 +250,7 @@ impl Work<'_> {
         let triangles = &mesh.topology.triangles()[part.triangles.clone()];
         let indices: Vec<u32> = triangles.iter().flatten().map(|v| v - first).collect();
         let mut bytes = Vec::new();
-        // Memory takes everything.
+        // Writing to memory cannot fail.
         let _ = put_u32s(&mut bytes, &indices);
         let view = self.doc.view(&bytes);
         let accessor = json!({ "bufferView": view, "componentType": U32, "count": indices.len(), "type": "SCALAR" });
@@ -330,7 +335,7 @@ impl Work<'_> {
     }
 }
 
-/// A skin and where joints of the rig are in it.
+/// A skin, and the index in it of each joint of the rig.
 struct Skin {
     index: usize,
     entries: BTreeMap<u32, usize>,

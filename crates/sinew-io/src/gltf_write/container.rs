@@ -9,19 +9,19 @@ const MAGIC: u32 = 0x4654_6C67;
 const JSON: u32 = 0x4E4F_534A;
 const BIN: u32 = 0x004E_4942;
 
-/// A GLB file taken apart.
+/// The parts of a GLB file.
 #[derive(Clone, Copy, Debug)]
 pub struct Glb<'a> {
-    /// Text of the JSON chunk, padding included.
+    /// Text of the JSON chunk, including padding.
     pub json: &'a [u8],
-    /// Everything behind the JSON chunk, chunk headers included.
+    /// Everything after the JSON chunk, including chunk headers.
     pub rest: &'a [u8],
 }
 
-/// Takes a GLB file apart; `path` appears in errors.
+/// Splits a GLB file. `path` appears in errors.
 ///
 /// # Errors
-/// [`IoError::Malformed`] where header or first chunk are not those of a GLB file.
+/// [`IoError::Malformed`] if the header or the first chunk is not that of a GLB file.
 pub fn read_glb_chunks<'a>(bytes: &'a [u8], path: &Path) -> Result<Glb<'a>, IoError> {
     let word = |at: usize| {
         let b = bytes.get(at..at + 4)?;
@@ -33,7 +33,7 @@ pub fn read_glb_chunks<'a>(bytes: &'a [u8], path: &Path) -> Result<Glb<'a>, IoEr
     };
     if word(0) != Some(MAGIC) {
         let found = format!("'{}'", bytes[..bytes.len().min(4)].escape_ascii());
-        return Err(malformed(path, "byte 0", found, "'glTF': a GLB file"));
+        return Err(malformed(path, "byte 0", found, "'glTF' (a GLB file)"));
     }
     if word(4) != Some(2) {
         return Err(wrong("version", word(4), "2".into()));
@@ -58,13 +58,13 @@ pub fn read_glb_chunks<'a>(bytes: &'a [u8], path: &Path) -> Result<Glb<'a>, IoEr
         None => Err(wrong(
             "length of the first chunk",
             word(12),
-            format!("at most {}", content.len() - 20),
+            format!("at most {} bytes", content.len() - 20),
         )),
     }
 }
 
 impl<'a> Glb<'a> {
-    /// Content of the BIN chunk, empty where there is none, and what follows it. `None` where it is longer than the file.
+    /// Content of the BIN chunk, empty without one, and everything after it. `None` if it is longer than the file.
     pub(super) fn split_binary(&self) -> Option<(&'a [u8], &'a [u8])> {
         let [a, b, c, d, kind @ ..] = *self.rest.first_chunk::<8>().unwrap_or(&[0; 8]);
         if u32::from_le_bytes(kind) != BIN {
@@ -138,8 +138,8 @@ fn too_large(path: &Path, content: u64) -> IoError {
     IoError::Unsupported {
         path: path.to_owned(),
         place: "GLB file".into(),
-        feature: format!("a size of {content} bytes (4 GiB or more)"),
-        help: "write fewer frames, or NPZ".into(),
+        feature: format!("a GLB file of 4 GiB or more ({content} bytes)"),
+        help: "write fewer frames, or write NPZ".into(),
     }
 }
 

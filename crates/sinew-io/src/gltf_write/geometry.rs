@@ -1,4 +1,4 @@
-//! Parts of a mesh, and what a frame of one looks like in the file.
+//! Parts of a mesh, and their frames as stored in the file.
 
 use crate::surface::unit;
 use crate::{CachedMesh, fault::warning};
@@ -8,26 +8,26 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// A run of vertices and triangles, or strands, that becomes one primitive.
+/// A range of vertices and triangles, or strands, that becomes one primitive.
 #[derive(Clone, Debug)]
 pub(super) struct Part<'a> {
     pub(super) name: String,
     pub(super) source_mesh: usize,
     pub(super) material: Option<usize>,
     pub(super) vertices: Range<usize>,
-    /// Indices of the whole mesh.
+    /// Vertex indices of the whole mesh.
     pub(super) triangles: &'a [[u32; 3]],
-    /// Those of all parts of the same vertices.
+    /// Triangles of all parts with the same vertices.
     pub(super) around: Rc<[&'a [[u32; 3]]]>,
-    /// Segments of strands, indices of the whole mesh.
+    /// Segments of strands, as vertex indices of the whole mesh.
     pub(super) lines: Vec<[u32; 2]>,
-    /// Whether the colours of the mesh are animated.
+    /// True if the colours of the mesh are animated.
     pub(super) colors_vary: bool,
-    /// Without normals: readers make those of faces.
+    /// Stored without normals: readers use face normals.
     pub(super) flat_shaded: bool,
 }
 
-/// The parts of a mesh; all of it as one where it has none, or none that can stand alone.
+/// Parts of a mesh. One part for the whole mesh if it has no parts or they overlap.
 pub(super) fn parts_of<'a>(cached: &CachedMesh<'a>, warnings: &mut Vec<Warning>) -> Vec<Part<'a>> {
     let mesh = cached.mesh;
     let all = mesh.topology.triangles();
@@ -65,7 +65,7 @@ pub(super) fn parts_of<'a>(cached: &CachedMesh<'a>, warnings: &mut Vec<Warning>)
     }
     if !mesh.parts.is_empty() {
         let message = format!(
-            "the parts of {} share vertices or leave some out; it is written as one",
+            "the parts of {} share vertices or do not cover all; it is written as one part",
             cached.name
         );
         warnings.push(warning("parts_ignored", message));
@@ -84,7 +84,7 @@ pub(super) fn parts_of<'a>(cached: &CachedMesh<'a>, warnings: &mut Vec<Warning>)
     }]
 }
 
-/// Parts over the same vertices know each other's triangles.
+/// Lets parts with the same vertices know each other's triangles.
 fn gather_around(parts: &mut [Part<'_>]) {
     let mut triangles: BTreeMap<(usize, usize), Vec<&[[u32; 3]]>> = BTreeMap::new();
     let range = |p: &Part<'_>| (p.vertices.start, p.vertices.end);
@@ -103,7 +103,7 @@ fn gather_around(parts: &mut [Part<'_>]) {
     }
 }
 
-/// The segments of strands between these vertices.
+/// Strand segments between these vertices.
 fn lines_within(mesh: &Mesh, vertices: &Range<usize>) -> Vec<[u32; 2]> {
     let Some(strands) = mesh.topology.strands() else {
         return Vec::new();
@@ -118,8 +118,8 @@ fn lines_within(mesh: &Mesh, vertices: &Range<usize>) -> Vec<[u32; 2]> {
         .collect()
 }
 
-/// Unit normals of one frame of a part: those of the frame, or area-weighted ones where some frame has none.
-/// Vertices without direction take a face's normal, else +Y.
+/// Unit normals of one frame of a part: those of the frame, or area-weighted normals if a frame has none. A vertex
+/// without a direction gets a face normal, else +Y.
 pub(super) fn normals(cached: &CachedMesh<'_>, frame: usize, part: &Part<'_>) -> Vec<[f32; 3]> {
     let data = &cached.frames[frame];
     let corners = |t: &[u32; 3]| t.map(|v| data.positions[v as usize].map(f64::from));
@@ -153,7 +153,7 @@ pub(super) fn normals(cached: &CachedMesh<'_>, frame: usize, part: &Part<'_>) ->
         .collect()
 }
 
-/// Unit tangents of one frame of a part, `w` exactly 1 or -1. Those without direction become any vector across the
+/// Unit tangents of one frame of a part, `w` exactly 1 or -1. A zero tangent becomes a vector perpendicular to the
 /// normal.
 pub(super) fn tangents(tangents: &[[f32; 4]], normals: &[[f32; 3]]) -> Vec<[f32; 4]> {
     let across = |n: &[f32; 3]| {
@@ -175,7 +175,7 @@ pub(super) fn tangents(tangents: &[[f32; 4]], normals: &[[f32; 3]]) -> Vec<[f32;
         .collect()
 }
 
-/// Numbers that are finite; others become zero.
+/// The number if it is finite, else zero.
 pub(super) fn finite(c: f32) -> f32 {
     if c.is_finite() { c } else { 0.0 }
 }

@@ -6,13 +6,13 @@ use crate::{AtomicFile, IoError};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Root extension that carries a graph: `{"version": "1.0", "graph": {...}}`.
+/// Root extension with a graph: `{"version": "1.0", "graph": {...}}`.
 pub const EXTENSION: &str = "SINEW_graph";
 
 /// Copies a GLB file with `graph` (JSON text) in its root extension [`EXTENSION`]. Only the JSON chunk changes.
 ///
 /// # Errors
-/// [`IoError::Read`], [`IoError::Write`], and [`IoError::Malformed`] where the file is no GLB file or the graph no
+/// [`IoError::Read`], [`IoError::Write`]; [`IoError::Malformed`] if the file is not a GLB file or the graph is not a
 /// JSON object.
 pub fn embed_graph(glb_in: &Path, graph: &str, out: &Path) -> Result<(), IoError> {
     let graph = parse(graph, out)?;
@@ -24,10 +24,12 @@ pub fn embed_graph(glb_in: &Path, graph: &str, out: &Path) -> Result<(), IoError
     file.commit()
 }
 
-/// The bytes of a GLB file with `graph` (JSON text) in its root extension [`EXTENSION`]; `path` appears in errors.
+/// Gives the bytes of a GLB file with `graph` (JSON text) in its root extension [`EXTENSION`]. `path` appears in
+/// errors.
 ///
 /// # Errors
-/// [`IoError::Malformed`] where they are no GLB file or the graph no JSON object; [`IoError::Unsupported`] from 4 GiB on.
+/// [`IoError::Malformed`] if the bytes are not a GLB file or the graph is not a JSON object; [`IoError::Unsupported`]
+/// for 4 GiB or more.
 pub fn with_graph(glb: &[u8], graph: &str, path: &Path) -> Result<Vec<u8>, IoError> {
     let graph = parse(graph, path)?;
     let glb = read_glb_chunks(glb, path)?;
@@ -35,12 +37,12 @@ pub fn with_graph(glb: &[u8], graph: &str, path: &Path) -> Result<Vec<u8>, IoErr
     file_bytes(path, &text, glb.rest)
 }
 
-/// The JSON chunk with a graph in it.
+/// The JSON chunk with the graph in it.
 fn text_with(glb: &Glb<'_>, graph: Value, path: &Path) -> Result<Vec<u8>, IoError> {
     let mut root: Value = serde_json::from_slice(glb.json)
         .map_err(|e| malformed(path, "JSON chunk", e.to_string(), "valid JSON"))?;
     if !root.is_object() {
-        return Err(malformed(path, "JSON chunk", "no object", "an object"));
+        return Err(malformed(path, "JSON chunk", "no object", "a JSON object"));
     }
     insert(&mut root, graph);
     serde_json::to_vec(&root).map_err(|e| malformed(path, "document", e.to_string(), "valid JSON"))
@@ -49,12 +51,12 @@ fn text_with(glb: &Glb<'_>, graph: Value, path: &Path) -> Result<Vec<u8>, IoErro
 pub(super) fn parse(text: &str, path: &Path) -> Result<Value, IoError> {
     match serde_json::from_str::<Value>(text) {
         Ok(graph) if graph.is_object() => Ok(graph),
-        Ok(_) => Err(malformed(path, "graph", "no JSON object", "one")),
+        Ok(_) => Err(malformed(path, "graph", "no object", "a JSON object")),
         Err(e) => Err(malformed(path, "graph", e.to_string(), "valid JSON")),
     }
 }
 
-/// Puts the extension into a document, which is an object.
+/// Adds the extension to a document, which must be an object.
 pub(super) fn insert(root: &mut Value, graph: Value) {
     if !root["extensions"].is_object() {
         root["extensions"] = json!({});

@@ -1,4 +1,4 @@
-//! Accessors and buffer views, planned before anything is written, and the bytes behind them.
+//! Accessors and buffer views, planned before anything is written, and their bytes.
 
 use super::geometry::{Part, finite, normals, tangents};
 use super::{FrameInterpolation, GLTF_THICKNESS};
@@ -16,14 +16,14 @@ const TRIANGLES: u32 = 34963;
 const POINTS: u32 = 0;
 const LINES: u32 = 1;
 
-/// The parts of a glTF document that describe its binary chunk, and what goes into it.
+/// The parts of a glTF document that describe its binary chunk, and the content of the chunk.
 #[derive(Default)]
 pub(super) struct Document<'a> {
     views: Vec<Value>,
     accessors: Vec<Value>,
     length: u64,
     blocks: Vec<Block<'a>>,
-    /// Attributes and targets by mesh, range of vertices and whether they are flat: such parts share them.
+    /// Attributes and targets by mesh, vertex range and flatness. Parts with the same key share them.
     written: BTreeMap<([usize; 3], bool), (Value, Value)>,
 }
 
@@ -52,15 +52,15 @@ enum Storage {
 /// One attribute of one frame of a part.
 struct Channel {
     name: String,
-    /// Numbers a vertex.
+    /// Numbers per vertex.
     width: usize,
     data: Vec<f32>,
-    /// Whether targets carry it.
+    /// True if morph targets contain it.
     morphs: bool,
 }
 
 impl Channel {
-    /// Numbers a vertex in a target: tangents morph without their sign.
+    /// Numbers per vertex in a morph target: tangents without their sign.
     fn target_width(&self) -> usize {
         if self.name == "TANGENT" {
             3
@@ -69,7 +69,7 @@ impl Channel {
         }
     }
 
-    /// What to add to this to get `frame`.
+    /// Difference of `frame` to this frame.
     fn delta(&self, frame: &Self) -> Vec<f32> {
         let rows = self
             .data
@@ -86,7 +86,7 @@ impl Channel {
     }
 }
 
-/// The attributes of one frame; texture coordinates and further colours only with frame 0.
+/// The attributes of one frame. Texture coordinates and further colours only for frame 0.
 fn channels(cached: &CachedMesh<'_>, part: &Part<'_>, frame: usize) -> Vec<Channel> {
     let data = &cached.frames[frame];
     let range = part.vertices.clone();
@@ -151,7 +151,7 @@ fn channels(cached: &CachedMesh<'_>, part: &Part<'_>, frame: usize) -> Vec<Chann
     out
 }
 
-/// Index type that can name `count` things without its largest value.
+/// Index type for `count` items; its largest value is reserved.
 fn index_type(count: usize) -> (u32, usize) {
     if count <= 0xffff { (U16, 2) } else { (U32, 4) }
 }
@@ -172,7 +172,7 @@ impl<'a> Document<'a> {
         self.accessors.len() - 1
     }
 
-    /// Adds bytes of a file, an image; returns the view.
+    /// Adds file bytes, such as an image; returns the view.
     pub(super) fn bytes(&mut self, bytes: Vec<u8>) -> usize {
         let view = self.view(bytes.len(), None);
         self.blocks.push(Block::Bytes(bytes));
@@ -444,7 +444,7 @@ fn vector_accessor(width: usize, count: usize) -> Value {
     json!({ "componentType": F32, "count": count, "type": kind })
 }
 
-/// Bounds of the numbers that are stored, exactly.
+/// Exact bounds of the stored numbers.
 fn set_bounds(accessor: &mut Value, numbers: &[f32], width: usize) {
     let mut low: Vec<f32> = numbers.iter().take(width).copied().collect();
     let mut high = low.clone();

@@ -1,4 +1,4 @@
-//! Copies materials, textures, samplers and images of the source file, so that the deformed character keeps its look.
+//! Copies materials, textures, samplers and images of the source file, to keep the look of the character.
 
 use super::GlbSource;
 use super::layout::Document;
@@ -11,10 +11,10 @@ use sinew_geom::Warning;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// What was copied so far, by index in the source; `None` for what cannot be copied.
+/// Copies by source index; `None` for entries that cannot be copied.
 pub(super) struct MaterialCopier<'a> {
     source: Option<&'a GlbSource>,
-    /// By material and number of texture coordinate sets: textures that need more sets are left out.
+    /// By material and number of texture coordinate sets. Textures that need more sets are left out.
     by_material: BTreeMap<(usize, usize), Option<usize>>,
     by_texture: BTreeMap<u64, Option<usize>>,
     by_sampler: BTreeMap<u64, Option<usize>>,
@@ -65,14 +65,16 @@ impl<'a> MaterialCopier<'a> {
             self.materials.len() - 1
         });
         if copy.is_none() {
-            let message = format!("material {index} is not in the source; the part has none");
+            let message = format!(
+                "the source file has no material {index}; the part is written without a material"
+            );
             warnings.push(warning("material_missing", message));
         }
         self.by_material.insert((index, uv_sets), copy);
         copy
     }
 
-    /// Renumbers every texture slot below `value`; slots that cannot be kept are removed.
+    /// Renumbers all texture slots in `value`. Removes slots without a usable texture.
     fn copy_textures(
         &mut self,
         value: &mut Value,
@@ -103,7 +105,9 @@ impl<'a> MaterialCopier<'a> {
         for key in removed {
             warnings.push(warning(
                 "texture_dropped",
-                format!("{key}: no image or no texture coordinates for it"),
+                format!(
+                    "{key} is left out: it has no image, or the mesh lacks its texture coordinates"
+                ),
             ));
             object.shift_remove(&key);
         }
@@ -209,7 +213,7 @@ impl<'a> MaterialCopier<'a> {
         copy
     }
 
-    /// Adds what was copied to the document.
+    /// Adds the copies to the document.
     pub(super) fn finish(self, root: &mut Value) {
         let lists = [
             ("materials", self.materials),
@@ -260,11 +264,11 @@ fn collect_extensions(value: &Value, out: &mut BTreeSet<String>) {
     }
 }
 
-/// Bytes and MIME type of an image, or why it cannot be had.
+/// Bytes and MIME type of an image, or why it cannot be read.
 pub(super) fn image_bytes(source: &GlbSource, image: &Value) -> Result<(Vec<u8>, String), String> {
     let bytes = match (image["bufferView"].as_u64(), image["uri"].as_str()) {
         (Some(view), _) => view_bytes(source, view)
-            .ok_or("its buffer view is not in the file")?
+            .ok_or("its buffer view is outside the file")?
             .to_vec(),
         (None, Some(uri)) => match uri.strip_prefix("data:") {
             Some(data) => {
@@ -295,7 +299,7 @@ fn view_bytes(source: &GlbSource, view: u64) -> Option<&[u8]> {
     source.buffers.get(number("buffer")?)?.get(start..end)
 }
 
-/// A file inside the folder of the source; links that lead out of it are refused too.
+/// A file inside the folder of the source. Links out of the folder are an error.
 fn file_bytes(folder: &Path, uri: &str) -> Result<Vec<u8>, String> {
     let name = named_file(uri).map_err(|found| format!("{found}: '{}'", uri.escape_debug()))?;
     let read = Folders::from(folder)
@@ -303,7 +307,10 @@ fn file_bytes(folder: &Path, uri: &str) -> Result<Vec<u8>, String> {
         .and_then(|path| read_bytes(&path));
     read.map_err(|e| match e {
         IoError::Outside { name, .. } => {
-            format!("'{}' leads out of the file's folder", name.escape_debug())
+            format!(
+                "'{}' is outside the folder of the file",
+                name.escape_debug()
+            )
         }
         other => other.to_string(),
     })

@@ -1,13 +1,13 @@
-//! Binary glTF out: evaluated frames as morph targets with the animation that steps them.
+//! Writer of binary glTF (GLB): evaluated frames as morph targets with an animation of their weights.
 //!
-//! The base mesh is frame 0; target `k - 1` is frame `k` minus frame 0, for positions, normals and (where every frame
-//! has them) tangents and changing colours, stored sparse where that is smaller, as nothing at all where it is zero.
-//! The weights animation has one key a frame; its row is zero for frame 0 and one for the target of the frame
-//! otherwise: exact at the keys under `STEP`, linear playback under `LINEAR`. Nodes have identity transforms, because
-//! deformed positions are in scene space. Parts of one source mesh become one mesh with several primitives.
+//! The base mesh is frame 0. Target `k - 1` is frame `k` minus frame 0, for positions, normals and, if every frame has
+//! them, tangents and changing colours. Targets are sparse if that is smaller; zero deltas are not stored. The weights
+//! animation has one key per frame: all zeros for frame 0, else one for the target of the frame. Playback is exact at
+//! the keys with `STEP` and blends linearly with `LINEAR`. Nodes have identity transforms, since positions are in scene
+//! space. Parts of one source mesh become one mesh with several primitives.
 //!
-//! Nothing is gathered in memory: the first pass over the frames finds bounds and sizes, the second writes. Equal
-//! input gives equal bytes.
+//! Memory does not grow with the file: the first pass over the frames finds bounds and sizes, the second one writes.
+//! Equal input gives equal bytes.
 
 mod character;
 mod container;
@@ -41,51 +41,51 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What happens between two frames on playback.
+/// Playback between two frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FrameInterpolation {
-    /// A frame stays until the next.
+    /// Each frame is shown until the next one.
     Step,
-    /// Positions go straight from frame to frame.
+    /// Positions are interpolated linearly.
     #[default]
     Linear,
 }
 
-/// The file a character came from: its materials and images travel into the result.
+/// The source file of a character, to copy its materials and images.
 #[derive(Clone, Debug, Default)]
 pub struct GlbSource {
     /// The glTF document.
     pub json: Value,
     /// Bytes of each buffer of the document.
     pub buffers: Vec<Arc<[u8]>>,
-    /// Folder of the file; images beside it are embedded, images outside of it are not touched.
+    /// Folder of the file. Images inside it are embedded. Images outside it are not read.
     pub base_dir: PathBuf,
 }
 
-/// How to write GLB.
+/// Options for GLB files.
 #[derive(Clone, Debug, Default)]
 pub struct GlbOptions<'a> {
-    /// Where the indices of [`sinew_geom::MeshPart::material`] point.
+    /// File of the materials that [`sinew_geom::MeshPart::material`] refers to.
     pub source: Option<&'a GlbSource>,
-    /// What happens between two frames.
+    /// Playback between two frames.
     pub interpolation: FrameInterpolation,
     /// A deformer graph (JSON text) to embed.
     pub graph: Option<&'a str>,
-    /// Name of the writing program; empty for `sinew` and its version.
+    /// Name of the writing program. Empty for `sinew` and its version.
     pub generator: &'a str,
 }
 
-/// Above this number of targets Bevy refuses a mesh.
+/// Maximum number of morph targets per mesh in Bevy.
 const BEVY_TARGETS: usize = 256;
 
-/// How thick strands are, diameters in metres: [`sinew_geom::THICKNESS`] under a name for attributes of applications.
+/// Diameters of strands in metres: [`sinew_geom::THICKNESS`] as a glTF application attribute.
 pub(crate) const GLTF_THICKNESS: &str = "_THICKNESS";
 
-/// Writes the frames as one GLB file; a single frame gives a mesh without targets.
+/// Writes frames as one GLB file. A single frame gives a mesh without targets.
 ///
 /// # Errors
-/// [`IoError::Malformed`] where the cache's counts do not fit each other, a position is not finite, or the graph is
-/// no JSON object; [`IoError::Unsupported`] where the result passes 4 GiB; [`IoError::Write`] where the disk refuses.
+/// [`IoError::Malformed`] if counts of the cache do not match, a position is not finite, or the graph is not a JSON
+/// object; [`IoError::Unsupported`] if the file would reach 4 GiB; [`IoError::Write`] if it cannot be written.
 pub fn write_glb(
     path: &Path,
     cache: &FrameCache<'_>,
@@ -97,13 +97,15 @@ pub fn write_glb(
     let mut copier = MaterialCopier::new(options.source);
     let targets = cache.times_secs.len() - 1;
     if targets > BEVY_TARGETS {
-        let message = format!("{targets} morph targets; Bevy loads at most {BEVY_TARGETS} a mesh");
+        let message = format!(
+            "the file has {targets} morph targets per mesh; Bevy loads at most {BEVY_TARGETS}"
+        );
         warnings.push(warning("many_morph_targets", message));
     }
     let (mut nodes, mut meshes) = (Vec::new(), Vec::new());
     for (index, cached) in cache.meshes.iter().enumerate() {
         if cached.mesh.vertex_count() == 0 {
-            let message = format!("{} has no vertex and is not written", cached.name);
+            let message = format!("mesh '{}' has no vertices and is not written", cached.name);
             warnings.push(warning("empty_mesh", message));
             continue;
         }
@@ -158,7 +160,7 @@ fn generator(options: &GlbOptions<'_>) -> String {
     }
 }
 
-/// Parts of one source mesh together, in the order of their first appearance.
+/// Groups parts by source mesh, in the order of first appearance.
 fn group(parts: Vec<Part<'_>>) -> Vec<(String, Vec<Part<'_>>)> {
     let mut groups: Vec<(String, Vec<Part<'_>>)> = Vec::new();
     let mut known = BTreeMap::new();
@@ -193,8 +195,7 @@ fn write(
 mod tests;
 
 impl GlbSource {
-    /// The source of a file that was just read from `path`. Compressed views are handed on decompressed, each as a
-    /// buffer of its own.
+    /// The source of a file that was just read from `path`. Compressed views become separate, uncompressed buffers.
     pub fn of(document: &crate::GltfSource, path: &Path) -> Self {
         let mut json = document.json.clone();
         let mut buffers: Vec<Arc<[u8]>> = document

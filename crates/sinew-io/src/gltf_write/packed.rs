@@ -1,4 +1,4 @@
-//! A glTF file of any kind as one GLB file, so that it can be changed in place.
+//! Converts any glTF file to one GLB file, so that it can be edited in place.
 
 use super::GlbSource;
 use super::container::glb_bytes;
@@ -8,14 +8,15 @@ use crate::{GltfSource, IoError};
 use serde_json::{Value, json};
 use sinew_geom::Warning;
 
-/// Extensions of buffer views that are gone once views are decompressed.
+/// Extensions of buffer views that are removed when views are decompressed.
 const COMPRESSION: [&str; 2] = ["EXT_meshopt_compression", "KHR_meshopt_compression"];
 
-/// The file that `source` was read from as the bytes of a GLB file: one buffer, compressed views decompressed, images beside the file taken in. Nodes,
-/// meshes, accessors and all else keep their numbers. Images that cannot be read stay where they are, with a warning.
+/// Gives the file that `source` was read from as the bytes of a GLB file: one buffer, decompressed views, external
+/// images embedded. Indices of nodes, meshes, accessors and all other entries stay the same. Images that cannot be read
+/// stay external, with a warning.
 ///
 /// # Errors
-/// [`IoError::Malformed`] where a view that something needs is in a buffer without bytes, [`IoError::Unsupported`] from 4 GiB on.
+/// [`IoError::Malformed`] if a required view is in a buffer without bytes; [`IoError::Unsupported`] for 4 GiB or more.
 pub fn packed_glb(source: &GltfSource) -> Result<(Vec<u8>, Vec<Warning>), IoError> {
     let parts = GlbSource::of(source, &source.path);
     let mut root = parts.json.clone();
@@ -39,7 +40,7 @@ pub fn packed_glb(source: &GltfSource) -> Result<(Vec<u8>, Vec<Warning>), IoErro
                 &source.path,
                 place,
                 found,
-                "bytes that are there",
+                "a range inside the buffer",
             ));
         };
         view["buffer"] = 0.into();
@@ -60,7 +61,7 @@ pub fn packed_glb(source: &GltfSource) -> Result<(Vec<u8>, Vec<Warning>), IoErro
                 take_in(&mut root, index, view, &kind);
             }
             Err(why) => {
-                let message = format!("image {index} stays outside of the file: {why}");
+                let message = format!("image {index} is not embedded: {why}");
                 warnings.push(warning("image_missing", message));
             }
         }
@@ -75,7 +76,7 @@ pub fn packed_glb(source: &GltfSource) -> Result<(Vec<u8>, Vec<Warning>), IoErro
     Ok((glb_bytes(&source.path, &text, &binary)?, warnings))
 }
 
-/// Makes an image one of a view.
+/// Makes an image refer to a view.
 fn take_in(root: &mut Value, image: usize, view: Value, kind: &str) {
     super::targets::push(&mut root["bufferViews"], view);
     let last = list(root, "bufferViews").len() - 1;
@@ -98,7 +99,7 @@ fn forget_compression(root: &mut Value) {
     }
 }
 
-/// Takes names out of a list of extensions, and the list where nothing is left.
+/// Removes names from a list of extensions, and the list if it is empty.
 pub(super) fn forget(root: &mut Value, key: &str, names: &[&str]) {
     let Some(used) = root.get_mut(key).and_then(Value::as_array_mut) else {
         return;

@@ -1,4 +1,4 @@
-//! Skins of a GLB file changed in place: weights, joints that are added, their keys, morph targets. All else in the file stays.
+//! Edits skins of a GLB file in place: weights, new joints and their keys, morph targets. Everything else stays.
 
 use super::GRAPH_EXTENSION;
 use super::container::glb_bytes;
@@ -15,68 +15,71 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const U8: u32 = 5121;
 const U16: u32 = 5123;
-/// Influences of one set of attributes.
+/// Influences per attribute set.
 const PER_SET: usize = 4;
-/// What views of vertex attributes say.
+/// Values of `target` in views of vertex attributes.
 const VERTICES: u32 = 34962;
 
 /// A mesh with new weights.
 #[derive(Clone, Debug)]
 pub struct MeshSkin {
-    /// Index into [`sinew_geom::Asset::meshes`].
+    /// Index in [`sinew_geom::Asset::meshes`].
     pub mesh: usize,
-    /// Weights of its vertices on joints of its skin (as [`sinew_geom::Rig::joints`] counts them), or of helpers, which are counted behind all joints.
+    /// Weights of its vertices on joints of its skin, as indices in [`sinew_geom::Rig::joints`]. Indices of helpers
+    /// follow those of all joints.
     pub influences: Influences,
-    /// Morph targets behind those that it has: deltas in metres, scene space at bind.
+    /// Morph targets to append: deltas in metres, scene space at bind.
     pub targets: Vec<MorphTarget>,
-    /// Colours in place of the first set and of all materials: for looking at numbers.
+    /// Colours that replace the first colour set and all materials, to visualise data.
     pub colors: Option<Vec<[f32; 4]>>,
 }
 
-/// A joint that is added.
+/// A joint to add.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HelperJoint {
-    /// Its name; made unique.
+    /// Its name. A number is appended if the name is taken.
     pub name: String,
-    /// The node that it hangs below, an index into [`sinew_geom::Rig::nodes`].
+    /// Its parent node, an index in [`sinew_geom::Rig::nodes`].
     pub parent: usize,
-    /// Where it is below its parent where nothing moves it.
+    /// Its rest transform relative to the parent.
     pub rest: Trs,
-    /// Its space from scene space at bind.
+    /// Joint space from scene space at bind.
     pub joint_from_bind: Affine<f64>,
 }
 
-/// Keys that are added to a clip; between them all is linear.
+/// Keys to add to a clip. Interpolation between them is linear.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClipKeys {
-    /// Index into [`sinew_geom::Asset::clips`].
+    /// Index in [`sinew_geom::Asset::clips`].
     pub clip: usize,
-    /// When they are, seconds, rising.
+    /// Key times in seconds, increasing.
     pub times_secs: Vec<f32>,
-    /// For each helper a transform at each of the times.
+    /// For each helper, one transform per key time.
     pub helpers: Vec<Vec<Trs>>,
-    /// For each of [`SkinEdit::meshes`] a row at each of the times: weights of its added targets. Empty where it has none.
+    /// For each of [`SkinEdit::meshes`], one row per key time: weights of its added targets. Empty if it has none.
     pub weights: Vec<Vec<Vec<f32>>>,
 }
 
-/// All that is to change.
+/// All changes to a file.
 #[derive(Clone, Debug, Default)]
 pub struct SkinEdit {
     /// Meshes with new weights, each at most once.
     pub meshes: Vec<MeshSkin>,
-    /// Joints that are added.
+    /// Joints to add.
     pub helpers: Vec<HelperJoint>,
-    /// Keys that are added.
+    /// Keys to add.
     pub clips: Vec<ClipKeys>,
 }
 
-/// Gives the bytes of a GLB file with other skins. `glb` is a file whose first buffer is its binary chunk, as [`packed_glb`](super::packed_glb) makes
-/// it, `asset` and `source` what reading it gave. A graph in it is left out, since it would deform once more; a mesh that several nodes show becomes one of each
-/// node's own. Weights of morph targets that a clip animates and that get keys are linear between old and new keys.
+/// Gives the bytes of a GLB file with edited skins. The first buffer of `glb` must be its binary chunk, as in a file of
+/// [`packed_glb`](super::packed_glb). `asset` and `source` are the result of reading it.
+///
+/// A graph in the file is removed, since it would deform the result again. A mesh that several nodes share is
+/// duplicated per node. Morph weights that a clip animates and that get new keys are linear between all keys.
 ///
 /// # Errors
-/// [`IoError::Malformed`] where counts do not fit each other or the file is another one; [`IoError::Unsupported`] where a clip packs animated weights
-/// in ways that cannot be added to, and from 4 GiB on.
+/// [`IoError::Malformed`] if counts do not match or the file has changed; [`IoError::Unsupported`] if a clip stores
+/// animated weights in a form that cannot be extended, and for 4 GiB or more.
 pub fn edit_skins(
     glb: &[u8],
     asset: &Asset,
@@ -134,22 +137,22 @@ struct Work<'a> {
     asset: &'a Asset,
     source: &'a GltfSource,
     edit: &'a SkinEdit,
-    /// Nodes of the document by node of the rig.
+    /// Document node of each rig node.
     node_of_rig: BTreeMap<usize, usize>,
-    /// Of each mesh with new weights.
+    /// One entry per mesh with new weights.
     meshes: Vec<Place>,
-    /// Nodes of helpers by skin of the document, in the order of its joints behind those it had.
+    /// Nodes of helpers by document skin, in the order of the joints that follow the existing ones.
     skins: BTreeMap<usize, Vec<usize>>,
 }
 
-/// Where a mesh is in the document.
+/// A mesh in the document.
 struct Place {
     node: usize,
     mesh: usize,
     /// Its skin; `None` until it gets one.
     skin: Option<usize>,
     primitives: Vec<PrimitiveVertices>,
-    /// For each joint (and helper) that its rows name, its place in the skin.
+    /// For each joint (and helper) in its rows: its index in the skin.
     entries: BTreeMap<u32, usize>,
 }
 
@@ -166,18 +169,18 @@ impl<'a> Work<'a> {
         &self.asset.meshes[self.edit.meshes[place].mesh]
     }
 
-    /// Counts that later steps rely on.
+    /// Checks counts that later steps rely on.
     fn check(&self) -> Result<(), IoError> {
         for (place, change) in self.edit.meshes.iter().enumerate() {
             let rows = change.influences.vertex_count();
             if change.colors.as_ref().is_some_and(|c| c.len() != rows) {
-                let found = format!("colours for other than {rows} vertices");
-                return Err(self.wrong("colors", found, "one a vertex"));
+                let found = format!("a number of colours that is not {rows}");
+                return Err(self.wrong("colors", found, "one per vertex"));
             }
             let before = self.edit.meshes.iter().take(place);
             if before.clone().any(|m| m.mesh == change.mesh) {
                 let found = format!("mesh {} twice", change.mesh);
-                return Err(self.wrong("meshes", found, "each at most once"));
+                return Err(self.wrong("meshes", found, "each mesh at most once"));
             }
         }
         self.edit.clips.iter().try_for_each(|k| self.check_keys(k))
@@ -192,8 +195,8 @@ impl<'a> Work<'a> {
         let times = keys.times_secs.len();
         let rising = keys.times_secs.windows(2).all(|t| t[0] < t[1]);
         if times == 0 || !rising {
-            let found = format!("{times} times that do not rise");
-            return Err(self.wrong("keys", found, "times that rise"));
+            let found = format!("{times} key times that do not increase");
+            return Err(self.wrong("keys", found, "increasing times"));
         }
         let helpers = keys.helpers.len() == self.edit.helpers.len()
             && keys.helpers.iter().all(|h| h.len() == times);
@@ -205,13 +208,13 @@ impl<'a> Work<'a> {
         match helpers && weights {
             true => Ok(()),
             false => {
-                let found = format!("keys of clip {} for other than {times} times", keys.clip);
-                Err(self.wrong("keys", found, "one a time for each helper and mesh"))
+                let found = format!("a number of keys of clip {} that is not {times}", keys.clip);
+                Err(self.wrong("keys", found, "one key per time for each helper and mesh"))
             }
         }
     }
 
-    /// Finds the meshes; each becomes one that no other node shows.
+    /// Finds the meshes. Duplicates those that other nodes also use.
     fn own_meshes(&mut self) -> Result<(), IoError> {
         for change in &self.edit.meshes {
             let node = self.source.node_of_mesh.get(change.mesh).copied();
@@ -230,8 +233,8 @@ impl<'a> Work<'a> {
             let rows = change.influences.vertex_count();
             let read = self.asset.meshes[change.mesh].positions.len();
             if count != rows || count != read {
-                let found = format!("{rows} rows of weights for {count} vertices");
-                return Err(self.wrong(&format!("meshes[{mesh}]"), found, "one a vertex"));
+                let found = format!("{rows} weight rows for {count} vertices");
+                return Err(self.wrong(&format!("meshes[{mesh}]"), found, "one per vertex"));
             }
             let first = primitives.iter().position(|p| !p.vertices.is_empty());
             let is_bound = first.is_some_and(|p| {
@@ -250,7 +253,7 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Old joints and weights go, and with them bytes that nobody else has.
+    /// Removes old joints and weights, and their bytes if nothing else uses them.
     fn take_away(&mut self) -> Result<(), IoError> {
         let mut loose = BTreeSet::new();
         for (place, change) in self.meshes.iter().zip(&self.edit.meshes) {
@@ -282,7 +285,7 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Nodes of helpers, below their parents.
+    /// Adds nodes for helpers below their parents.
     fn add_helpers(&mut self) -> Result<(), IoError> {
         for helper in &self.edit.helpers {
             let Some(parent) = self.node_of_rig(helper.parent) else {
@@ -327,7 +330,7 @@ impl<'a> Work<'a> {
         free.unwrap_or_else(|| wanted.to_owned())
     }
 
-    /// Skins with the helpers that their meshes follow; a new one for a mesh that had none.
+    /// Extends skins with the helpers that their meshes follow. Adds a skin for a mesh without one.
     fn add_skins(&mut self) -> Result<(), IoError> {
         let joints = self.asset.rig.joints().len();
         for place in 0..self.meshes.len() {
@@ -345,7 +348,7 @@ impl<'a> Work<'a> {
                 let number = helper as usize - joints;
                 if number >= self.edit.helpers.len() {
                     let found = format!("helper {number}");
-                    return Err(self.wrong("weights", found, "a helper that there is"));
+                    return Err(self.wrong("weights", found, "an existing helper"));
                 }
                 let entry = self.helper_in(skin, number);
                 self.meshes[place].entries.insert(helper, entry);
@@ -355,7 +358,7 @@ impl<'a> Work<'a> {
         skins.into_iter().try_for_each(|s| self.rebind(s))
     }
 
-    /// Places of joints in the skin that they are of.
+    /// Sets the skin indices of joints.
     fn enter(&mut self, place: usize, skin: usize, own: &[u32]) -> Result<(), IoError> {
         let range = self.source.joints_of_skin.get(skin).cloned();
         let entry = |joint: usize, k: usize| match &range {
@@ -364,15 +367,15 @@ impl<'a> Work<'a> {
         };
         for (k, &joint) in own.iter().enumerate() {
             let Some(entry) = entry(joint as usize, k) else {
-                let found = format!("a weight on joint {joint}, which is of another skin");
-                return Err(self.wrong(&format!("skins[{skin}]"), found, "one of its joints"));
+                let found = format!("a weight on joint {joint}, which belongs to another skin");
+                return Err(self.wrong(&format!("skins[{skin}]"), found, "a joint of this skin"));
             };
             self.meshes[place].entries.insert(joint, entry);
         }
         Ok(())
     }
 
-    /// A skin of some joints, for a mesh that followed its node.
+    /// A skin for a mesh that followed its node.
     fn new_skin(&mut self, place: usize, own: &[u32]) -> Result<usize, IoError> {
         let (mut nodes, mut taken) = (Vec::new(), BTreeSet::new());
         for &joint in own {
@@ -380,8 +383,8 @@ impl<'a> Work<'a> {
             match self.node_of_rig(rig_node) {
                 Some(node) if taken.insert(node) => nodes.push(node),
                 _ => {
-                    let found = format!("joint {joint}, whose node is another one's, too");
-                    return Err(self.wrong("weights", found, "joints of different nodes"));
+                    let found = format!("joint {joint}, whose node another joint also uses");
+                    return Err(self.wrong("weights", found, "one joint per node"));
                 }
             }
         }
@@ -396,7 +399,7 @@ impl<'a> Work<'a> {
         Ok(skin)
     }
 
-    /// A joint's inverse bind matrix for the stored positions of a mesh.
+    /// Inverse bind matrix of a joint for the stored positions of a mesh.
     fn inverse_bind(&self, place: usize, joint: usize) -> [f32; 16] {
         let joints = self.asset.rig.joints();
         let of_helper = |h: usize| self.edit.helpers[h].joint_from_bind;
@@ -413,7 +416,7 @@ impl<'a> Work<'a> {
         all.get(mesh).copied().unwrap_or_default()
     }
 
-    /// The place of a helper in a skin, which gets it.
+    /// Index of a helper in a skin. Adds it if it is missing.
     fn helper_in(&mut self, skin: usize, helper: usize) -> usize {
         let count = self.doc.root["skins"][skin]["joints"].as_array();
         let count = count.map_or(0, Vec::len);
@@ -426,7 +429,7 @@ impl<'a> Work<'a> {
             })
     }
 
-    /// Helpers of a skin into its joints and matrices.
+    /// Adds the helpers of a skin to its joints and matrices.
     fn rebind(&mut self, skin: usize) -> Result<(), IoError> {
         let helpers = self.skins.get(&skin).cloned().unwrap_or_default();
         if helpers.is_empty() {
@@ -436,7 +439,7 @@ impl<'a> Work<'a> {
             return Ok(());
         };
         let range = self.source.joints_of_skin.get(skin).cloned();
-        // A skin that is new has its joints in the order of their numbers.
+        // A new skin has its joints in index order.
         let joints = self.asset.rig.joints().len();
         let entries = self.meshes[place].entries.keys();
         let own = entries.map(|j| *j as usize).filter(|j| *j < joints);
@@ -452,7 +455,7 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Joints and weights of the vertices, four a set.
+    /// Writes joints and weights of the vertices, four per set.
     fn add_weights(&mut self, place: usize) -> Result<(), IoError> {
         let change = &self.edit.meshes[place];
         let rows = &change.influences;
@@ -461,7 +464,7 @@ impl<'a> Work<'a> {
         let last = last.unwrap_or(0);
         if u16::try_from(last).is_err() {
             let found = format!("{last} joints");
-            return Err(self.wrong("skins", found, "65536 in a skin at most"));
+            return Err(self.wrong("skins", found, "at most 65536 joints per skin"));
         }
         let mut written = OfRange::default();
         for p in 0..self.meshes[place].primitives.len() {
@@ -543,7 +546,7 @@ impl<'a> Work<'a> {
         (joints, weights)
     }
 
-    /// Targets of a mesh, and zeros for them wherever a clip has weights that it does not get here.
+    /// Adds targets to a mesh, with zero weights in clips that have no new keys for them.
     fn add_targets(&mut self, place: usize) -> Result<(), IoError> {
         let change = &self.edit.meshes[place];
         if change.targets.is_empty() {
@@ -569,7 +572,7 @@ impl<'a> Work<'a> {
         animations::widen(&mut self.doc, self.source, mesh, before, added.len())
     }
 
-    /// Takes the channel of a node's weights out of a clip; it gets another one.
+    /// Removes the channel of a node's weights from a clip. A new one replaces it.
     fn drop_weights(&mut self, clip: usize, node: usize) {
         let channels = &mut self.doc.root["animations"][clip]["channels"];
         if let Some(channels) = channels.as_array_mut() {
@@ -592,7 +595,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Channels of one node. Scale only where there is any.
+    /// Channels of one node. Scale only if it is animated.
     fn add_motion(&mut self, clip: usize, node: usize, moments: &[Trs], input: usize) {
         let translations = moments.iter().flat_map(|t| single(&t.translation.into()));
         let translations: Vec<f32> = translations.collect();
@@ -636,7 +639,7 @@ impl<'a> Work<'a> {
         push(&mut animation["channels"], channel);
     }
 
-    /// Weights of all targets of a mesh: those that the clip had, at all keys of both.
+    /// Weights of all targets of a mesh at the union of old and new key times.
     fn add_target_weights(&mut self, keys: &ClipKeys, place: usize, rows: &[Vec<f32>]) {
         let node = self.meshes[place].node;
         let rig_node = self.source.rig_node_of_node[node];
@@ -676,7 +679,7 @@ impl Appended<'_> {
     }
 }
 
-/// Rows at a time, straight between keys.
+/// Linear interpolation of rows at a time.
 fn between(times: &[f32], rows: &[Vec<f32>], time: f32) -> Vec<f32> {
     let next = times.partition_point(|t| *t < time);
     let at = |k: usize| {
@@ -693,7 +696,7 @@ fn between(times: &[f32], rows: &[Vec<f32>], time: f32) -> Vec<f32> {
     pairs.map(|(x, y)| x + (y - x) * share).collect()
 }
 
-/// A row whose weights sum to one in single precision, too: what rounding took goes to the largest.
+/// A weight row whose sum is one in single precision. The rounding error goes to the largest weight.
 fn summing_to_one(rows: &Influences, vertex: usize) -> Vec<(u32, f32)> {
     let mut row: Vec<(u32, f32)> = rows.row(vertex).collect();
     let sum: f64 = row.iter().map(|r| f64::from(r.1)).sum();
@@ -709,7 +712,7 @@ fn summing_to_one(rows: &Influences, vertex: usize) -> Vec<(u32, f32)> {
     row
 }
 
-/// Quaternions that go the shorter way from key to key.
+/// Quaternions with signs that give the shortest path from key to key.
 fn turned_shortest(moments: &[Trs]) -> Vec<[f32; 4]> {
     let mut out: Vec<[f32; 4]> = Vec::new();
     for moment in moments {

@@ -1,4 +1,4 @@
-//! Strands of hair added to the GLB file of the character that they grow on.
+//! Adds strands of hair to the GLB file of their character.
 
 use super::GLTF_THICKNESS;
 use super::targets::{self, Appended};
@@ -14,16 +14,17 @@ const U16: u32 = 5123;
 const U32: u32 = 5125;
 const F32: u32 = 5126;
 const LINES: u32 = 1;
-/// Influences of one set of attributes.
+/// Influences per attribute set.
 const PER_SET: usize = 4;
 
-/// Copies a GLB file with a further mesh of lines: `strands`, in scene space at bind, which follow the joints of the file as
-/// their influences say (joints of `rig`). `source` and `rig` are what reading the file gave. Texture coordinates and scalar
-/// attributes (as `_NAME`) go with them; all else in the file stays.
+/// Copies a GLB file and adds a line mesh: `strands`, in scene space at bind. The strands follow the file's joints by
+/// their influences (joints of `rig`). `source` and `rig` are the result of reading the file. Texture coordinates and
+/// scalar attributes (as `_NAME`) are written, too. Everything else in the file stays.
 ///
 /// # Errors
-/// [`IoError::Read`], [`IoError::Write`]; [`IoError::Malformed`] where the file is no GLB file or has changed since it was read, the mesh
-/// has no strands or numbers that are not finite, or lists do not fit each other; [`IoError::Unsupported`] where the file has its first buffer elsewhere.
+/// [`IoError::Read`], [`IoError::Write`]; [`IoError::Malformed`] if the file is not a GLB file or has changed since it
+/// was read, if the mesh has no strands or numbers that are not finite, or if counts do not match;
+/// [`IoError::Unsupported`] if the first buffer is external.
 pub fn add_strands(
     glb_in: &Path,
     source: &GltfSource,
@@ -61,7 +62,7 @@ fn check<'a>(mesh: &'a Mesh, rig: &Rig, path: &Path) -> Result<&'a Strands, IoEr
     };
     let (count, rows) = (mesh.positions.len(), mesh.influences.as_ref());
     if strands.is_empty() || strands.vertex_count() != count {
-        return wrong(format!("{count} positions"), "one a vertex");
+        return wrong(format!("{count} positions"), "one per vertex");
     }
     if let Some(p) = mesh
         .positions
@@ -73,14 +74,14 @@ fn check<'a>(mesh: &'a Mesh, rig: &Rig, path: &Path) -> Result<&'a Strands, IoEr
     let beyond = |i: &Influences| i.joints().iter().any(|j| *j as usize >= rig.joints().len());
     if rows.is_some_and(|i| i.vertex_count() != count || beyond(i)) {
         return wrong(
-            "weights of other joints or vertices".into(),
-            "those of the file",
+            "weights for other joints or another number of vertices".into(),
+            "the joints of the file and one row per vertex",
         );
     }
     Ok(strands)
 }
 
-/// All but joints and weights.
+/// All attributes except joints and weights.
 fn attributes(file: &mut Appended<'_>, mesh: &Mesh) -> Value {
     let mut out = json!({});
     let positions = floats(file, mesh.positions.as_flattened(), 3, "VEC3");
@@ -122,7 +123,7 @@ pub(super) fn floats(file: &mut Appended<'_>, numbers: &[f32], width: usize, kin
 
 fn words(put: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> Vec<u8> {
     let mut bytes = Vec::new();
-    // Memory takes everything.
+    // Writing to memory cannot fail.
     let _ = put(&mut bytes);
     bytes
 }
@@ -130,7 +131,7 @@ fn words(put: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> Vec<u8> {
 /// A skin of the joints that the strands follow.
 struct NewSkin {
     index: usize,
-    /// For each joint of the rig its place in the skin.
+    /// For each joint of the rig: its index in the skin.
     entry_of_joint: Vec<Option<u16>>,
 }
 
@@ -153,10 +154,7 @@ fn skin(
         entry_of_joint[joint] = Some(entry);
         let Some(&node) = of_rig.get(&of_joint.node) else {
             let place = format!("joint {joint}");
-            let found = format!(
-                "node {} of the rig, which the file does not have",
-                of_joint.node
-            );
+            let found = format!("node {} of the rig, which the file lacks", of_joint.node);
             return Err(file.malformed(&place, &found, "a node of the file"));
         };
         nodes.push(node);
@@ -170,7 +168,7 @@ fn skin(
     })
 }
 
-/// Four by four numbers, column after column.
+/// A 4x4 matrix in column order.
 pub(super) fn columns(affine: &sinew_geom::Affine<f64>) -> [f32; 16] {
     let (l, t) = (&affine.linear, &affine.translation);
     std::array::from_fn(|i| match (i % 4, i / 4) {
@@ -180,7 +178,7 @@ pub(super) fn columns(affine: &sinew_geom::Affine<f64>) -> [f32; 16] {
     })
 }
 
-/// Joints and weights, four a set.
+/// Joints and weights, four per set.
 fn weigh(
     file: &mut Appended<'_>,
     primitive: &mut Value,
@@ -210,7 +208,7 @@ fn weigh(
     }
 }
 
-/// Puts a node into the scene that is shown.
+/// Adds a node to the default scene.
 fn show(file: &mut Appended<'_>, node: usize) {
     if file.root["scenes"][0].is_null() {
         file.add("scenes", json!({}));

@@ -1,4 +1,5 @@
-//! Morph targets added to a GLB file. All else stays: new bytes go behind the binary chunk's, new entries behind the document's.
+//! Adds morph targets to a GLB file. New bytes follow those of the binary chunk, new entries follow the existing ones.
+//! Everything else stays.
 
 pub(super) mod animations;
 mod appended;
@@ -22,19 +23,19 @@ use std::path::Path;
 /// A morph target for a mesh of a file.
 #[derive(Clone, Debug)]
 pub struct NewTarget {
-    /// Index into [`sinew_geom::Asset::meshes`].
+    /// Index in [`sinew_geom::Asset::meshes`].
     pub mesh: usize,
-    /// Vertices of that mesh, ascending; deltas in metres, scene space at bind. Normals and tangents are not written.
+    /// Vertices of that mesh, increasing; deltas in metres, scene space at bind. Normals and tangents are not written.
     pub target: MorphTarget,
 }
 
-/// Copies a GLB file with further morph targets, sparse where that is smaller, with weight 0. Clips that animate the weights of their meshes get
-/// zeros for them. `source` is what reading the file gave.
+/// Copies a GLB file and adds morph targets with weight 0, sparse if that is smaller. Clips that animate weights of
+/// their meshes get zeros for the new targets. `source` is the result of reading the file.
 ///
 /// # Errors
-/// [`IoError::Read`], [`IoError::Write`]; [`IoError::Malformed`] where the file is no GLB file, has changed since it was read,
-/// or a target names a vertex that is not there; [`IoError::Unsupported`] where nodes share the mesh, the file has its first
-/// buffer elsewhere, or packs the animated weights in ways that cannot be added to.
+/// [`IoError::Read`], [`IoError::Write`]; [`IoError::Malformed`] if the file is not a GLB file, has changed since it
+/// was read, or a target has a vertex out of range; [`IoError::Unsupported`] if nodes share the mesh, the first buffer
+/// is external, or animated weights are stored in a form that cannot be extended.
 pub fn add_morph_targets(
     glb_in: &Path,
     source: &GltfSource,
@@ -54,15 +55,15 @@ pub fn add_morph_targets(
     write(file, &opened.binary, opened.behind, out)
 }
 
-/// A GLB file and what of it is to change.
+/// A GLB file and its changes.
 pub(super) struct Opened<'a> {
     pub(super) file: Appended<'a>,
-    /// Of a whole number of words.
+    /// Padded to a multiple of four bytes.
     pub(super) binary: Cow<'a, [u8]>,
     pub(super) behind: &'a [u8],
 }
 
-/// Takes a file apart that is still what was read.
+/// Splits a file that has not changed since it was read.
 pub(super) fn open<'a>(
     bytes: &'a [u8],
     path: &'a Path,
@@ -75,16 +76,16 @@ pub(super) fn open<'a>(
         return Err(malformed(
             path,
             "BIN chunk",
-            "a length beyond the file",
-            "less",
+            "a chunk longer than the file",
+            "a chunk inside the file",
         ));
     };
     if root != source.json {
         return Err(malformed(
             path,
             "JSON chunk",
-            "another document than was read",
-            "the same",
+            "a document that has changed since it was read",
+            "the same document",
         ));
     }
     plain_channels(&mut root);
@@ -111,7 +112,7 @@ pub(super) fn write(
     written.commit()
 }
 
-/// The bytes but for some ranges, which rise.
+/// The bytes without some ranges, which are increasing.
 pub(super) fn without<'b>(binary: &'b [u8], gone: &[std::ops::Range<usize>]) -> Cow<'b, [u8]> {
     if gone.is_empty() {
         return Cow::Borrowed(binary);
@@ -126,7 +127,7 @@ pub(super) fn without<'b>(binary: &'b [u8], gone: &[std::ops::Range<usize>]) -> 
     Cow::Owned(kept)
 }
 
-/// Readers take binary chunks of any length; what is put behind them starts at a multiple of four.
+/// Binary chunks may have any length. New bytes start at a multiple of four.
 fn in_words(binary: &[u8]) -> Cow<'_, [u8]> {
     let missing = binary.len().next_multiple_of(4) - binary.len();
     if missing == 0 {
@@ -157,7 +158,7 @@ fn add_to_mesh(
     animations::widen(file, source, index, before, targets.len())
 }
 
-/// The document's mesh behind a mesh of the asset, which no other node may show. `what` is wanted of it, for the message.
+/// The document mesh of an asset mesh, which only one node may use. `what` is the purpose, for the message.
 fn own_mesh(
     file: &Appended<'_>,
     source: &GltfSource,
@@ -167,7 +168,7 @@ fn own_mesh(
     let mesh_of = |node: usize| source.json["nodes"][node]["mesh"].as_u64();
     let json_mesh = mesh_of(source.node_of_mesh[mesh]);
     let Some(index) = json_mesh.and_then(|m| usize::try_from(m).ok()) else {
-        return Err(file.malformed("nodes", "a node without its mesh", "the mesh that was read"));
+        return Err(file.malformed("nodes", "a node without a mesh", "the mesh that was read"));
     };
     let sharing = source
         .node_of_mesh
@@ -178,13 +179,13 @@ fn own_mesh(
         return Err(file.unsupported(
             format!("meshes[{index}]"),
             format!("{what} of a mesh that {sharing} nodes share"),
-            "give each node a mesh of its own",
+            "give each node its own mesh",
         ));
     }
     Ok(index)
 }
 
-/// Adds the accessors of each target to each primitive, which all must have equally many.
+/// Adds the accessors of each target to each primitive. All primitives must have the same number of targets.
 fn add_to_primitives(
     file: &mut Appended<'_>,
     index: usize,
@@ -209,7 +210,7 @@ fn add_to_primitives(
     check_beyond(file, places, targets.iter().copied())
 }
 
-/// Vertices that are not there.
+/// Checks for vertices out of range.
 fn check_beyond<'t>(
     file: &Appended<'_>,
     places: &[PrimitiveVertices],
@@ -220,14 +221,14 @@ fn check_beyond<'t>(
     match targets.find(beyond) {
         Some(t) => Err(file.malformed(
             &format!("morph target '{}'", t.name),
-            "a vertex beyond the mesh",
+            "a vertex out of range",
             &format!("vertices below {first}"),
         )),
         None => Ok(()),
     }
 }
 
-/// What was written for the vertices of a primitive, for others that have the same ones.
+/// Data written for a vertex range, reused by primitives with the same range.
 pub(super) struct OfRange<T>(BTreeMap<(usize, usize), T>);
 
 impl<T> Default for OfRange<T> {
@@ -237,7 +238,7 @@ impl<T> Default for OfRange<T> {
 }
 
 impl<T: Clone> OfRange<T> {
-    /// What was written for these vertices, or else is now. Primitives without vertices of a surface share with no other.
+    /// The data for these vertices, written at the first call. Primitives without surface vertices share with no other.
     pub(super) fn of(&mut self, place: &PrimitiveVertices, write: impl FnOnce() -> T) -> T {
         let range = &place.vertices;
         if range.is_empty() {
@@ -248,7 +249,7 @@ impl<T: Clone> OfRange<T> {
     }
 }
 
-/// Where the vertices of the primitives of a mesh are; `stored` is set for points and lines, too.
+/// The vertices of the primitives of a mesh. `stored` is set for points and lines, too.
 pub(super) fn primitives_of(
     file: &Appended<'_>,
     source: &GltfSource,
@@ -280,13 +281,13 @@ pub(super) fn primitives_of(
     Ok(out)
 }
 
-/// Which of the vertices, rising, are in `range`.
+/// Which of the increasing vertices are in `range`.
 pub(super) fn within(vertices: &[u32], range: &std::ops::Range<usize>) -> std::ops::Range<usize> {
     let before = |end: usize| vertices.partition_point(|v| (*v as usize) < end);
     before(range.start)..before(range.end).max(before(range.start))
 }
 
-/// The vertices of a primitive, as rows of its accessors, and their deltas in the space of the file.
+/// The vertices of a primitive, as rows of its accessors, and their deltas in file space.
 fn part_of(
     target: &MorphTarget,
     place: &PrimitiveVertices,
@@ -303,7 +304,7 @@ fn part_of(
     .unzip()
 }
 
-/// Names and weights of the new targets; gives the number of targets before.
+/// Adds names and weights of the new targets. Gives the number of targets before.
 pub(super) fn name_and_weigh(
     file: &mut Appended<'_>,
     index: usize,
@@ -339,7 +340,7 @@ pub(super) fn name_and_weigh(
     before
 }
 
-/// Appends to a list, which is made where there is none.
+/// Appends to a list. Creates it if it is missing.
 pub(super) fn push(list: &mut Value, item: Value) {
     match list.as_array_mut() {
         Some(list) => list.push(item),

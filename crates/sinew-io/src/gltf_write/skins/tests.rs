@@ -247,7 +247,7 @@ fn what_does_not_fit_is_named() {
     let mut few = edit();
     few.meshes[0].influences = rows(&[&[(0, 1.0)]]);
     assert!(
-        told(&few).contains("1 rows of weights for 3 vertices"),
+        told(&few).contains("1 weight rows for 3 vertices"),
         "{}",
         told(&few)
     );
@@ -268,13 +268,13 @@ fn what_does_not_fit_is_named() {
     let mut short = edit();
     short.clips[0].helpers[0].pop();
     assert!(
-        told(&short).contains("other than 3 times"),
+        told(&short).contains("a number of keys of clip 0 that is not 3"),
         "{}",
         told(&short)
     );
     let mut back = edit();
     back.clips[0].times_secs[1] = 9.0;
-    assert!(told(&back).contains("do not rise"), "{}", told(&back));
+    assert!(told(&back).contains("do not increase"), "{}", told(&back));
     let other = edit_skins(&glb[..40], &file.asset, &file.document, &edit());
     assert!(other.is_err(), "half a file");
     let path = Path::new("x.glb");

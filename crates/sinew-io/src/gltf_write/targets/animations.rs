@@ -1,4 +1,4 @@
-//! Animated weights of a mesh that gets more targets: a key holds one number a target.
+//! Animated weights of a mesh with new targets: each key has one number per target.
 
 use super::appended::Appended;
 use super::push;
@@ -6,8 +6,9 @@ use crate::{GltfSource, IoError};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Gives each key of each channel that animates the weights of `mesh` zeros for `more` targets behind those of the `before`
-/// that it has. A sampler that drives something else, too (the weights of another mesh, say), stays as it is; these channels get one of their own.
+/// Appends zeros for `more` targets to each key of each channel that animates the weights of `mesh`, which has `before`
+/// targets. A sampler that also drives something else (such as the weights of another mesh) stays; these channels get
+/// their own copy.
 pub(in super::super) fn widen(
     file: &mut Appended<'_>,
     source: &GltfSource,
@@ -43,7 +44,7 @@ pub(in super::super) fn widen(
     Ok(())
 }
 
-/// Gives the channels of these nodes' weights a copy of their sampler; gives its index.
+/// Gives the weight channels of these nodes a copy of their sampler. Gives its index.
 fn split(animation: &mut Value, sampler: usize, nodes: &[usize]) -> usize {
     let copy = animation["samplers"][sampler].clone();
     let own = animation["samplers"].as_array().map_or(0, Vec::len);
@@ -65,7 +66,7 @@ fn index(value: &Value) -> usize {
     number.unwrap_or(usize::MAX)
 }
 
-/// The samplers of an animation that drive the weights of one of the nodes.
+/// Samplers of an animation that drive weights of one of the nodes.
 fn samplers(animation: &Value, nodes: &[usize]) -> BTreeSet<usize> {
     let channels = animation["channels"].as_array();
     let found = channels.into_iter().flatten();
@@ -73,7 +74,7 @@ fn samplers(animation: &Value, nodes: &[usize]) -> BTreeSet<usize> {
     found.map(|c| index(&c["sampler"])).collect()
 }
 
-/// The bytes of an accessor of numbers, with zeros behind every `before` of them.
+/// The bytes of an accessor, with zeros after every `before` numbers.
 fn widened(
     file: &Appended<'_>,
     source: &GltfSource,
@@ -82,13 +83,14 @@ fn widened(
     more: usize,
     place: &str,
 ) -> Result<Vec<u8>, IoError> {
-    let adding = "adding a target to weights that are compressed, sparse or interleaved";
+    let adding =
+        "adding a morph target to a mesh with compressed, sparse or interleaved weight animation";
     let numbers = plain_numbers(file, source, accessor, before);
     let numbers = numbers.ok_or_else(|| {
         file.unsupported(
             place.to_owned(),
             adding.into(),
-            "export the animation plainly",
+            "export the animation without compression, sparse or interleaved accessors",
         )
     })?;
     let size = numbers.size;
@@ -101,15 +103,15 @@ fn widened(
     Ok(out)
 }
 
-/// Numbers of an accessor, one after another.
+/// Numbers of an accessor, stored one after another.
 struct PlainNumbers<'a> {
     component: u64,
-    /// Bytes of a number.
+    /// Bytes per number.
     size: usize,
     bytes: &'a [u8],
 }
 
-/// `None` where they are compressed, sparse or interleaved, or no rows of `row`.
+/// `None` for compressed, sparse or interleaved data, and if the count is not a multiple of `row`.
 fn plain_numbers<'a>(
     file: &Appended<'_>,
     source: &'a GltfSource,
@@ -146,7 +148,7 @@ fn plain_numbers<'a>(
 }
 
 impl PlainNumbers<'_> {
-    /// What they stand for; whole numbers are shares of their type's largest (glTF 2.0, "Animations").
+    /// Values of the numbers. Integers are normalised (glTF 2.0, "Animations").
     fn values(&self) -> Vec<f64> {
         let value = |b: &[u8]| match (self.component, b) {
             (5120, &[a]) => (f64::from(i8::from_le_bytes([a])) / 127.0).max(-1.0),
@@ -160,8 +162,9 @@ impl PlainNumbers<'_> {
     }
 }
 
-/// Gives each key of each channel that animates the weights of `mesh` what `of_row` makes of its `before` numbers. What it makes
-/// must be linear: then curves of all interpolations go through it, tangents of splines, too. Gives the outputs that the samplers had.
+/// Replaces each key of each channel that animates the weights of `mesh` by `of_row` of its `before` numbers. `of_row`
+/// must be linear, so that it is valid for all interpolations, including spline tangents. Gives the previous outputs of
+/// the samplers.
 pub(super) fn remix(
     file: &mut Appended<'_>,
     source: &GltfSource,
@@ -179,7 +182,7 @@ pub(super) fn remix(
                 file.unsupported(
                     format!("animations[{a}].samplers[{s}].output"),
                     format!("replacing targets whose weights clip '{name}' animates {what}"),
-                    "export the animation plainly",
+                    "export the animation with plain accessors and one sampler per node",
                 )
             };
             if is_shared(clip, s, &nodes) {
@@ -201,16 +204,16 @@ pub(super) fn remix(
     Ok(out)
 }
 
-/// Where new numbers of a sampler go.
+/// Target of new numbers of a sampler.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Remixed {
     pub(super) animation: usize,
     pub(super) sampler: usize,
-    /// The accessor that it had.
+    /// Its previous accessor.
     pub(super) output: usize,
 }
 
-/// Whether a sampler drives anything but the weights of these nodes.
+/// True if a sampler also drives something other than the weights of these nodes.
 fn is_shared(animation: &Value, sampler: usize, nodes: &[usize]) -> bool {
     let others = |c: &&Value| index(&c["sampler"]) == sampler && !is_weights_of(c, nodes);
     let channels = animation["channels"].as_array();

@@ -1,4 +1,4 @@
-//! A document that grows: new views lie behind the bytes of the first buffer.
+//! A document that grows: new views follow the bytes of the first buffer.
 
 use crate::IoError;
 use crate::bytes::{put_f32s, put_u32s};
@@ -11,12 +11,12 @@ const U16: u32 = 5123;
 const U32: u32 = 5125;
 const F32: u32 = 5126;
 
-/// Bytes of an attribute of a morph target as it is written: `moved` of `count` vertices have a delta. Sparse where that is smaller.
+/// Bytes of a written morph target attribute: `moved` of `count` vertices have a delta. Sparse if that is smaller.
 pub fn delta_bytes(moved: usize, count: usize) -> usize {
     sparse_bytes(moved, count).min(count.saturating_mul(12))
 }
 
-/// An index and three numbers a row; indices of two bytes where they can name all vertices.
+/// An index and three numbers per row; 16-bit indices if they can address all vertices.
 fn sparse_bytes(moved: usize, count: usize) -> usize {
     let indices = moved.saturating_mul(if is_short(count) { 2 } else { 4 });
     moved
@@ -24,7 +24,7 @@ fn sparse_bytes(moved: usize, count: usize) -> usize {
         .saturating_add(indices.next_multiple_of(4))
 }
 
-/// Whether two bytes name `count` things without their largest value.
+/// True if 16 bits can address `count` items; the largest value is reserved.
 fn is_short(count: usize) -> bool {
     count <= 0xffff
 }
@@ -33,26 +33,26 @@ fn is_short(count: usize) -> bool {
 pub(in super::super) struct Appended<'a> {
     pub(in super::super) root: Value,
     path: &'a Path,
-    /// Bytes of the binary chunk as it is.
+    /// Bytes of the existing binary chunk.
     start: usize,
     bytes: Vec<u8>,
-    /// Places in the document's lists that are nobody's.
+    /// Unused entries in the document's lists.
     free: Freed,
 }
 
-/// What removed entries leave.
+/// Space that removed entries leave.
 #[derive(Debug, Default)]
 pub(in super::super) struct Freed {
     /// Indices in `accessors`.
     pub(super) accessors: Vec<usize>,
     /// Indices in `bufferViews`.
     pub(super) views: Vec<usize>,
-    /// Rising, apart from each other, at multiples of four bytes of the binary chunk.
+    /// Increasing, disjoint ranges of the binary chunk, at multiples of four bytes.
     pub(super) bytes: Vec<Range<usize>>,
 }
 
 impl<'a> Appended<'a> {
-    /// Makes sure that the first buffer is the binary chunk, of `start` bytes: a multiple of four.
+    /// Checks that the first buffer is the binary chunk of `start` bytes, a multiple of four.
     pub(in super::super) fn new(
         root: Value,
         path: &'a Path,
@@ -72,7 +72,7 @@ impl<'a> Appended<'a> {
         } else if !has_binary || first["uri"].is_string() {
             return Err(out.unsupported(
                 "buffers[0]".into(),
-                "adding to a buffer outside of the file".into(),
+                "adding to an external buffer".into(),
                 "convert the character to one GLB file",
             ));
         }
@@ -97,7 +97,7 @@ impl<'a> Appended<'a> {
         }
     }
 
-    /// Indices of the nodes that carry a mesh.
+    /// Indices of the nodes with a mesh.
     pub(in super::super) fn nodes_of_mesh(&self, mesh: usize) -> Vec<usize> {
         let nodes = self.root["nodes"].as_array().map_or(&[][..], Vec::as_slice);
         let carries = |n: &&Value| n["mesh"].as_u64() == Some(mesh as u64);
@@ -116,12 +116,12 @@ impl<'a> Appended<'a> {
         self.add("bufferViews", view)
     }
 
-    /// Gives places to what comes after, and takes bytes out of the binary chunk.
+    /// Reuses entries for later additions, and removes bytes from the binary chunk.
     pub(in super::super) fn reuse(&mut self, free: Freed) {
         self.free = free;
     }
 
-    /// Puts an entry into one of the document's lists: where nothing is any more, or behind all.
+    /// Adds an entry to one of the document's lists: in an unused slot, or at the end.
     pub(in super::super) fn add(&mut self, list: &str, entry: Value) -> usize {
         let free = match list {
             "accessors" => self.free.accessors.pop(),
@@ -139,7 +139,7 @@ impl<'a> Appended<'a> {
             .saturating_sub(1)
     }
 
-    /// An accessor of `count` deltas that are zero but for some rows.
+    /// An accessor of `count` deltas that are zero except for some rows.
     pub(in super::super) fn deltas(
         &mut self,
         count: usize,
@@ -182,7 +182,7 @@ impl<'a> Appended<'a> {
         self.view(&bytes)
     }
 
-    /// The document, which bytes of the binary chunk go, and what to put behind the others.
+    /// The document, the ranges to remove from the binary chunk, and the bytes to append.
     pub(in super::super) fn finish(mut self) -> (Value, Vec<Range<usize>>, Vec<u8>) {
         let gone: usize = self.free.bytes.iter().map(Range::len).sum();
         self.root["buffers"][0]["byteLength"] = (self.start + self.bytes.len() - gone).into();
@@ -199,7 +199,7 @@ impl<'a> Appended<'a> {
     }
 }
 
-/// Vertices in the smallest type that can name `count` of them.
+/// Vertex indices in the smallest type for `count` vertices.
 fn indices(rows: &[u32], count: usize) -> Vec<u8> {
     if is_short(count) {
         // All are below the count.
@@ -212,7 +212,7 @@ fn indices(rows: &[u32], count: usize) -> Vec<u8> {
     out
 }
 
-/// Views keep their bytes when some before them go.
+/// Shifts the offsets of views when bytes before them are removed.
 fn shift_views(views: &mut Value, gone: &[Range<usize>]) {
     // How much is gone before each range, and before the end.
     let mut sums = vec![0];
@@ -240,8 +240,8 @@ fn shift_views(views: &mut Value, gone: &[Range<usize>]) {
     }
 }
 
-/// Takes unused entries (rising) off the end of a list. Those further in stay, as small as can be: whatever counts entries, known or not, keeps
-/// its numbers.
+/// Removes unused entries (increasing) from the end of a list. Others stay as minimal entries, so that all indices stay
+/// valid.
 fn close(list: &mut Value, free: &[usize], unused: &Value) {
     let Some(list) = list.as_array_mut() else {
         return;

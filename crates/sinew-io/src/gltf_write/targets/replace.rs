@@ -1,4 +1,4 @@
-//! Morph targets of a GLB file replaced by others that play the same.
+//! Replaces morph targets of a GLB file by others with the same playback.
 
 use super::appended::Appended;
 use super::{
@@ -13,18 +13,18 @@ use sinew_geom::{Mat3, Mesh, MorphTarget, Real, Vec3};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// What becomes of the morph targets of one mesh.
+/// Change of the morph targets of one mesh.
 #[derive(Clone, Debug)]
 pub struct TargetChange<'a> {
-    /// Index into [`sinew_geom::Asset::meshes`].
+    /// Index in [`sinew_geom::Asset::meshes`].
     pub mesh: usize,
-    /// That mesh as it was read.
+    /// The mesh as it was read.
     pub base: &'a Mesh,
-    /// Indices of the targets that go, rising.
+    /// Indices of the targets to remove, increasing.
     pub removed: Vec<usize>,
-    /// Targets behind those that stay: vertices of that mesh, ascending; deltas in metres, scene space at bind.
+    /// Targets to append: vertices of the mesh, increasing; deltas in metres, scene space at bind.
     pub added: Vec<MorphTarget>,
-    /// A row for each added target: how much it gets of the weight of each removed one, wherever the file has weights.
+    /// One row per added target: its share of the weight of each removed target, for all weights in the file.
     pub weights: Vec<Vec<f64>>,
 }
 
@@ -33,7 +33,7 @@ impl TargetChange<'_> {
         self.removed.binary_search(&target).is_err()
     }
 
-    /// Weights of the targets afterwards from those before.
+    /// New weights of the targets from the old ones.
     fn weights_of(&self, before: &[f64]) -> Vec<f32> {
         let kept = before.iter().enumerate().filter(|w| self.is_kept(w.0));
         let of_row = |row: &Vec<f64>| -> f64 {
@@ -45,25 +45,28 @@ impl TargetChange<'_> {
     }
 }
 
-/// Graph documents that go with a file.
+/// Graph documents that belong to a file.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GraphTexts<'a> {
-    /// JSON text that goes into the file, as [`embed_graph`](crate::gltf_write::embed_graph) puts it.
+    /// JSON text to embed, as with [`embed_graph`](crate::gltf_write::embed_graph).
     pub embedded: Option<&'a str>,
-    /// A file of its own, and its text.
+    /// Path and text of a separate graph file.
     pub beside: Option<(&'a Path, &'a str)>,
 }
 
-/// Copies a GLB file with some morph targets replaced, and with the graphs that are given. Weights of meshes, nodes and clips go
-/// through [`TargetChange::weights`]: linear, so that keys, steps and splines all play what they played, up to what the added targets
-/// cannot show. The bytes of the removed targets go. Indices of all that stays are kept; unused entries in the middle
-/// of the lists stay as small ones. `source` is what reading the file gave.
+/// Copies a GLB file with some morph targets replaced and with the given graphs. `source` is the result of reading the
+/// file.
+///
+/// All weights of meshes, nodes and clips are multiplied by [`TargetChange::weights`]. This is linear; keys, steps and
+/// splines play as before, up to the error of the added targets. The bytes of removed targets are freed. Indices of all
+/// remaining entries stay valid; unused entries inside lists become minimal entries.
 ///
 /// # Errors
-/// No file appears then. [`IoError::Read`], [`IoError::Write`]; [`IoError::Malformed`] where the file is no GLB file, has changed since it was read,
-/// or a target names a vertex that is not there; [`IoError::Unsupported`] where nodes share the mesh, the file has its first
-/// buffer elsewhere, a removed target has more than positions, normals and tangents, an extension names targets by their number, or a clip packs its
-/// weights in ways that cannot be changed (the message names it).
+/// On error, no file is written. [`IoError::Read`], [`IoError::Write`]; [`IoError::Malformed`] if the file is not a GLB
+/// file, has changed since it was read, or a target has a vertex out of range; [`IoError::Unsupported`] if nodes share
+/// the mesh, the first buffer is external, a removed target has attributes other than positions, normals and tangents,
+/// an extension refers to targets by index, or a clip stores its weights in a form that cannot be changed (the message
+/// contains its name).
 pub fn replace_morph_targets(
     glb_in: &Path,
     source: &GltfSource,
@@ -121,7 +124,7 @@ pub fn replace_morph_targets(
     beside.map_or(Ok(()), AtomicFile::commit)
 }
 
-/// Extensions that name morph targets, or their weights, by numbers which change here.
+/// Extensions that refer to morph targets, or their weights, by indices that change here.
 const NUMBERING: [&str; 3] = ["VRM", "VRMC_vrm", "KHR_animation_pointer"];
 
 fn check_extensions(file: &Appended<'_>) -> Result<(), IoError> {
@@ -131,20 +134,20 @@ fn check_extensions(file: &Appended<'_>) -> Result<(), IoError> {
         None => Ok(()),
         Some(name) => Err(file.unsupported(
             "extensionsUsed".into(),
-            format!("replacing morph targets beside {name}, which names them by number"),
-            "export the character without it",
+            format!("replacing morph targets in a file with {name}, which refers to them by index"),
+            "export the character without this extension",
         )),
     }
 }
 
-/// A text file that is written but for its name.
+/// A text file that is written except for its final name.
 fn begun(path: &Path, text: &str) -> Result<AtomicFile, IoError> {
     let mut file = AtomicFile::create(path)?;
     file.put(text.as_bytes())?;
     Ok(file)
 }
 
-/// Takes targets out of all primitives; their accessors become loose.
+/// Removes targets from all primitives. Their accessors become unused.
 fn remove(
     file: &mut Appended<'_>,
     index: usize,
@@ -167,7 +170,7 @@ fn remove(
                     return Err(file.unsupported(
                         format!("meshes[{index}].primitives[{p}].targets[{k}]"),
                         format!("replacing a morph target with {attribute}"),
-                        "export it with positions, normals and tangents only",
+                        "export it with only positions, normals and tangents",
                     ));
                 }
                 loose.extend(accessor.as_u64().and_then(|a| usize::try_from(a).ok()));
@@ -178,7 +181,7 @@ fn remove(
     Ok(())
 }
 
-/// Names, and the weights that mesh and nodes have at rest.
+/// Sets names, and the rest weights of mesh and nodes.
 fn reweigh(file: &mut Appended<'_>, index: usize, change: &TargetChange<'_>) {
     let old = change.base.morph_targets.iter().enumerate();
     let kept = old.filter(|t| change.is_kept(t.0)).map(|t| t.1);
@@ -202,7 +205,7 @@ fn reweigh(file: &mut Appended<'_>, index: usize, change: &TargetChange<'_>) {
     }
 }
 
-/// An accessor of numbers in place of another.
+/// An accessor of numbers that replaces another.
 fn weights(file: &mut Appended<'_>, numbers: &[f32], before: &Value) -> usize {
     let bytes: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
     let mut accessor = json!({ "componentType": 5126, "count": numbers.len(), "type": "SCALAR" });
@@ -213,7 +216,7 @@ fn weights(file: &mut Appended<'_>, numbers: &[f32], before: &Value) -> usize {
     file.add("accessors", accessor)
 }
 
-/// From scene space at bind to the space of the file, for what adds to positions, normals and tangents.
+/// Transform from scene space at bind to file space, for deltas of positions, normals and tangents.
 pub(in super::super) struct Turn {
     positions: Mat3<f64>,
     normals: Mat3<f64>,
@@ -252,7 +255,7 @@ pub(in super::super) fn add(
         for (p, place) in places.iter().enumerate() {
             let entry = written.of(place, || {
                 let mut entry = json!({});
-                // A target has what its primitive has: one without normals is flat.
+                // A target has the attributes of its primitive: without normals, the primitive is flat.
                 let own = &file.root["meshes"][index]["primitives"][p]["attributes"];
                 let own = attributes.iter().filter(|a| own.get(a.0).is_some());
                 let own: Vec<_> = own.collect();
@@ -271,7 +274,7 @@ pub(in super::super) fn add(
 
 type Deltas = Vec<[f32; 3]>;
 
-/// What a target has, in the space of the file.
+/// Attributes of a target in file space.
 fn attributes(target: &MorphTarget, base: &Mesh, turn: &Turn) -> Vec<(&'static str, Deltas)> {
     let linear = |d: &[f32; 3]| f64::array3(turn.positions * f64::vec3(*d));
     let mut out = vec![("POSITION", target.positions.iter().map(linear).collect())];
@@ -292,7 +295,7 @@ fn attributes(target: &MorphTarget, base: &Mesh, turn: &Turn) -> Vec<(&'static s
     out
 }
 
-/// The vertices of a primitive that have a delta, as rows of its accessors.
+/// Vertices of a primitive with a delta, as rows of its accessors.
 fn moving(vertices: &[u32], deltas: &[[f32; 3]], place: &PrimitiveVertices) -> (Vec<u32>, Deltas) {
     let inside = within(vertices, &place.vertices);
     let all = vertices[inside.clone()].iter().zip(&deltas[inside]);

@@ -335,7 +335,10 @@ fn what_cannot_be_replaced_is_told() {
     let mut numbered = root.clone();
     numbered["extensionsUsed"] = json!(["VRM"]);
     let error = refused(&numbered);
-    assert!(error.contains("VRM, which names them by number"), "{error}");
+    assert!(
+        error.contains("VRM, which refers to them by index"),
+        "{error}"
+    );
 }
 
 /// A binary chunk need not be a whole number of words, to us: the last view of this one ends in the middle of a word, and goes.

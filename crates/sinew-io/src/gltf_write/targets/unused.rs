@@ -1,4 +1,4 @@
-//! What nothing refers to any more: accessors, their views, and bytes that are in no other view.
+//! Unreferenced data: accessors, their views, and bytes that no other view uses.
 
 use super::appended::{Appended, Freed};
 use serde_json::Value;
@@ -13,7 +13,7 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Frees those of `candidates` (accessors) that nothing refers to, and what they alone held. Entries become null.
+/// Frees those `candidates` (accessors) that nothing refers to, and the data that only they use. Entries become null.
 pub(in super::super) fn free(file: &mut Appended<'_>, candidates: &BTreeSet<usize>) -> Freed {
     let live = live_accessors(&file.root);
     let accessors: Vec<usize> = candidates.difference(&live).copied().collect();
@@ -44,7 +44,7 @@ pub(in super::super) fn free(file: &mut Appended<'_>, candidates: &BTreeSet<usiz
     }
 }
 
-/// The accessors that meshes, skins, animations and instances refer to.
+/// Accessors that meshes, skins, animations and instances refer to.
 fn live_accessors(root: &Value) -> BTreeSet<usize> {
     let mut out = BTreeSet::new();
     let mut all_of = |attributes: &Value| {
@@ -75,7 +75,7 @@ fn live_accessors(root: &Value) -> BTreeSet<usize> {
     out
 }
 
-/// The views that are named anywhere in a part of the document, extensions included.
+/// Views that a part of the document refers to, extensions included.
 fn views_in(part: &Value, out: &mut BTreeSet<usize>) {
     match part {
         Value::Object(members) => {
@@ -93,7 +93,7 @@ fn views_in(part: &Value, out: &mut BTreeSet<usize>) {
     }
 }
 
-/// Bytes of the binary chunk that a view has, and those that it has compressed; with what fills them up to four.
+/// Byte ranges of a view in the binary chunk, including its compressed data, padded to four bytes.
 fn ranges_of(view: &Value) -> Vec<Range<usize>> {
     let of = |v: &Value| {
         let start = index(&v["byteOffset"]).unwrap_or(0);
@@ -106,13 +106,13 @@ fn ranges_of(view: &Value) -> Vec<Range<usize>> {
     of(view).into_iter().chain(compressed).collect()
 }
 
-/// The parts of `dead` that are in none of `alive`, at multiples of four, rising and apart.
+/// The parts of `dead` outside `alive`, at multiples of four, increasing and disjoint.
 fn without(mut dead: Vec<Range<usize>>, mut alive: Vec<Range<usize>>) -> Vec<Range<usize>> {
     dead.sort_by_key(|r| r.start);
     alive.sort_by_key(|r| r.start);
     let mut out: Vec<Range<usize>> = Vec::new();
     let mut from = 0;
-    // Joined, so that ends rise, too.
+    // Merged, so that ends increase, too.
     let mut joined: Vec<Range<usize>> = Vec::new();
     for range in alive {
         match joined.last_mut() {
@@ -135,7 +135,7 @@ fn without(mut dead: Vec<Range<usize>>, mut alive: Vec<Range<usize>>) -> Vec<Ran
     out
 }
 
-/// Appends the words that are all in a range.
+/// Appends the whole words in a range.
 fn push_whole(out: &mut Vec<Range<usize>>, range: Range<usize>) {
     let start = range.start.next_multiple_of(4);
     let end = range.end - range.end % 4;
