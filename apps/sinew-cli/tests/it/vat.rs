@@ -249,7 +249,7 @@ fn mistakes_are_named() {
     std::fs::create_dir(p.path("shots")).expect("a folder");
     p.put("shots/walk.abc", "");
     ended(&bake("shots"), 3, "found 1 .abc files");
-    ended(&bake("shots/walk.abc"), 3, "OBJ and PLY are read");
+    ended(&bake("shots/walk.abc"), 3, "use OBJ or PLY");
     ended(
         &p.sinew(&[
             "bake",

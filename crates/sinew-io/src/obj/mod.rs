@@ -1,16 +1,18 @@
 //! Wavefront OBJ: one polygon mesh.
 //!
-//! Read: `v` (with optional colour: sRGB in the file, linear in a mesh), `vt`, `vn`, `f` with any number of corners and
-//! negative indices, `o` and `g` names, line continuation with `\`. `usemtl`, `mtllib`, `s`, lines, points and curves are
-//! skipped. A vertex is split only where its faces disagree about texture coordinate or normal: vertex `i` of the file stays
-//! vertex `i` of the mesh, further combinations follow after the last one. `v` of texture coordinates points up in OBJ and
-//! down in a [`sinew_geom::Mesh`]; reading and writing flip it.
+//! Supported: `v` (with optional colour: sRGB in the file, linear in a mesh), `vt`, `vn`, `f` with any number of
+//! corners and negative indices, names of `o` and `g`, line continuation with `\`. Skipped: `usemtl`, `mtllib`, `s`,
+//! lines, points and curves.
 //!
-//! Concave polygons are cut into triangles that cover them once. Where a fan from one of their corners does that, they stay
-//! polygons that begin at that corner; others become triangles.
+//! Vertex `i` of the file stays vertex `i` of the mesh. A vertex is split only if its faces have different texture
+//! coordinates or normals; the copies follow at the end. `v` of texture coordinates points up in OBJ and down in a
+//! [`sinew_geom::Mesh`]; reading and writing flip it.
 //!
-//! The parser is our own, not `tobj`: errors name the line, what stands there and what was expected; face corners
-//! keep the file's vertex order (point caches depend on it), and polygons stay polygons.
+//! Concave polygons are triangulated without overlaps. If a triangle fan from one corner does this, they stay polygons
+//! that start at this corner. Otherwise they become triangles.
+//!
+//! The parser is our own instead of `tobj`: errors contain the line, what was found and what was expected; vertices
+//! keep their order in the file (point caches depend on it), and polygons stay polygons.
 
 mod read;
 mod write;

@@ -10,15 +10,15 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Reads an OBJ file as an asset of one mesh.
+/// Reads an OBJ file as an asset of one mesh. Lengths are taken as metres.
 ///
 /// # Errors
-/// [`IoError::Read`] where there is no such file, [`IoError::Malformed`] with the line where it breaks the format.
+/// [`IoError::Read`] if the file does not exist; [`IoError::Malformed`] with the line of invalid data.
 pub fn read_obj(path: &Path) -> Result<Asset, IoError> {
     parse_obj(&std::fs::read(path).map_err(cannot_read(path))?, path)
 }
 
-/// [`read_obj`] on bytes; `path` names the asset and appears in errors.
+/// [`read_obj`] from bytes. `path` gives the asset its name and appears in errors.
 ///
 /// # Errors
 /// [`IoError::Malformed`].
@@ -26,7 +26,8 @@ pub fn parse_obj(bytes: &[u8], path: &Path) -> Result<Asset, IoError> {
     Ok(parse_obj_from(bytes, path, [0.0; 3])?.0)
 }
 
-/// [`parse_obj`] with positions counted from `origin`, in double precision before they become single; also the box of the file and what reading lost.
+/// [`parse_obj`] with positions relative to `origin`, subtracted in double precision. Also gives the bounding box and
+/// the rounding error.
 pub(crate) fn parse_obj_from(
     bytes: &[u8],
     path: &Path,
@@ -63,7 +64,7 @@ pub(crate) fn parse_obj_from(
     if bytes.iter().all(u8::is_ascii_whitespace) {
         let name = path.file_name().unwrap_or_default();
         let message = format!(
-            "'{}' holds nothing ({} bytes); export it again if it should not be empty",
+            "'{}' is empty ({} bytes); if it should contain a mesh, export it again",
             name.display(),
             bytes.len()
         );
@@ -133,7 +134,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Up to `N` numbers, at least `least` of them.
+    /// Up to `N` numbers, at least `least`.
     fn numbers<'w, const N: usize>(
         &self,
         words: impl Iterator<Item = &'w [u8]>,
@@ -157,8 +158,11 @@ impl Parser<'_> {
     }
 
     fn vertex<'w>(&mut self, words: impl Iterator<Item = &'w [u8]>) -> Result<(), IoError> {
-        let (n, count) =
-            self.numbers::<7>(words, 3, "x y z, then a weight or a colour or nothing")?;
+        let (n, count) = self.numbers::<7>(
+            words,
+            3,
+            "x y z, optionally followed by a weight or a colour",
+        )?;
         let exact = [n[0], n[1], n[2]];
         let position = self.file_box.take(exact, self.origin);
         if !position.iter().all(|c| c.is_finite()) {
@@ -231,8 +235,9 @@ impl Parser<'_> {
             {
                 Some(i) => corner[k] = i,
                 None => {
-                    let expected =
-                        format!("a {what} index; {limit} are defined so far, counted from 1");
+                    let expected = format!(
+                        "a {what} index: {limit} are defined up to this line, counted from 1"
+                    );
                     return Err(self.wrong(word, expected));
                 }
             }
@@ -260,8 +265,14 @@ impl Raw {
             [v, t.unwrap_or(NONE), n.unwrap_or(NONE)]
         };
         let corners = self.corners.iter().map(|c| kept(*c));
-        let (vertices, indices) = split(self.positions.len(), corners)
-            .ok_or_else(|| malformed(path, "faces", "2^32 vertices after splitting", "fewer"))?;
+        let (vertices, indices) = split(self.positions.len(), corners).ok_or_else(|| {
+            malformed(
+                path,
+                "faces",
+                "2^32 or more vertices after splitting",
+                "fewer",
+            )
+        })?;
         let pick = |k: usize| vertices.iter().map(move |c| c[k]);
         let mut mesh = Mesh {
             positions: pick(0).map(|v| self.positions[v as usize]).collect(),
@@ -271,7 +282,7 @@ impl Raw {
             mesh.points = pick(0).collect();
         }
         if keep[0] {
-            // Vertices of no face have no texture coordinate: zero.
+            // Vertices without a face get texture coordinates (0, 0).
             let mut uvs: Vec<[f32; 2]> = pick(1)
                 .map(|t| self.uvs.get(t as usize).copied().unwrap_or_default())
                 .collect();
@@ -313,13 +324,13 @@ impl Raw {
         Ok((mesh, warnings))
     }
 
-    /// Whether every corner has index `k`; warns where only some have.
+    /// True if every corner has index `k`. Warns if only some corners have it.
     fn complete(&self, k: usize, code: &'static str, warnings: &mut Vec<Warning>) -> bool {
         let with = self.corners.iter().filter(|c| c[k] != NONE).count();
         let all = with == self.corners.len() && with > 0;
         if !all && with > 0 {
             let message = format!(
-                "only {with} of {} face corners have one; it is dropped",
+                "only {with} of {} face corners have them; they are dropped",
                 self.corners.len()
             );
             warnings.push(warning(code, message));
@@ -327,12 +338,12 @@ impl Raw {
         all
     }
 
-    /// Groups as parts, where each has vertices of its own that follow each other; none otherwise.
+    /// Groups as parts, if each has its own contiguous vertices; empty otherwise.
     fn parts(&self, topology: &Topology, vertex_count: usize) -> Vec<MeshPart> {
         if self.groups.len() < 2 {
             return Vec::new();
         }
-        // Triangles before each face.
+        // Number of triangles before each face.
         let mut before = vec![0_usize];
         let mut start = 0;
         for &end in &self.face_ends {

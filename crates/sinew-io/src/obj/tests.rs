@@ -63,11 +63,11 @@ fn errors_name_the_line() {
     for (text, expected) in [
         (
             "v 0 0 0\nv 1 x 0\n",
-            "bad.obj: line 2: found 'x', expected x y z, then a weight or a colour or nothing",
+            "bad.obj: line 2: found 'x', expected x y z, optionally followed by a weight or a colour",
         ),
         (
             "v 0 0\n",
-            "bad.obj: line 1: found 'end of line', expected x y z, then a weight or a colour or nothing",
+            "bad.obj: line 1: found 'end of line', expected x y z, optionally followed by a weight or a colour",
         ),
         (
             "v 0 0 nan\n",
@@ -75,19 +75,19 @@ fn errors_name_the_line() {
         ),
         (
             "v 0 0 0\nf 1 1 0\n",
-            "bad.obj: line 2: found '0', expected a vertex index; 1 are defined so far, counted from 1",
+            "bad.obj: line 2: found '0', expected a vertex index: 1 are defined up to this line, counted from 1",
         ),
         (
             "v 0 0 0\nf 1/2 1 1\n",
-            "bad.obj: line 2: found '1/2', expected a texture coordinate index; 0 are defined so far, counted from 1",
+            "bad.obj: line 2: found '1/2', expected a texture coordinate index: 0 are defined up to this line, counted from 1",
         ),
         (
             "v 0 0 0\nf 1/1/1/1 1 1\n",
-            "bad.obj: line 2: found '1/1/1/1', expected a texture coordinate index; 0 are defined so far, counted from 1",
+            "bad.obj: line 2: found '1/1/1/1', expected a texture coordinate index: 0 are defined up to this line, counted from 1",
         ),
         (
             "v 0 0 0\n\nf -2 1 1\n",
-            "bad.obj: line 3: found '-2', expected a vertex index; 1 are defined so far, counted from 1",
+            "bad.obj: line 3: found '-2', expected a vertex index: 1 are defined up to this line, counted from 1",
         ),
     ] {
         assert_eq!(refuse(text), expected, "{text:?}");

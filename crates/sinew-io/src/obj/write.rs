@@ -5,13 +5,20 @@ use sinew_geom::Strands;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Writes surfaces as objects of one OBJ file: vertices in their order, polygons where the topology keeps them, strands as polylines,
-/// the first set of texture coordinates, normals, and colours behind the coordinates (sRGB, as other programs write them, without alpha).
-/// Numbers are written so that reading gives the same bits, except `v` of texture coordinates (`1 - v` is rounded to single precision)
-/// and colours (rounded on the way to sRGB and back).
+/// Writes surfaces as objects of one OBJ file.
+///
+/// | content | in the file |
+/// |---|---|
+/// | vertices | in their order |
+/// | faces | polygons if the topology has them, else triangles; strands as polylines |
+/// | texture coordinates | the first set; `1 - v` is rounded to single precision |
+/// | normals | as they are |
+/// | colours | after the coordinates, as sRGB without alpha, with rounding |
+///
+/// All other numbers are written exactly: reading gives the same bits.
 ///
 /// # Errors
-/// [`IoError::Malformed`] where an array does not fit its topology, [`IoError::Write`] where the disk refuses.
+/// [`IoError::Malformed`] if an array does not match its topology; [`IoError::Write`] if the file cannot be written.
 pub fn write_obj(path: &Path, surfaces: &[Surface<'_>]) -> Result<(), IoError> {
     let mut out = AtomicFile::create(path)?;
     let mut base = [1_usize; 3];

@@ -1,4 +1,4 @@
-//! What the properties of a vertex mean.
+//! Maps properties of vertices to mesh attributes.
 
 use super::header::Scalar;
 use crate::IoError;
@@ -23,7 +23,7 @@ impl Columns {
         self.0.iter().any(|c| c.name == name)
     }
 
-    /// Takes the named columns out where all of them are there.
+    /// Removes and returns the named columns if all exist.
     fn take<const N: usize>(&mut self, names: [&str; N]) -> Option<[Column; N]> {
         if !names.iter().all(|n| self.has(n)) {
             return None;
@@ -58,7 +58,14 @@ pub(super) fn mesh_of(
     match columns.take(["x", "y", "z"]) {
         Some(xyz) => mesh.positions = rows(xyz.each_ref()),
         None if vertex_count == 0 => {}
-        None => return Err(malformed(path, "element vertex", "no x, y, z", "all three")),
+        None => {
+            return Err(malformed(
+                path,
+                "element vertex",
+                "no x, y, z",
+                "x, y and z",
+            ));
+        }
     }
     if let Some(v) = mesh
         .positions
@@ -122,8 +129,8 @@ pub(super) fn mesh_of(
     Ok(mesh)
 }
 
-/// Columns called `a_x`, `a_y` and so on are one attribute `a`, all others one each. Of columns with one name the first
-/// counts.
+/// Columns named `a_x`, `a_y` and so on become one vector attribute `a`. All others become one scalar attribute each.
+/// Of several columns with one name, only the first is used.
 fn add_attributes(columns: Columns, attributes: &mut BTreeMap<String, Attribute>) {
     let mut by_name: BTreeMap<String, Column> = BTreeMap::new();
     for column in columns.0 {

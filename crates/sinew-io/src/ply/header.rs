@@ -38,7 +38,7 @@ impl Scalar {
         }
     }
 
-    /// What stands for 1.0 in a colour.
+    /// Value of 1.0 in a colour.
     pub(super) fn full_scale(self) -> f32 {
         match self {
             Self::I8 => 127.0,
@@ -82,7 +82,7 @@ pub(super) enum Format {
 pub(super) struct Header {
     pub(super) format: Format,
     pub(super) elements: Vec<Element>,
-    /// Where the data starts.
+    /// First byte of the data.
     pub(super) body: usize,
 }
 
@@ -152,7 +152,7 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<Header, IoError> {
             }
             [b"end_header"] => {
                 let Some(format) = format else {
-                    return Err(wrong(quoted(line), "a format line before"));
+                    return Err(wrong(quoted(line), "a format line before end_header"));
                 };
                 return Ok(Header {
                     format,
@@ -168,5 +168,5 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<Header, IoError> {
             }
         }
     }
-    Err(malformed(path, "header", "no end", "end_header"))
+    Err(malformed(path, "header", "no end_header", "end_header"))
 }

@@ -1,21 +1,29 @@
 //! Stanford PLY: one polygon mesh or a point cloud.
 //!
-//! Read: ASCII, binary little- and big-endian, all scalar types under both of their names, lists of any type.
-//! `vertex` gives positions (`x y z`), normals (`nx ny nz`), texture coordinates (`s t`, `u v` or
-//! `texture_u texture_v`, `v` up in the file, down in a [`sinew_geom::Mesh`]) and colours (`red green blue alpha`). Every
-//! other scalar of a vertex becomes an attribute: `vx vy vz` the vector `velocity`, `name_x name_y ..` the vector `name`,
-//! the rest numbers under their own name, in single precision.
+//! Supported: ASCII, binary little-endian and big-endian, all scalar types under both names, lists of any type.
+//! Properties of `vertex`:
 //!
-//! Colours of a mesh are linear. Integers of a file are divided by their largest value and are sRGB, as Blender, MeshLab and
-//! CloudCompare write them; floats are linear, as Blender writes those; alpha is linear. Writing goes the same way back.
+//! | property | in the mesh |
+//! |---|---|
+//! | `x y z` | positions in metres |
+//! | `nx ny nz` | normals |
+//! | `s t`, `u v` or `texture_u texture_v` | texture coordinates; `v` is up in the file, down in a [`sinew_geom::Mesh`] |
+//! | `red green blue alpha` | colours |
+//! | `vx vy vz` | vector attribute `velocity` |
+//! | `name_x name_y ..` | vector attribute `name` |
+//! | other scalars | scalar attribute of the same name, in single precision |
 //!
-//! `face` gives polygons, cut as those of OBJ. A list `texcoord` of faces holds texture coordinates of corners, as MeshLab
-//! writes them: they are the first set, and vertices are split as those of OBJ. Colours of faces are left out with a warning.
-//! Other elements and list properties are skipped. Counts are checked against the bytes there are before anything is
-//! allocated.
+//! Mesh colours are linear. Integer colours in a file are sRGB, divided by the largest value of their type, as in
+//! Blender, MeshLab and CloudCompare. Float colours are linear, as in Blender. Alpha is linear. Writing does the
+//! reverse.
 //!
-//! The parser is our own, not `ply-rs`: errors name the element, its number and the property; nothing is allocated on
-//! the word of a header; and a vertex does not pass through a map of strings.
+//! `face` gives polygons, triangulated as in the OBJ reader. A face list `texcoord` holds texture coordinates per
+//! corner, as in MeshLab: it becomes the first set, and vertices are split as in the OBJ reader. Face colours are
+//! dropped with a warning. Other elements and list properties are skipped. Counts are compared with the file size
+//! before memory is allocated.
+//!
+//! The parser is our own instead of `ply-rs`: errors contain the element, its index and the property; memory is not
+//! allocated because of a header alone; vertices do not pass through a map of strings.
 
 mod columns;
 mod header;

@@ -10,16 +10,16 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Reads a PLY file as an asset of one mesh; without faces it is a point cloud.
+/// Reads a PLY file as an asset of one mesh. Without faces, it is a point cloud. Lengths are taken as metres.
 ///
 /// # Errors
-/// [`IoError::Read`] where there is no such file, [`IoError::Malformed`] where it breaks the format,
-/// [`IoError::Unsupported`] for triangle strips.
+/// [`IoError::Read`] if the file does not exist; [`IoError::Malformed`] for invalid data; [`IoError::Unsupported`] for
+/// triangle strips.
 pub fn read_ply(path: &Path) -> Result<Asset, IoError> {
     parse_ply(&std::fs::read(path).map_err(cannot_read(path))?, path)
 }
 
-/// [`read_ply`] on bytes; `path` names the asset and appears in errors.
+/// [`read_ply`] from bytes. `path` gives the asset its name and appears in errors.
 ///
 /// # Errors
 /// As [`read_ply`], except [`IoError::Read`].
@@ -27,7 +27,8 @@ pub fn parse_ply(bytes: &[u8], path: &Path) -> Result<Asset, IoError> {
     Ok(parse_ply_from(bytes, path, [0.0; 3])?.0)
 }
 
-/// [`parse_ply`] with positions counted from `origin`, in double precision before they become single; also the box of the file and what reading lost.
+/// [`parse_ply`] with positions relative to `origin`, subtracted in double precision. Also gives the bounding box and
+/// the rounding error.
 pub(crate) fn parse_ply_from(
     bytes: &[u8],
     path: &Path,
@@ -69,7 +70,7 @@ pub(crate) fn parse_ply_from(
     }
     if header.format != Format::Ascii && !body.rest.is_empty() {
         let message = format!(
-            "{} bytes after the last element were ignored",
+            "{} bytes after the last element are ignored",
             body.rest.len()
         );
         warnings.push(warning("trailing_bytes", message));
@@ -82,8 +83,15 @@ pub(crate) fn parse_ply_from(
     if faces.are_in_range(vertex_count) && !faces.uvs.is_empty() {
         faces.give_uvs_to(&mut mesh, path, &mut warnings)?;
     }
-    let topology = polygon::topology(&mesh.positions, faces.polygons, &mut warnings)
-        .map_err(|e| malformed(path, "element face", e.to_string(), "indices of vertices"))?;
+    let topology =
+        polygon::topology(&mesh.positions, faces.polygons, &mut warnings).map_err(|e| {
+            malformed(
+                path,
+                "element face",
+                e.to_string(),
+                "vertex indices in range",
+            )
+        })?;
     mesh.topology = Arc::new(topology);
     warnings.extend(file_box.warning(path));
     Ok((asset_of(path, mesh, warnings), file_box))
@@ -95,7 +103,7 @@ struct Body<'a> {
 }
 
 impl Body<'_> {
-    /// Refuses counts for which there are not enough bytes, before anything is allocated for them.
+    /// Compares counts with the file size before memory is allocated.
     fn check_room(&self, element: &Element, path: &Path) -> Result<(), IoError> {
         let least: usize = element
             .properties
@@ -112,8 +120,8 @@ impl Body<'_> {
             return Err(malformed(
                 path,
                 format!("element {}", element.name),
-                format!("{} of them in {} bytes", element.count, self.rest.len()),
-                format!("at least {least} bytes each"),
+                format!("{} entries in {} bytes", element.count, self.rest.len()),
+                format!("at least {least} bytes per entry"),
             ));
         }
         Ok(())
@@ -135,7 +143,7 @@ impl Body<'_> {
         word
     }
 
-    /// The next number, or what stands there instead.
+    /// The next number, or the text found instead.
     fn number(&mut self, kind: Scalar) -> Result<f64, String> {
         if self.format == Format::Ascii {
             let word = self.word();
@@ -172,7 +180,7 @@ impl Body<'_> {
         })
     }
 
-    /// Reads one property and hands each number of it to `take`.
+    /// Reads one property and passes each of its numbers to `take`.
     fn property(
         &mut self,
         property: &Property,
@@ -185,7 +193,7 @@ impl Body<'_> {
                 if !(length >= 0.0 && length.fract() == 0.0) {
                     return Err((length.to_string(), "a list length"));
                 }
-                // Every number takes bytes, so a wrong length ends at the end of the file.
+                // Every number needs bytes; a wrong length therefore stops at the end of the file.
                 for _ in 0..length as u64 {
                     take(self.number(item).map_err(|f| (f, "a list item"))?);
                 }
@@ -235,7 +243,7 @@ impl Body<'_> {
         let axis_of = |column: usize| axes.iter().position(|a| *a == Some(column));
         let axis_of: Vec<_> = (0..columns.len()).map(axis_of).collect();
         let mut exact = [0.0; 3];
-        // Without properties there is nothing to read, however many there are.
+        // Without properties there is nothing to read.
         let count = if columns.is_empty() { 0 } else { element.count };
         for i in 0..count {
             for (k, property) in element.properties.iter().enumerate() {
@@ -285,7 +293,12 @@ impl Body<'_> {
         }
         let Some(corners) = list(&["vertex_indices", "vertex_index"]) else {
             let place = "element face";
-            return Err(malformed(path, place, "no list vertex_indices", "one"));
+            return Err(malformed(
+                path,
+                place,
+                "no list vertex_indices",
+                "a list vertex_indices",
+            ));
         };
         let uvs = list(&["texcoord"]);
         let mut skipped = 0_usize;
@@ -313,7 +326,7 @@ impl Body<'_> {
                 })
                 .map_err(&wrong)?;
                 if let Some(n) = bad {
-                    return Err(wrong((n.to_string(), "the index of a vertex")));
+                    return Err(wrong((n.to_string(), "a vertex index")));
                 }
             }
             let count = indices.len() - start;
@@ -323,7 +336,7 @@ impl Body<'_> {
                 continue;
             }
             let end = u32::try_from(indices.len())
-                .map_err(|_| malformed(path, "element face", "2^32 corners", "fewer"))?;
+                .map_err(|_| malformed(path, "element face", "2^32 or more corners", "fewer"))?;
             out.polygons.offsets.push(end);
             if uvs.is_some() {
                 let fits = row.len() == 2 * count;
@@ -341,7 +354,8 @@ impl Body<'_> {
             .iter()
             .any(|c| element.properties.iter().any(|p| p.name == *c))
         {
-            let message = "colours of faces are not read; give them to the vertices to keep them";
+            let message =
+                "face colours are not supported; convert them to vertex colours to keep them";
             warnings.push(warning("face_colors_skipped", message));
         }
         Ok(out)
@@ -351,9 +365,9 @@ impl Body<'_> {
 /// The faces of a file.
 struct Faces {
     polygons: Polygons,
-    /// Texture coordinates of each corner, `v` down, where the file has a list of them.
+    /// Texture coordinates of each corner, `v` down, if the file has them.
     uvs: Vec<[f32; 2]>,
-    /// Faces whose list has another length than two numbers a corner.
+    /// Number of faces whose list does not have two numbers per corner.
     without_uvs: usize,
 }
 
@@ -377,7 +391,8 @@ impl Faces {
         all.all(|&v| (v as usize) < vertex_count)
     }
 
-    /// Makes the texture coordinates of corners the first set of the mesh; vertices whose corners differ are split. All indices must be in range.
+    /// Makes the corner texture coordinates the first set of the mesh. Splits vertices whose corners differ. All
+    /// indices must be in range.
     fn give_uvs_to(
         &mut self,
         mesh: &mut Mesh,
@@ -386,7 +401,7 @@ impl Faces {
     ) -> Result<(), IoError> {
         if self.without_uvs > 0 {
             let message = format!(
-                "{} of {} faces have no two texture coordinates for each corner; those of faces are dropped",
+                "{} of {} faces do not have two texture coordinates per corner; the texture coordinates of faces are dropped",
                 self.without_uvs,
                 self.polygons.len()
             );
@@ -413,7 +428,7 @@ impl Faces {
             malformed(
                 path,
                 "element face",
-                "2^32 vertices after splitting",
+                "2^32 or more vertices after splitting",
                 "fewer",
             )
         })?;
@@ -423,7 +438,7 @@ impl Faces {
         if !sources.is_empty() {
             mesh.points = vertices.iter().map(|c| c[0]).collect();
         }
-        // Vertices of no face have no texture coordinate: zero.
+        // Vertices without a face get texture coordinates (0, 0).
         let uv = |c: &Corner| distinct.get(c[1] as usize).copied().unwrap_or_default();
         mesh.uvs.insert(0, vertices.iter().map(uv).collect());
         Ok(())

@@ -244,11 +244,11 @@ fn errors_name_the_place() {
         (format!("{head}{faces}0 0 0\n4000000000 0 0 0\n"), "face 0, property vertex_indices: found end of file, expected a list item"),
         (
             "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\n0\n".into(),
-            "element vertex: found no x, y, z, expected all three",
+            "element vertex: found no x, y, z, expected x, y and z",
         ),
         (
             "ply\nformat ascii 1.0\nelement vertex 99999999999\nend_header\n".into(),
-            "element vertex: found no x, y, z, expected all three",
+            "element vertex: found no x, y, z, expected x, y and z",
         ),
         (
             "ply\nformat ascii 1.0\nelement tristrips 1\nproperty list int int vertex_indices\nend_header\n1 1\n".into(),
@@ -337,7 +337,7 @@ fn malformed_file_with_a_huge_count_is_refused_at_once() {
     assert!(
         error
             .to_string()
-            .contains("element vertex: found 1000000000 of them in"),
+            .contains("element vertex: found 1000000000 entries in"),
         "{error}"
     );
 }

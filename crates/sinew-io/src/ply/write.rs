@@ -6,30 +6,31 @@ use sinew_geom::{Attribute, Strands, THICKNESS};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// How numbers are stored.
+/// Encoding of numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PlyEncoding {
     /// Little-endian binary.
     #[default]
     Binary,
-    /// Text; floats are written so that reading gives the same bits.
+    /// Text. Floats are written exactly: reading gives the same bits.
     Ascii,
 }
 
-/// How to write PLY.
+/// Options for PLY files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlyOptions {
     /// Text or binary.
     pub encoding: PlyEncoding,
-    /// Colours as floats instead of bytes: linear and exact, but few tools read them. Bytes are sRGB.
+    /// Stores colours as linear floats instead of sRGB bytes: exact, but few tools read them.
     pub float_colors: bool,
 }
 
-/// Writes surfaces as one PLY file, one after the other, the segments of strands as edges; what not all of them have (normals, colours, attributes) is
-/// left out. How thick strands are ([`THICKNESS`]) is there where any strands have it; other vertices have 0.
+/// Writes surfaces to one PLY file, one after the other. Strand segments are written as edges. Normals, colours and
+/// attributes that some surfaces lack are left out. Strand diameters ([`THICKNESS`]) are written if any strands have
+/// them; other vertices get 0.
 ///
 /// # Errors
-/// [`IoError::Malformed`] where an array does not fit its topology, [`IoError::Write`] where the disk refuses.
+/// [`IoError::Malformed`] if an array does not match its topology; [`IoError::Write`] if the file cannot be written.
 pub fn write_ply(
     path: &Path,
     surfaces: &[Surface<'_>],
@@ -46,7 +47,7 @@ struct Layout<'a> {
     normals: bool,
     uvs: bool,
     colors: bool,
-    /// Attributes that all surfaces have, and thickness, with the names of their components.
+    /// Attributes that all surfaces have, and the thickness, with the names of their components.
     attributes: Vec<(&'a str, Vec<String>)>,
 }
 
@@ -105,7 +106,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// The attribute [`THICKNESS`] of a surface, one number a vertex.
+/// The attribute [`THICKNESS`] of a surface, one number per vertex.
 fn thickness<'a>(s: &Surface<'a>) -> Option<&'a Attribute> {
     let found = s.attributes?.get(THICKNESS)?;
     (width(found) == 1 && found.len() == s.positions.len()).then_some(found)
@@ -290,7 +291,7 @@ fn write_face(
     let too_many = |_| {
         io::Error::new(
             io::ErrorKind::InvalidInput,
-            "more vertices than PLY can index",
+            "too many vertices for the indices of PLY",
         )
     };
     let length = u32::try_from(face.len()).map_err(too_many)?.to_le_bytes();

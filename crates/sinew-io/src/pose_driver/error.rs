@@ -1,16 +1,16 @@
-//! What can be wrong in a pose-driver file.
+//! Errors of pose-driver files.
 
 use std::path::PathBuf;
 
-/// Where something stands in a JSON text.
+/// Location in a JSON text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JsonPlace {
-    /// From 1.
+    /// Line, from 1.
     pub line: usize,
-    /// Characters from 1.
+    /// Column in characters, from 1.
     pub column: usize,
-    /// Keys and indices from the root (`arm_l_Solver.Poses.pose_1.outDriverLocalMatrix`, `solvers[0].samples[1]`);
-    /// empty for the root, and where the text is not JSON.
+    /// Keys and indices from the root (`arm_l_Solver.Poses.pose_1.outDriverLocalMatrix`, `solvers[0].samples[1]`).
+    /// Empty for the root, and if the text is not JSON.
     pub json_path: String,
 }
 
@@ -24,40 +24,40 @@ impl std::fmt::Display for JsonPlace {
     }
 }
 
-/// Why a text is not a pose-driver document, or a document cannot be written.
+/// Error of reading or writing a pose-driver document.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PoseDriverFileError {
-    /// The text breaks the rules of JSON or of its format.
+    /// The text violates the rules of JSON or of its format.
     #[error("{}: {place}: found {found}, expected {expected}", .path.display())]
     Malformed {
-        /// File it is in.
+        /// The file.
         path: PathBuf,
-        /// Where in the file.
+        /// Location in the file.
         place: JsonPlace,
-        /// What is there.
+        /// What the file contains there.
         found: String,
-        /// What would be right.
+        /// What is valid there.
         expected: String,
     },
-    /// The text is larger than any such file.
+    /// The file exceeds the size limit.
     #[error("{}: found {bytes} bytes, expected at most {allowed}", .path.display())]
     TooLarge {
-        /// File it is in.
+        /// The file.
         path: PathBuf,
-        /// Its size.
+        /// Its size in bytes.
         bytes: u64,
-        /// Largest size that is read.
+        /// Size limit in bytes.
         allowed: u64,
     },
-    /// Two parts of a document have one name, which is a key of the file.
-    #[error("{}: found two {kind} called '{name}', expected names that differ", .path.display())]
+    /// Two entries of a document have the same name, which is a key in the file.
+    #[error("{}: found two {kind} called '{name}', expected unique names", .path.display())]
     Duplicate {
-        /// File that was to be written.
+        /// File to write.
         path: PathBuf,
-        /// What they are (`solvers`, `poses`, `driven joints`).
+        /// Kind of entry (`solvers`, `poses`, `driven joints`).
         kind: &'static str,
-        /// Their name.
+        /// The duplicate name.
         name: String,
     },
 }

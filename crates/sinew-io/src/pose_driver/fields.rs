@@ -1,4 +1,4 @@
-//! Objects read key by key, and what is mentioned about them.
+//! JSON objects read key by key, with warnings.
 
 use super::located::Located;
 use super::{ExtraFields, JsonPlace, PoseDriverFileError};
@@ -9,7 +9,7 @@ use sinew_geom::Warning;
 
 type Outcome<T> = Result<T, PoseDriverFileError>;
 
-/// The keys of one object: asked for by name, the rest kept.
+/// The keys of one object. Keys that the reader does not ask for are kept.
 #[derive(Debug)]
 pub(super) struct Fields<'d> {
     pub(super) document: &'d Located<'d>,
@@ -26,7 +26,7 @@ impl<'d> Fields<'d> {
         }
     }
 
-    /// The value of a key, if it is there and not null.
+    /// The value of a key; `None` if it is missing or null.
     pub(super) fn optional(&mut self, key: &'static str) -> Option<&'d Value<'d>> {
         let value = &self.object.get(key)?.value;
         if matches!(value, Value::NullKeyword(_)) {
@@ -36,18 +36,18 @@ impl<'d> Fields<'d> {
         Some(value)
     }
 
-    /// The value of a key that must be there.
+    /// The value of a required key.
     pub(super) fn required(&mut self, key: &'static str) -> Outcome<&'d Value<'d>> {
         self.optional(key).ok_or_else(|| {
             let found = match self.object.get(key) {
                 Some(_) => format!("null for '{key}'"),
                 None => format!("no '{key}'"),
             };
-            self.fault(found, format!("'{key}' to be given"))
+            self.fault(found, format!("a value for '{key}'"))
         })
     }
 
-    /// What `read` makes of a key's value, where it is given.
+    /// The result of `read` for a key; `None` if the key is missing.
     pub(super) fn read<T>(
         &mut self,
         key: &'static str,
@@ -57,7 +57,7 @@ impl<'d> Fields<'d> {
         self.optional(key).map(|v| read(document, v)).transpose()
     }
 
-    /// As `read`; where it is not given, `default` is taken and that is noted.
+    /// As `read`. A missing key gives `default` and a warning.
     pub(super) fn or_default<T: std::fmt::Debug>(
         &mut self,
         key: &'static str,
@@ -67,7 +67,7 @@ impl<'d> Fields<'d> {
     ) -> Outcome<T> {
         let given = self.read(key, read)?;
         Ok(given.unwrap_or_else(|| {
-            let message = || format!("'{key}' is not given, {default:?} is taken");
+            let message = || format!("'{key}' is missing; Sinew uses {default:?}");
             notes.note("field_missing", key, message, || self.place());
             default
         }))
@@ -89,13 +89,13 @@ impl<'d> Fields<'d> {
         self.document.fault(self.object.range(), found, expected)
     }
 
-    /// Everything that was not asked for (nulls among what was, too), and the order of all keys.
+    /// All keys that the reader did not ask for, including null values, and the order of all keys.
     pub(super) fn extra(self) -> Outcome<ExtraFields> {
         let asked = &self.asked;
         self.kept(|key, _| !asked.contains(&key))
     }
 
-    /// Values that are no objects, and the order of all keys.
+    /// Values that are not objects, and the order of all keys.
     pub(super) fn beside_objects(self) -> Outcome<ExtraFields> {
         self.kept(|_, value| !matches!(value, Value::Object(_)))
     }
@@ -114,7 +114,7 @@ impl<'d> Fields<'d> {
     }
 }
 
-/// What readers accept but mention: one warning for each kind and key, with a count and the first place.
+/// Warnings of readers: one per kind and key, with a count and the first location.
 #[derive(Debug, Default)]
 pub(super) struct Notes(Vec<Note>);
 
@@ -128,7 +128,7 @@ struct Note {
 }
 
 impl Notes {
-    /// Notes something about the value of `key`; message and place count for the first of its kind only.
+    /// Adds a warning about the value of `key`. Message and location are those of the first one of its kind.
     pub(super) fn note(
         &mut self,
         code: &'static str,
@@ -152,7 +152,7 @@ impl Notes {
         let told = |n: Note| {
             let times = match n.count {
                 1 => String::new(),
-                more => format!(" ({more} times, this is the first)"),
+                more => format!("  ({more} times; this is the first)"),
             };
             warning(n.code, format!("{}: {}{times}", n.place, n.message))
         };

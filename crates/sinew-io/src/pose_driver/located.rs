@@ -1,7 +1,6 @@
-//! JSON with comments and trailing commas, read so that every refusal names line, column and path of keys.
+//! JSON with comments and trailing commas. Each error contains line, column and key path.
 //!
-//! The parser's tree keeps byte ranges; the path of a value is found from its range only when something is wrong with
-//! it.
+//! The parser's tree stores byte ranges. The key path is computed only for errors.
 
 use super::fields::Fields;
 use super::{JsonPlace, PoseDriverFileError};
@@ -15,7 +14,7 @@ use std::path::Path;
 
 type Outcome<T> = Result<T, PoseDriverFileError>;
 
-/// Larger files are refused: such documents have kilobytes, and a tree takes several times the text.
+/// Maximum file size in bytes. Such files have kilobytes, and a tree takes several times the text.
 pub(super) const MAX_BYTES: u64 = 64 << 20;
 
 /// A parsed text.
@@ -27,8 +26,8 @@ pub(super) struct Located<'a> {
 }
 
 impl<'a> Located<'a> {
-    /// Parses and checks what holds for every format: keys are there once, numbers are finite. The parser refuses
-    /// more than 512 levels.
+    /// Parses and checks the rules of every format: unique keys, finite numbers. The parser rejects more than 512
+    /// levels.
     pub(super) fn parse(text: &'a str, path: &'a Path) -> Outcome<Self> {
         let bytes = text.len() as u64;
         if bytes > MAX_BYTES {
@@ -48,13 +47,13 @@ impl<'a> Located<'a> {
                 document.check(&document.root)?;
                 Ok(document)
             }
-            Ok(None) => fault(0, "nothing".into(), "a JSON object"),
+            Ok(None) => fault(0, "an empty file".into(), "a JSON object"),
             Err(e) => {
-                let found = format!("a fault in the JSON ({})", e.kind());
+                let found = format!("invalid JSON ({})", e.kind());
                 fault(
                     e.range().start,
                     found,
-                    "JSON, comments and trailing commas allowed",
+                    "JSON (comments and trailing commas are allowed)",
                 )
             }
         }
@@ -73,8 +72,8 @@ impl<'a> Located<'a> {
                 for property in &object.properties {
                     let key = property.name.as_str();
                     if !seen.insert(key) {
-                        let found = format!("the key {} again", quoted(key.as_bytes()));
-                        return Err(self.fault(property.name.range(), found, "each key once"));
+                        let found = format!("a second key {}", quoted(key.as_bytes()));
+                        return Err(self.fault(property.name.range(), found, "unique keys"));
                     }
                     self.check(&property.value)?;
                 }
@@ -89,7 +88,7 @@ impl<'a> Located<'a> {
         Ok(Fields::new(self, self.object(value)?))
     }
 
-    /// An error at a place.
+    /// An error at a location.
     pub(super) fn fault(
         &self,
         at: Range,
@@ -108,7 +107,7 @@ impl<'a> Located<'a> {
         Err(self.fault(value.range(), self.describe(value), expected))
     }
 
-    /// Line, column and path of keys. Linear in the size of the file.
+    /// Line, column and key path. Linear in the size of the file.
     pub(super) fn place(&self, at: Range) -> JsonPlace {
         let mut place = line_and_column(self.text, at.start);
         let mut value = Some(&self.root);
@@ -157,7 +156,7 @@ impl<'a> Located<'a> {
         }
     }
 
-    /// Finite, rounded to the nearest double.
+    /// A finite number, rounded to the nearest double.
     pub(super) fn number(&self, value: &Value<'_>) -> Outcome<f64> {
         let number = match value {
             Value::NumberLit(n) => n.value.parse::<f64>().ok(),
@@ -199,7 +198,7 @@ impl<'a> Located<'a> {
         Ok(out)
     }
 
-    /// The value without comments and places.
+    /// The value without comments and locations.
     pub(super) fn plain(&self, value: &Value<'_>) -> Outcome<Plain> {
         Ok(match value {
             Value::NullKeyword(_) => Plain::Null,
@@ -245,7 +244,7 @@ pub(super) fn too_large(path: &Path, bytes: u64) -> PoseDriverFileError {
     }
 }
 
-/// Whole numbers stay whole; those beyond 64 bits become the nearest double.
+/// Integers stay integers. Beyond 64 bits they become the nearest double.
 fn plain_number(text: &str, double: f64) -> Plain {
     let whole = || {
         let negative = text
@@ -270,7 +269,7 @@ fn line_and_column(text: &str, at: usize) -> JsonPlace {
     }
 }
 
-/// The part of `value` that holds `at`; its key or index goes to the path.
+/// The part of `value` that contains `at`. Adds its key or index to the path.
 fn step<'d>(value: &'d Value<'d>, at: Range, path: &mut String) -> Option<&'d Value<'d>> {
     let holds = |r: Range| r.start <= at.start && at.end <= r.end;
     match value {
@@ -288,7 +287,7 @@ fn step<'d>(value: &'d Value<'d>, at: Range, path: &mut String) -> Option<&'d Va
     }
 }
 
-/// `.key`, or `["key"]` where the key has a dot or is no word otherwise.
+/// `.key`, or `["key"]` if the key contains a dot or other special characters.
 fn push_key(path: &mut String, key: &str) {
     let is_word = |c: char| c.is_alphanumeric() || "_-:|".contains(c);
     if key.is_empty() || !key.chars().all(is_word) {

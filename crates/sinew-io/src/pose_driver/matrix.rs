@@ -1,39 +1,39 @@
-//! Maya's matrices and ours.
+//! Conversion between Maya's matrices and Sinew's.
 
 use sinew_geom::{Affine, Mat3, Vec3};
 
-/// A matrix as Maya writes it: rows one after another, for row vectors (`p * M`), so that the rows of its upper left
-/// 3x3 part are where the axes go and elements 12, 13 and 14 are the translation, in the unit of the scene (centimetres
-/// by default).
+/// A matrix as in Maya: row-major, for row vectors (`p * M`). The rows of its upper left 3x3 part are the transformed
+/// axes. Elements 12, 13 and 14 are the translation, in the scene unit (centimetres by default).
 ///
-/// In memory this is the same as columns one after another for column vectors, which is what [`Affine::from_columns`]
-/// reads: only the unit has to be converted.
+/// In memory, this equals a column-major matrix for column vectors, which [`Affine::from_columns`] reads. Only the unit
+/// differs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MayaMatrix(pub [f64; 16]);
 
-/// Which axis points up in the scene that matrices come from.
+/// Up axis of the source scene.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UpAxis {
-    /// Y, as here: nothing is turned.
+    /// Y up, as in Sinew: no rotation.
     #[default]
     Y,
-    /// Z. Every matrix `M` becomes `B * M * B^-1` with `B` the rotation by -90 degrees about x, which carries
-    /// `(x, y, z)` to `(x, z, -y)`.
+    /// Z up. Every matrix `M` becomes `B * M * B^-1`. `B` is the rotation by -90 degrees about x, which maps `(x, y,
+    /// z)` to `(x, z, -y)`.
     Z,
 }
 
-/// How matrices of a scene become ours.
+/// Conversion of scene matrices to Sinew's.
 ///
-/// The conversion of [`UpAxis::Z`] is a change of basis of *every* matrix, local ones, too: it fits a character each of
-/// whose joint frames was turned in the same way. Where only the root of the skeleton was turned (as most exporters do),
-/// local matrices of the joints below stay as they are: take [`UpAxis::Y`] then. Angles, joint orients and
-/// twist axes of the document are never changed: after a change of basis its y axis is our -z axis, and its z axis is our y
-/// axis.
+/// [`UpAxis::Z`] changes the basis of *every* matrix, including local ones. It is correct if each joint frame of the
+/// character was rotated in the same way. If only the skeleton root was rotated (as most exporters do), local matrices
+/// of its descendants do not change: use [`UpAxis::Y`].
+///
+/// Angles, joint orients and twist axes of the document never change. After a change of basis, their y axis is Sinew's
+/// -z axis and their z axis is Sinew's y axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MayaScene {
-    /// Metres in one unit of the scene, positive: 0.01 for centimetres.
+    /// Metres per scene unit, positive: 0.01 for centimetres.
     pub unit_metres: f64,
-    /// Which axis points up.
+    /// Up axis of the scene.
     pub up: UpAxis,
 }
 
@@ -57,7 +57,7 @@ impl Default for MayaMatrix {
 const LAST_COLUMN: [f64; 4] = [0.0, 0.0, 0.0, 1.0];
 
 impl MayaMatrix {
-    /// The matrix that changes nothing.
+    /// The identity matrix.
     pub const IDENTITY: Self = Self([
         1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0,
     ]);
@@ -68,20 +68,20 @@ impl MayaMatrix {
         std::array::from_fn(|r| rows.get(r).copied().unwrap_or_default())
     }
 
-    /// From four rows.
+    /// A matrix from four rows.
     pub fn from_rows(rows: [[f64; 4]; 4]) -> Self {
         Self(std::array::from_fn(|i| rows[i / 4][i % 4]))
     }
 
-    /// Whether the fourth column is that of an affine transform, up to 1e-6. A translation there means a matrix for
-    /// column vectors.
+    /// True if the fourth column is that of an affine transform, within 1e-6. A translation there indicates a matrix
+    /// for column vectors.
     pub fn is_affine(&self) -> bool {
         let rows = self.rows();
         let mut last = rows.iter().zip(LAST_COLUMN);
         last.all(|(row, wanted)| (row[3] - wanted).abs() <= 1e-6)
     }
 
-    /// In metres, Y up, for column vectors. The fourth column is left out, whatever it holds.
+    /// The transform in metres, Y up, for column vectors. Ignores the fourth column.
     pub fn to_affine(&self, scene: &MayaScene) -> Affine<f64> {
         let mut affine = Affine::from_columns(&self.0);
         affine.translation *= scene.unit_metres;
@@ -105,8 +105,8 @@ impl UpAxis {
         if self == Self::Y {
             return affine;
         }
-        // B M B^-1: columns are turned, then rows, which are the columns of the transpose. Signs and places change, no
-        // number is rounded.
+        // B M B^-1: rotates the columns, then the rows, which are the columns of the transpose. Only signs and
+        // positions change; no number is rounded.
         let columns =
             |m: &Mat3<f64>| Mat3::from_columns(&[0, 1, 2].map(|c| turn(m.column(c).into_owned())));
         Affine {

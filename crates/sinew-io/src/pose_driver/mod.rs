@@ -1,17 +1,18 @@
-//! Pose drivers: which joint is watched, in which poses, and what they drive.
+//! Files of pose drivers: the driver joint, its poses, and what they drive.
 //!
 //! | format | read | written |
 //! |---|---|---|
-//! | *PSD* JSON, an exporter's solvers by name: [`psd`] | [`read_psd`], [`parse_psd`] | [`write_psd`], [`PsdDocument::to_json_string`] |
+//! | PSD JSON, an exporter's solvers by name: [`psd`] | [`read_psd`], [`parse_psd`] | [`write_psd`], [`PsdDocument::to_json_string`] |
 //! | JSON of PoseWrangler and Pose Driver Connect: [`pose_wrangler`] | [`read_pose_wrangler`], [`parse_pose_wrangler`] | [`write_pose_wrangler`], [`PoseWranglerDocument::to_json_string`] |
-//! | plain samples, rotations by joint: [`samples`] | [`read_samples`], [`parse_samples`] | - |
+//! | samples, rotations by joint: [`samples`] | [`read_samples`], [`parse_samples`] | - |
 //!
-//! The types hold what the files hold: Maya's matrices ([`MayaMatrix`]), degrees, enumerations as numbers. Comments and trailing
-//! commas are read, too. Fields that a format does not define are kept ([`ExtraFields`]) and written again, keys stay in order, and numbers are those that
-//! were read (`0` may become `0.0`, digits beyond double precision go): only comments and white space are lost. Missing fields whose
-//! default was taken are written out. Files have at most 64 MiB and 512 levels.
+//! The types hold the content of the files: Maya's matrices ([`MayaMatrix`]), degrees, enumerations as numbers.
+//! Comments and trailing commas are allowed. Fields outside the format are kept ([`ExtraFields`]) and written again.
+//! Keys keep their order. Numbers stay the same, except that `0` may become `0.0` and digits beyond double precision
+//! are lost. Comments and white space are lost. Missing fields are written with the default that was used. A file may
+//! have at most 64 MiB and 512 levels.
 //!
-//! What is written is read back before a file appears, so that nobody gets a file that would be refused.
+//! Writers read their result back before the file appears. Thus every written file can be read.
 
 mod error;
 mod fields;
@@ -40,14 +41,15 @@ use serde_json::{Map, Value};
 use std::path::Path;
 use written::TwoOfOneName;
 
-/// What a format does not define, and the order of all keys of the object.
+/// Fields outside the format, and the order of all keys of the object.
 ///
-/// Equal where the values are; the order does not count. A key of a defined field counts only while that field is not set.
+/// Equal if the values are equal; order does not count. A key of a defined field counts only while that field is not
+/// set.
 #[derive(Clone, Debug, Default)]
 pub struct ExtraFields {
-    /// Keys and values, in the order of the file.
+    /// Keys and values, in file order.
     pub values: Map<String, Value>,
-    /// All keys, defined ones, too, as they were read.
+    /// All keys in file order, including defined ones.
     order: Vec<Box<str>>,
 }
 
@@ -87,10 +89,10 @@ fn write<D: Document>(path: &Path, document: &D) -> Result<(), IoError> {
     write_text(path, &to_text(document, path)?)
 }
 
-/// Mentions a matrix whose fourth column is not that of an affine transform.
+/// Warns about a matrix whose fourth column is not that of an affine transform.
 fn note_last_column(matrix: &MayaMatrix, notes: &mut Notes, place: impl FnOnce() -> JsonPlace) {
     if !matrix.is_affine() {
-        let said = "the fourth column of a matrix is not (0, 0, 0, 1); it is left out when the matrix is used";
+        let said = "the fourth column of a matrix is not (0, 0, 0, 1); Sinew ignores this column";
         notes.note("matrix_not_affine", "", || said.into(), place);
     }
 }

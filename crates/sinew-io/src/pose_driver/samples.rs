@@ -1,12 +1,12 @@
-//! Plain samples: for each solver a joint, its rotation at rest and the rotations at which something is to happen.
+//! Pose samples: for each solver a joint, its rest rotation, and the rotations of its poses.
 //!
 //! ```json
 //! {"solvers": [{"name": "elbow", "joint": "lowerarm_l", "rest_rotation_xyzw": [0, 0, 0, 1], "radius": 1.2,
 //!   "samples": [{"name": "bent", "rotation_xyzw": [0, 0, 0.70710678, 0.70710678], "time_in_clip": 0.5}]}]}
 //! ```
 //!
-//! Rotations are those of the joint in the space of its parent, as quaternions x, y, z, w, in glTF's axes. Other fields
-//! are kept ([`ExtraFields`]): nothing writes the format, but converters say what they leave out.
+//! Rotations are relative to the parent joint, as quaternions x, y, z, w in glTF axes. Other fields are kept
+//! ([`ExtraFields`]). There is no writer for this format; converters list the fields that they drop.
 
 use super::fields::Fields;
 use super::located::Located;
@@ -25,9 +25,9 @@ type Outcome<T> = Result<T, PoseDriverFileError>;
 /// A file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SamplesDocument {
-    /// In the order of the file; names differ.
+    /// Solvers in file order; names are unique.
     pub solvers: Vec<SamplesSolver>,
-    /// Fields that are not defined.
+    /// Fields outside the format.
     pub extra: ExtraFields,
 }
 
@@ -36,49 +36,49 @@ pub struct SamplesDocument {
 pub struct SamplesSolver {
     /// Name.
     pub name: String,
-    /// The joint that is watched.
+    /// The driver joint.
     pub joint: String,
-    /// Its rotation at rest.
+    /// Its rest rotation.
     pub rest_rotation: Quat<f64>,
     /// Width of the kernels in radians, above 0.
     pub radius: Option<f64>,
-    /// In the order of the file; names differ, and so do rotations, by more than 1e-6 radians.
+    /// Samples in file order. Names are unique; rotations differ by more than 1e-6 radians.
     pub samples: Vec<RotationSample>,
-    /// Fields that are not defined.
+    /// Fields outside the format.
     pub extra: ExtraFields,
 }
 
 /// A rotation of the joint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RotationSample {
-    /// Name, of a morph target say.
+    /// Name, for example of a morph target.
     pub name: String,
     /// The rotation.
     pub rotation: Quat<f64>,
-    /// Seconds at which a clip shows it.
+    /// Time in a clip that shows the pose, in seconds.
     pub time_in_clip_secs: Option<f64>,
-    /// Fields that are not defined.
+    /// Fields outside the format.
     pub extra: ExtraFields,
 }
 
-/// Rotations that are closer are one: a solver could not tell them apart.
+/// Closer rotations, in radians, count as equal: a solver cannot distinguish them.
 const SAME_RADIANS: f64 = 1e-6;
-/// Quaternions may be off unit length by this; they are normalised.
+/// Tolerance of the length of quaternions. They are normalised.
 const LENGTH_TOLERANCE: f64 = 1e-3;
 
 /// Reads a file.
 ///
 /// # Errors
-/// [`IoError::Read`], and [`IoError::PoseDriver`] with the place in the file.
+/// [`IoError::Read`]; [`IoError::PoseDriver`] with the location in the file.
 pub fn read_samples(path: &Path) -> Result<SamplesDocument, IoError> {
     Ok(parse_samples(&super::read_json(path)?, path)?)
 }
 
-/// Reads a text; `path` is for messages.
+/// Parses a text. `path` appears in messages.
 ///
 /// # Errors
-/// [`PoseDriverFileError`] with the place in the text: besides what is missing or of the wrong kind, a radius that is not above 0, a
-/// quaternion more than 1e-3 off unit length, and two samples of one name or rotation.
+/// [`PoseDriverFileError`] with the location in the text: missing or invalid fields, a radius that is not above 0, a
+/// quaternion whose length differs from 1 by more than 1e-3, two samples with the same name or rotation.
 pub fn parse_samples(text: &str, path: &Path) -> Result<SamplesDocument, PoseDriverFileError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let json = Located::parse(text, path)?;
@@ -114,7 +114,7 @@ fn read_solver(mut fields: Fields<'_>) -> Outcome<SamplesSolver> {
             let called = |name: &str| quoted(name.as_bytes());
             let other = samples.get(other).map_or("", |s| &s.name);
             let found = format!(
-                "samples {} and {} at one rotation",
+                "samples {} and {} with the same rotation",
                 called(other),
                 called(&sample.name)
             );
@@ -141,7 +141,7 @@ fn read_sample(mut fields: Fields<'_>) -> Outcome<RotationSample> {
             "no 'rotation_xyzw' in the sample {}",
             quoted(name.as_bytes())
         );
-        return Err(fields.fault(found, "'rotation_xyzw' to be given"));
+        return Err(fields.fault(found, "a value for 'rotation_xyzw'"));
     };
     Ok(RotationSample {
         rotation: read_rotation(json, rotation)?,
@@ -157,7 +157,7 @@ fn read_rotation(json: &Located<'_>, value: &Ast<'_>) -> Outcome<Quat<f64>> {
     let length = quaternion.norm();
     if (length - 1.0).abs() > LENGTH_TOLERANCE {
         let found = format!("a quaternion of length {length}");
-        let expected = format!("length 1, off by at most {LENGTH_TOLERANCE}");
+        let expected = format!("length 1 within {LENGTH_TOLERANCE}");
         return Err(json.fault(value.range(), found, expected));
     }
     Ok(Quat::new_normalize(quaternion))
@@ -175,13 +175,13 @@ fn different_name(
     let of_name = value.as_object().and_then(|o| o.get("name"));
     let at = of_name.map_or(value.range(), |p| p.value.range());
     let found = format!(
-        "the name {} again, as of number {before}",
+        "the name {}, which entry {before} also has",
         quoted(name.as_bytes())
     );
-    Err(json.fault(at, found, "names that differ"))
+    Err(json.fault(at, found, "unique names"))
 }
 
-/// Rotations in a grid of cells, so that neighbours are found without comparing all pairs.
+/// Rotations in a grid of cells, to find neighbours without comparing all pairs.
 #[derive(Default)]
 struct Rotations {
     all: Vec<[f64; 4]>,
@@ -189,11 +189,11 @@ struct Rotations {
 }
 
 impl Rotations {
-    /// Adds a rotation, or gives the number of one that is the same up to `SAME_RADIANS`.
+    /// Adds a rotation, or gives the index of one that is equal within `SAME_RADIANS`.
     ///
-    /// A quaternion and its negative are one rotation. One component is at least 1/2 in size; it is made positive and left out, and the other three
-    /// name a cell. Two rotations that are the same agree in the largest component of either, so that it is enough to
-    /// file each under all its components of nearly 1/2 and to look under the largest.
+    /// A quaternion and its negative are the same rotation. At least one component has a magnitude of 1/2 or more. It
+    /// is made positive and left out; the other three define a cell. Two equal rotations agree in the largest component
+    /// of either. Thus each rotation is stored under all its components of nearly 1/2 and looked up under the largest.
     fn insert(&mut self, rotation: Quat<f64>) -> Option<usize> {
         let q: [f64; 4] = rotation.into_inner().coords.into();
         let mut largest = 0;
@@ -232,14 +232,14 @@ impl Rotations {
     }
 }
 
-/// Cells are as wide as the difference of quaternions that counts as none.
+/// Cells are as wide as the quaternion difference that counts as equal.
 fn cell(q: &[f64; 4], component: usize) -> (usize, [i64; 3]) {
     let sign = 1.0_f64.copysign(q[component]);
     let at = |step: usize| (sign * q[(component + step) % 4] / SAME_RADIANS).floor() as i64;
     (component, [at(1), at(2), at(3)])
 }
 
-/// Angle between rotations, exact for small ones: the chord of the quaternions spans half of half the angle.
+/// Angle between rotations, accurate for small angles: the chord of the quaternions spans half of half the angle.
 fn angle(a: &[f64; 4], b: &[f64; 4]) -> f64 {
     let length = |sign: f64| {
         let square: f64 = a.iter().zip(b).map(|(a, b)| (a - sign * b).powi(2)).sum();

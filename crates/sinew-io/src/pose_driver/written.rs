@@ -1,10 +1,10 @@
-//! JSON texts, with the order of keys that was read and lists of numbers on one line.
+//! JSON text output: keys in the order that was read, lists of numbers on one line.
 
 use super::{ExtraFields, PoseDriverFileError};
 use serde_json::{Map, Number, Value};
 use std::path::Path;
 
-/// A name that two parts of a document have.
+/// A name that two parts of a document share.
 #[derive(Debug)]
 pub(super) struct TwoOfOneName {
     kind: &'static str,
@@ -36,7 +36,7 @@ pub(super) fn named(
     Ok(out)
 }
 
-/// `parts` and what else stood beside them: at its place, as long as the parts are those that were read, in their order.
+/// `parts` and the values next to them, at their original positions if the parts still have their original order.
 pub(super) fn beside(parts: Map<String, Value>, extra: &ExtraFields) -> Value {
     let keys = extra.order.iter().map(|key| &**key);
     let read = keys.filter(|key| !extra.values.contains_key(*key));
@@ -50,7 +50,7 @@ pub(super) fn beside(parts: Map<String, Value>, extra: &ExtraFields) -> Value {
     Value::Object(out)
 }
 
-/// A number, or a text where JSON has none for it: reading it back then names the place.
+/// A number, or a text if JSON cannot represent it. Reading it back then reports the location.
 pub(super) fn number(value: f64) -> Value {
     Number::from_f64(value).map_or_else(|| Value::from(value.to_string()), Value::Number)
 }
@@ -59,7 +59,7 @@ pub(super) fn numbers(values: &[f64]) -> Value {
     values.iter().map(|&v| number(v)).collect()
 }
 
-/// An object of `fields` (those that are `None` are left out) and what else it had, in the order in which it was read.
+/// An object of `fields` (without those that are `None`) and its other keys, in the order that was read.
 pub(super) fn object(fields: Vec<(&'static str, Option<Value>)>, extra: &ExtraFields) -> Value {
     let known = fields
         .into_iter()

@@ -11,15 +11,15 @@ use std::path::{Path, PathBuf};
 /// The files of a sequence, found but not read.
 #[derive(Clone, Debug, Default)]
 pub struct SequenceFiles {
-    /// What the names have in common before the number, without separators at its end.
+    /// Common part of the names before the number, without trailing separators.
     pub name: String,
-    /// Number and path of each file, by rising number.
+    /// Frame number and path of each file, by increasing number.
     pub files: Vec<(i64, PathBuf)>,
-    /// Gaps in the numbers.
+    /// Gaps in the frame numbers.
     pub warnings: Vec<Warning>,
 }
 
-/// A file name around its number.
+/// A file name around its frame number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Pattern {
     prefix: String,
@@ -27,12 +27,13 @@ struct Pattern {
 }
 
 impl Pattern {
-    /// Whether a minus behind the prefix is a sign, as in `splash_-003.ply`, and not a separator, as in `splash-003.ply`.
+    /// True if a minus after the prefix is a sign, as in `splash_-003.ply`, and not a separator, as in
+    /// `splash-003.ply`.
     fn takes_sign(prefix: &str) -> bool {
         prefix.is_empty() || prefix.ends_with(SEPARATORS)
     }
 
-    /// The number of a file of this name, where it fits.
+    /// The frame number of a file name; `None` if the name does not match.
     fn number_in(&self, name: &str) -> Option<i64> {
         let middle = name.strip_prefix(self.prefix.as_str())?;
         let number = middle.strip_suffix(self.suffix.as_str())?;
@@ -44,7 +45,7 @@ impl Pattern {
         are_digits.then(|| number.parse().ok()).flatten()
     }
 
-    /// Whether the number stands right before the extension.
+    /// True if the number is directly before the extension.
     fn ends_with_number(&self) -> bool {
         self.suffix.rfind('.').is_none_or(|dot| dot == 0)
     }
@@ -59,15 +60,21 @@ impl std::fmt::Display for Pattern {
 /// Characters that separate a number from the rest of a file name.
 const SEPARATORS: [char; 4] = ['_', '.', '-', ' '];
 
-/// Finds the files of a sequence. `path` is one of them (`splash_0007.ply`), a pattern with `#` in the place of the
-/// number (`splash_####.ply`, `frame_####_mesh.ply`; any number of digits matches), or a folder that holds one sequence of OBJ or PLY files.
-/// Of several numbers in a name the one counts in which most files of the folder differ, else the last. A minus behind a separator
-/// is a sign: `splash_-003.ply` comes before `splash_0000.ply`.
+/// Finds the files of a sequence.
+///
+/// | `path` | example |
+/// |---|---|
+/// | one of the files | `splash_0007.ply` |
+/// | a pattern with `#` for the number; any number of digits matches | `splash_####.ply`, `frame_####_mesh.ply` |
+/// | a folder with one sequence of OBJ or PLY files | `splash` |
+///
+/// If a name has several numbers, the frame number is the one in which most files of the folder differ, else the last.
+/// A minus after a separator is a sign: `splash_-003.ply` comes before `splash_0000.ply`.
 ///
 /// # Errors
-/// [`IoError::Read`] where the folder or the file that is named cannot be read, [`IoError::Unsupported`] for files of other kinds,
-/// [`IoError::NoPlainFile`] for a pipe or a device among the files,
-/// [`IoError::Malformed`] where no file fits, two files have one number (`a_1.ply`, `a_01.ply`), or a folder holds several sequences.
+/// [`IoError::Read`] if the folder or the file cannot be read; [`IoError::Unsupported`] for other kinds of file;
+/// [`IoError::NoPlainFile`] for a pipe or a device among the files; [`IoError::Malformed`] if no file matches, two
+/// files have the same number (`a_1.ply`, `a_01.ply`), or a folder contains several sequences.
 pub fn find_sequence(path: &Path) -> Result<SequenceFiles, IoError> {
     let name = path
         .file_name()
@@ -90,7 +97,7 @@ pub fn find_sequence(path: &Path) -> Result<SequenceFiles, IoError> {
                 path,
                 "file name",
                 format!("'{}'", name.escape_debug()),
-                "a number or ####",
+                "a frame number or #### in the name",
             ));
         }
     }
@@ -119,8 +126,11 @@ pub fn find_sequence(path: &Path) -> Result<SequenceFiles, IoError> {
         return Err(malformed(
             path,
             "file names",
-            format!("'{}' and '{}', both with number {}", one.1, other.1, one.0),
-            "one file for each number; rename or remove one of them",
+            format!(
+                "'{}' and '{}' with the same frame number {}",
+                one.1, other.1, one.0
+            ),
+            "one file per frame number; rename or remove one of them",
         ));
     }
     match found.as_slice() {
@@ -145,12 +155,12 @@ pub fn find_sequence(path: &Path) -> Result<SequenceFiles, IoError> {
             path,
             "folder",
             content_of(folder),
-            "OBJ or PLY files with a number in their names (splash_0001.ply)",
+            "OBJ or PLY files with a frame number in their names (splash_0001.ply)",
         )),
         [] | [_] => Err(malformed(
             path,
             "file name",
-            "no file that fits it",
+            "no matching files",
             "numbered files",
         )),
         several => {
@@ -159,21 +169,22 @@ pub fn find_sequence(path: &Path) -> Result<SequenceFiles, IoError> {
                 path,
                 "folder",
                 several.join(", "),
-                "one sequence; name one of its files",
+                "one sequence; give the path of one of its files instead of the folder",
             ))
         }
     }
 }
 
-/// The sequences that names are of, or the one of a name. Each name belongs to the pattern that most of them fit, of several such to the last in the
-/// name. A single file with a number in the middle of its name is none beside others.
+/// The sequences in a list of names, or that of one name. Each name belongs to the pattern that most names match; of
+/// equal ones, to that of the last number. A single file with a number inside its name does not count if there are
+/// others.
 fn sequences(names: &[String], of: Option<&String>) -> Vec<Pattern> {
     let mut counts: BTreeMap<Pattern, usize> = BTreeMap::new();
     for pattern in names.iter().flat_map(|n| patterns(n)) {
         *counts.entry(pattern).or_default() += 1;
     }
     let count = |p: &Pattern| counts.get(p).copied().unwrap_or(0);
-    // Of equal ones the last counts for `max_by_key`.
+    // `max_by_key` gives the last of equal ones.
     let best = |n: &String| patterns(n).into_iter().max_by_key(count);
     let wanted = names.iter().filter(|n| of.is_none_or(|of| of == *n));
     let found: BTreeSet<Pattern> = wanted.filter_map(best).collect();
@@ -184,7 +195,7 @@ fn sequences(names: &[String], of: Option<&String>) -> Vec<Pattern> {
     }
 }
 
-/// What is in a folder, for people who named the wrong one: endings and folders, with their numbers.
+/// Content of a folder for an error message: counts of extensions and folders.
 fn content_of(folder: &Path) -> String {
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -192,11 +203,11 @@ fn content_of(folder: &Path) -> String {
         let ending = path.extension().map(|e| e.to_string_lossy().into_owned());
         let kind = match ending {
             _ if path.is_dir() => "folders".into(),
-            Some(ending) => format!(".{} files without a number", ending.escape_debug()),
-            None => "files without ending".into(),
+            Some(ending) => format!(".{} files without a frame number", ending.escape_debug()),
+            None => "files without an extension".into(),
         };
         let kind = match MeshFormat::of(&path) {
-            None => kind.replace(" without a number", ""),
+            None => kind.replace(" without a frame number", ""),
             Some(_) => kind,
         };
         *kinds.entry(kind).or_default() += 1;
@@ -212,12 +223,12 @@ fn not_a_mesh(path: &Path) -> IoError {
     IoError::Unsupported {
         path: path.to_owned(),
         place: "extension".into(),
-        feature: "this kind of mesh file".into(),
-        help: "OBJ and PLY are read as meshes".into(),
+        feature: "this format of mesh file".into(),
+        help: "use OBJ or PLY".into(),
     }
 }
 
-/// The parts around each number in a name before its extension, those of the last number at the end.
+/// The patterns of a name: one per number before the extension, the last number at the end.
 fn patterns(name: &str) -> Vec<Pattern> {
     let stem_end = name.rfind('.').unwrap_or(name.len());
     let mut out = Vec::new();
@@ -235,7 +246,7 @@ fn patterns(name: &str) -> Vec<Pattern> {
                 .to_owned(),
             suffix: name[end..].to_owned(),
         };
-        // Not of so many digits that they are no number.
+        // Excludes digits that exceed the number type.
         if pattern.number_in(name).is_some() {
             out.push(pattern);
         }
@@ -268,16 +279,16 @@ fn gaps(numbers: &[i64]) -> Vec<Warning> {
     };
     let message = match missing.as_slice() {
         [] => return Vec::new(),
-        [(first, last)] if first == last => format!("number {first} is missing"),
+        [(first, last)] if first == last => format!("frame number {first} is missing"),
         several => {
             let several: Vec<String> = several.iter().map(said).collect();
-            format!("numbers {} are missing", several.join(", "))
+            format!("frame numbers {} are missing", several.join(", "))
         }
     };
     vec![warning("sequence_gaps", message)]
 }
 
-/// A format of mesh files.
+/// Format of mesh files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeshFormat {
     /// Wavefront OBJ.
@@ -287,9 +298,9 @@ pub enum MeshFormat {
 }
 
 impl MeshFormat {
-    /// By extension; `None` for others than `obj` and `ply`.
+    /// Format by extension: `obj` or `ply`, else `None`.
     pub fn of(path: &Path) -> Option<Self> {
-        // An extension alone (`.ply`) counts as well.
+        // An extension alone (`.ply`) counts, too.
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
         match name.rsplit_once('.')?.1 {
             "obj" => Some(Self::Obj),
@@ -309,13 +320,13 @@ impl MeshFormat {
 /// Reads an OBJ or PLY file by its extension.
 ///
 /// # Errors
-/// Those of the reader; [`IoError::Unsupported`] for other extensions.
+/// Errors of the reader; [`IoError::Unsupported`] for other extensions.
 pub fn read_mesh(path: &Path) -> Result<Asset, IoError> {
     Ok(read_mesh_from(path, [0.0; 3])?.0)
 }
 
-/// [`read_mesh`] with positions counted from `origin`, which is taken off in double precision. Gives the box of the file, too, and what reading lost
-/// ([`FileBox::origin`] is an origin that keeps everything).
+/// [`read_mesh`] with positions relative to `origin`, subtracted in double precision. Also gives the file's bounding
+/// box and rounding error. With [`FileBox::origin`] as `origin`, the rounding error is negligible.
 ///
 /// # Errors
 /// As [`read_mesh`].
@@ -329,10 +340,10 @@ pub fn read_mesh_from(path: &Path, origin: [f64; 3]) -> Result<(Asset, FileBox),
 }
 
 impl SequenceFiles {
-    /// Reads all files. Warnings that several frames share are said once, with the number of frames.
+    /// Reads all files. A warning of several frames is given once, with the number of frames.
     ///
     /// # Errors
-    /// Those of [`read_mesh`] for the first file that fails.
+    /// Errors of [`read_mesh`] for the first file that fails.
     pub fn read(&self) -> Result<(MeshSequence, Vec<Warning>), IoError> {
         let mut sequence = MeshSequence::default();
         let mut repeated: BTreeMap<&'static str, (Warning, usize)> = BTreeMap::new();
@@ -354,8 +365,8 @@ impl SequenceFiles {
         Ok((sequence, warnings))
     }
 
-    /// Names the frames without triangles between frames that have some: often files whose export failed. `triangles` has their number for each of
-    /// the files.
+    /// Warns about frames without triangles between frames with triangles: their export may have failed. `triangles` is
+    /// the triangle count of each file.
     pub fn empty_frames(&self, triangles: &[usize]) -> Option<Warning> {
         let first = triangles.iter().position(|n| *n > 0)?;
         let last = triangles.iter().rposition(|n| *n > 0)?;
@@ -376,16 +387,16 @@ impl SequenceFiles {
             _ => format!("frames {} and {} more have", empty.join(", "), count - 8),
         };
         let message = format!(
-            "{frames} no triangles, while frames before and after have some; export again what should not be empty"
+            "{frames} no triangles, but frames before and after have some; export these frames again if they should not be empty"
         );
         Some(warning("frames_without_triangles", message))
     }
 }
 
-/// Reads a sequence (see [`find_sequence`]) as an asset whose one mesh is the first frame.
+/// Reads a sequence (see [`find_sequence`]) as an asset. Its mesh is the first frame.
 ///
 /// # Errors
-/// Those of [`find_sequence`] and [`SequenceFiles::read`].
+/// Errors of [`find_sequence`] and [`SequenceFiles::read`].
 pub fn read_sequence(path: &Path) -> Result<Asset, IoError> {
     let files = find_sequence(path)?;
     let (sequence, warnings) = files.read()?;
@@ -403,11 +414,12 @@ pub fn read_sequence(path: &Path) -> Result<Asset, IoError> {
     })
 }
 
-/// Writes each frame of a cache as a file numbered from `first_number`. `path` is a pattern (`out_####.obj`) or a name
-/// (`out.obj`, which becomes `out_0001.obj` and so on); its extension chooses nothing. All files appear at the end.
+/// Writes each frame of a cache as a file, numbered from `first_number`. `path` is a pattern (`out_####.obj`) or a name
+/// (`out.obj`, which gives `out_0001.obj` and so on). `format` chooses the format, not the extension. All files appear
+/// at the end.
 ///
 /// # Errors
-/// [`IoError::Malformed`] where the cache's counts do not fit each other, [`IoError::Write`] where the disk refuses.
+/// [`IoError::Malformed`] if counts of the cache do not match; [`IoError::Write`] if the files cannot be written.
 pub fn write_frame_sequence(
     path: &Path,
     format: MeshFormat,
@@ -422,7 +434,7 @@ pub fn write_frame_sequence(
     })
 }
 
-/// Writes a sequence whose topology may change, with its own numbers; `path` as in [`write_frame_sequence`].
+/// Writes a sequence with its own frame numbers. Its topology may change. `path` as in [`write_frame_sequence`].
 ///
 /// # Errors
 /// As [`write_frame_sequence`].
@@ -435,7 +447,7 @@ pub fn write_mesh_sequence(
     if frames != numbers {
         return Err(malformed(
             path,
-            "numbers of the sequence",
+            "frame numbers of the sequence",
             numbers.to_string(),
             frames.to_string(),
         ));

@@ -62,10 +62,10 @@ fn negative_numbers_come_first() {
     let said = |numbers: &[i64]| gaps(numbers).remove(0).message;
     assert_eq!(
         said(&[-10, -1, 0, 2, 9]),
-        "numbers -9 to -2, 1, 3-8 are missing"
+        "frame numbers -9 to -2, 1, 3-8 are missing"
     );
-    assert_eq!(said(&[-3, -1]), "number -2 is missing");
-    let widest = "numbers -9223372036854775807 to 9223372036854775806 are missing";
+    assert_eq!(said(&[-3, -1]), "frame number -2 is missing");
+    let widest = "frame numbers -9223372036854775807 to 9223372036854775806 are missing";
     assert_eq!(said(&[i64::MIN, i64::MAX]), widest);
     let folder = "sequences/10_names_negative_frames";
     for path in ["", "/splash_-003.ply", "/splash_####.ply"] {
@@ -120,8 +120,7 @@ fn numbers_may_be_anywhere() {
 fn two_files_of_one_number_are_refused() {
     for path in [".", "a_1.obj", "a_#.obj"] {
         let error = numbers_of(&["a_1.obj", "a_01.obj", "a_2.obj"], path).expect_err("two");
-        let expected =
-            "found 'a_01.obj' and 'a_1.obj', both with number 1, expected one file for each number";
+        let expected = "found 'a_01.obj' and 'a_1.obj' with the same frame number 1, expected one file per frame number";
         assert!(error.contains(expected), "{error}");
     }
 }
@@ -154,7 +153,7 @@ fn empty_frames_between_full_ones_are_told() {
     // Nothing at all is told wherever it is.
     let found = read(&[full, full, " \n"]);
     assert!(
-        found[0].contains("w_2.obj") && found[0].contains("holds nothing"),
+        found[0].contains("w_2.obj") && found[0].contains("is empty"),
         "{found:?}"
     );
     if let Some(folder) = case_file("sequences/17_empty_file_in_sequence") {
@@ -204,7 +203,10 @@ fn sequences_come_back_with_numbers_and_gaps() {
                 assert_eq!((&a.positions, &a.topology), (&b.positions, &b.topology));
             }
             assert_eq!(asset.warnings.len(), 1, "{:?}", asset.warnings);
-            assert_eq!(asset.warnings[0].message, "numbers 11, 13-19 are missing");
+            assert_eq!(
+                asset.warnings[0].message,
+                "frame numbers 11, 13-19 are missing"
+            );
         }
     }
     std::fs::write(dir.path().join("ply/other_1.obj"), "").expect("write");
@@ -220,11 +222,14 @@ fn sequences_come_back_with_numbers_and_gaps() {
     let missing = fault("ply/out_0011.ply");
     assert!(missing.starts_with("cannot read"), "{missing}");
     for (name, part) in [
-        ("alone/out.ply", "expected a number or ####"),
-        ("alone/out_01.abc", "OBJ and PLY are read"),
+        (
+            "alone/out.ply",
+            "expected a frame number or #### in the name",
+        ),
+        ("alone/out_01.abc", "use OBJ or PLY"),
         (
             "alone",
-            "1 .abc files, 1 .ply files without a number, 1 folders",
+            "1 .abc files, 1 .ply files without a frame number, 1 folders",
         ),
         ("alone/within", "found nothing"),
     ] {

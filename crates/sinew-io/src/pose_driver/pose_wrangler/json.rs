@@ -78,14 +78,19 @@ fn read_solvers(
             let fields = json.fields(&property.value)?;
             solvers.push(read_solver(property.name.as_str(), fields, notes)?);
         } else {
-            let message = || "this is no solver; it is kept".into();
+            let message = || "this is not a solver; it is kept unchanged".into();
             notes.note("not_a_solver", "", message, || {
                 json.place(property.value.range())
             });
         }
     }
     if solvers.is_empty() {
-        notes.note("no_solvers", "", || "no solver".into(), || root.place());
+        notes.note(
+            "no_solvers",
+            "",
+            || "the file has no solvers".into(),
+            || root.place(),
+        );
     }
     let extra = root.beside_objects()?;
     Ok(PoseWranglerContent::Solvers { solvers, extra })
@@ -102,7 +107,7 @@ fn read_solver(
     if !key.is_empty() && key != solver_name {
         let message = || {
             format!(
-                "'solver_name' is {}, not the key",
+                "'solver_name' is {} and differs from the key",
                 quoted(solver_name.as_bytes())
             )
         };
@@ -160,7 +165,7 @@ fn read_enum(json: &Located<'_>, value: &Ast<'_>) -> Outcome<MayaEnum> {
     }
 }
 
-/// What the poses of a solver have to fit.
+/// Counts that the poses of a solver must match.
 struct Counts<'a> {
     drivers: usize,
     controllers: usize,
@@ -173,7 +178,12 @@ fn read_poses(
     notes: &mut Notes,
 ) -> Outcome<Vec<PoseWranglerPose>> {
     if poses.properties().is_empty() {
-        notes.note("no_poses", "", || "no pose".into(), || poses.place());
+        notes.note(
+            "no_poses",
+            "",
+            || "the solver has no poses".into(),
+            || poses.place(),
+        );
     }
     let mut out = Vec::new();
     for property in poses.properties() {
@@ -204,8 +214,11 @@ fn read_pose(
     };
     if !controllers.is_empty() && controllers.len() != counts.controllers {
         let (found, wanted) = (controllers.len(), counts.controllers);
-        let message =
-            || format!("{found} matrices of controllers, the solver has {wanted} controllers");
+        let message = || {
+            format!(
+                "the pose has {found} controller matrices, but the solver has {wanted} controllers"
+            )
+        };
         notes.note("controllers_differ", "", message, || fields.place());
     }
     let driven = match fields.optional("driven") {
@@ -254,12 +267,7 @@ fn read_driven(
     for property in driven.properties() {
         let name = property.name.as_str();
         if !counts.driven.contains(name) {
-            let message = || {
-                format!(
-                    "{} is not one of the 'driven_transforms'",
-                    quoted(name.as_bytes())
-                )
-            };
+            let message = || format!("{} is not in 'driven_transforms'", quoted(name.as_bytes()));
             let place = || driven.document.place(property.name.range());
             notes.note("joint_not_driven", "", message, place);
         }

@@ -1,9 +1,9 @@
-//! The JSON of Epic's PoseWrangler for Maya, which Pose Driver Connect reads: solvers (`UERBFSolverNode`) by name, or
-//! one solver with the name of an exported FBX file beside it.
+//! JSON of Epic's PoseWrangler for Maya, which Pose Driver Connect reads: solvers (`UERBFSolverNode`) by name, or one
+//! solver next to an exported FBX file (sidecar).
 //!
-//! Missing fields take the defaults of PoseWrangler's importer, with a warning; enumerations of the solver that are not given stay at
-//! what Maya's node has, and are `None` here. They are numbers of Maya's enumerations or their names; which number means what
-//! depends on the plug-in, so that they are not interpreted.
+//! Missing fields get the defaults of PoseWrangler's importer, with a warning. Missing enumerations of a solver keep
+//! the value of Maya's node and are `None` here. Enumerations are numbers or names of Maya's enumerations. Their
+//! meaning depends on the plug-in; Sinew does not interpret them.
 
 mod json;
 
@@ -15,9 +15,9 @@ use std::path::Path;
 /// A file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoseWranglerDocument {
-    /// What it holds.
+    /// Its content.
     pub content: PoseWranglerContent,
-    /// What reading accepted but mentions.
+    /// Warnings of the reader.
     pub warnings: Vec<Warning>,
 }
 
@@ -26,21 +26,21 @@ pub struct PoseWranglerDocument {
 pub enum PoseWranglerContent {
     /// Solvers by name.
     Solvers {
-        /// In the order of the file; keys differ.
+        /// In file order; keys are unique.
         solvers: Vec<PoseWranglerSolver>,
-        /// What else stands beside the solvers: values that are no objects.
+        /// Other values next to the solvers, which are not objects.
         extra: ExtraFields,
     },
-    /// One solver, beside an FBX file.
+    /// One solver, next to an FBX file.
     Sidecar(Box<PoseWranglerSidecar>),
 }
 
-/// The file beside an exported FBX file.
+/// The file next to an exported FBX file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PoseWranglerSidecar {
-    /// The solver; its `extra` holds all fields that are not defined.
+    /// The solver. Its `extra` holds all fields outside the format.
     pub solver: PoseWranglerSolver,
-    /// `export_fbx`: path of the FBX file, as the exporter saw it.
+    /// `export_fbx`: path of the FBX file on the exporter's machine.
     pub export_fbx: Option<String>,
     /// `asset_name`.
     pub asset_name: Option<String>,
@@ -49,19 +49,19 @@ pub struct PoseWranglerSidecar {
 /// One solver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoseWranglerSolver {
-    /// Key in the file; of a sidecar the `solver_name`.
+    /// Key in the file; for a sidecar, the `solver_name`.
     pub key: String,
     /// `solver_name`: the node in Maya.
     pub solver_name: String,
-    /// `drivers`: the joints that are watched.
+    /// `drivers`: the driver joints.
     pub drivers: Vec<String>,
-    /// `driven_transforms`: the joints that are driven.
+    /// `driven_transforms`: the driven joints.
     pub driven_transforms: Vec<String>,
-    /// `controllers`: controls of the rig that are set to show a pose.
+    /// `controllers`: rig controls that show a pose.
     pub controllers: Vec<String>,
-    /// In the order of the outputs; names differ.
+    /// Poses in the order of the outputs; names are unique.
     pub poses: Vec<PoseWranglerPose>,
-    /// `driven_attrs`: for each output the attributes that it is connected to.
+    /// `driven_attrs`: for each output, the attributes that it is connected to.
     pub driven_attrs: Vec<Vec<String>>,
     /// `mode`: interpolative or additive.
     pub mode: Option<MayaEnum>,
@@ -81,12 +81,12 @@ pub struct PoseWranglerSolver {
     pub twist_axis: Option<MayaEnum>,
     /// `inputMode`: rotation or translation.
     pub input_mode: Option<MayaEnum>,
-    /// Fields that are not defined.
+    /// Fields outside the format.
     pub extra: ExtraFields,
 }
 
 impl Default for PoseWranglerSolver {
-    /// Nothing, radius 45 degrees.
+    /// No content, radius 45 degrees.
     fn default() -> Self {
         Self {
             key: String::new(),
@@ -110,7 +110,7 @@ impl Default for PoseWranglerSolver {
     }
 }
 
-/// A value of an enumeration in Maya.
+/// A value of a Maya enumeration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MayaEnum {
     /// Its number.
@@ -119,7 +119,7 @@ pub enum MayaEnum {
     Name(String),
 }
 
-/// One pose. Matrices are in the space of the parent.
+/// One pose. Matrices are relative to the parent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoseWranglerPose {
     /// Key in the file.
@@ -128,19 +128,19 @@ pub struct PoseWranglerPose {
     pub drivers: Vec<MayaMatrix>,
     /// `controllers`: one for each control, or none.
     pub controllers: Vec<MayaMatrix>,
-    /// `driven`: joints and where they are; names differ.
+    /// `driven`: joints and their matrices; names are unique.
     pub driven: Vec<(String, MayaMatrix)>,
-    /// `function_type`; `DefaultFunctionType` stands for the solver's.
+    /// `function_type`; `DefaultFunctionType` means that of the solver.
     pub function_type: String,
     /// `scale_factor` of the radius.
     pub scale_factor: f64,
-    /// `distance_method`; `DefaultMethod` stands for the solver's.
+    /// `distance_method`; `DefaultMethod` means that of the solver.
     pub distance_method: String,
-    /// `target_enable`: whether the pose takes part.
+    /// `target_enable`: true if the pose is used.
     pub target_enable: bool,
-    /// `blendshape_data`: shapes that the pose drives; their meshes are not in the file.
+    /// `blendshape_data`: shapes that the pose drives. Their meshes are not in the file.
     pub blendshapes: Vec<PoseWranglerBlendshape>,
-    /// Fields that are not defined.
+    /// Fields outside the format.
     pub extra: ExtraFields,
 }
 
@@ -181,22 +181,22 @@ pub struct PoseWranglerBlendshape {
     pub pose_attr: Option<String>,
     /// `pose_index`.
     pub pose_index: Option<i64>,
-    /// Fields that are not defined.
+    /// Fields outside the format.
     pub extra: ExtraFields,
 }
 
 /// Reads a file.
 ///
 /// # Errors
-/// [`IoError::Read`], and [`IoError::PoseDriver`] with the place in the file.
+/// [`IoError::Read`]; [`IoError::PoseDriver`] with the location in the file.
 pub fn read_pose_wrangler(path: &Path) -> Result<PoseWranglerDocument, IoError> {
     Ok(parse_pose_wrangler(&super::read_json(path)?, path)?)
 }
 
-/// Reads a text; `path` is for messages.
+/// Parses a text. `path` appears in messages.
 ///
 /// # Errors
-/// [`PoseDriverFileError`] with the place in the text.
+/// [`PoseDriverFileError`] with the location in the text.
 pub fn parse_pose_wrangler(
     text: &str,
     path: &Path,
@@ -204,16 +204,16 @@ pub fn parse_pose_wrangler(
     super::parse(text, path)
 }
 
-/// Writes a file, or none.
+/// Writes a complete file or none.
 ///
 /// # Errors
-/// [`IoError::Write`], and [`IoError::PoseDriver`] where [`PoseWranglerDocument::to_json_string`] refuses.
+/// [`IoError::Write`]; [`IoError::PoseDriver`] if [`PoseWranglerDocument::to_json_string`] fails.
 pub fn write_pose_wrangler(path: &Path, document: &PoseWranglerDocument) -> Result<(), IoError> {
     super::write(path, document)
 }
 
 impl PoseWranglerDocument {
-    /// All solvers, in the order of the file.
+    /// All solvers, in file order.
     pub fn solvers(&self) -> &[PoseWranglerSolver] {
         match &self.content {
             PoseWranglerContent::Solvers { solvers, .. } => solvers,
@@ -221,10 +221,10 @@ impl PoseWranglerDocument {
         }
     }
 
-    /// The text of a file.
+    /// The JSON text of the document.
     ///
     /// # Errors
-    /// As of [`super::PsdDocument::to_json_string`].
+    /// As [`super::PsdDocument::to_json_string`].
     pub fn to_json_string(&self) -> Result<String, PoseDriverFileError> {
         super::to_text(self, Path::new("document"))
     }

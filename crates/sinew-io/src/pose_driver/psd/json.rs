@@ -21,13 +21,18 @@ impl Document for PsdDocument {
                 let fields = json.fields(&property.value)?;
                 solvers.push(read_solver(property.name.as_str(), fields, &mut notes)?);
             } else {
-                let message = || "this is no solver; it is kept".into();
+                let message = || "this is not a solver; it is kept unchanged".into();
                 let place = || json.place(property.value.range());
                 notes.note("not_a_solver", "", message, place);
             }
         }
         if solvers.is_empty() {
-            notes.note("no_solvers", "", || "no solver".into(), || root.place());
+            notes.note(
+                "no_solvers",
+                "",
+                || "the file has no solvers".into(),
+                || root.place(),
+            );
         }
         let extra = root.beside_objects()?;
         Ok(Self {
@@ -110,7 +115,12 @@ fn read_solver(name: &str, mut fields: Fields<'_>, notes: &mut Notes) -> Outcome
 
 fn read_poses(poses: Fields<'_>, driven: usize, notes: &mut Notes) -> Outcome<Vec<PsdPose>> {
     if poses.properties().is_empty() {
-        notes.note("no_poses", "", || "no pose".into(), || poses.place());
+        notes.note(
+            "no_poses",
+            "",
+            || "the solver has no poses".into(),
+            || poses.place(),
+        );
     }
     let read = |p: &jsonc_parser::ast::ObjectProp<'_>| {
         let fields = poses.document.fields(&p.value)?;
@@ -132,10 +142,7 @@ fn read_pose(
     let raw_pose_rotation_degrees = fields.read("RawPoseRotation", Located::numbers::<3>)?;
     if driver_matrix.is_none() && raw_pose_rotation_degrees.is_none() {
         let expected = "'outDriverLocalMatrix' or 'RawPoseRotation'";
-        return Err(fields.fault(
-            "neither of the two that say how the driver is turned",
-            expected,
-        ));
+        return Err(fields.fault("no rotation of the driver", expected));
     }
     let driven_matrices = match fields.optional("outDrivenLocalMatrixList") {
         Some(value) => {
@@ -148,7 +155,7 @@ fn read_pose(
     };
     if driven_matrices.is_none() && driven > 0 {
         let key = "outDrivenLocalMatrixList";
-        let message = || format!("'{key}' is not given, the pose moves none of the driven joints");
+        let message = || format!("'{key}' is missing; the pose moves no driven joints");
         notes.note("field_missing", key, message, || fields.place());
     }
     Ok(PsdPose {

@@ -1,4 +1,4 @@
-//! The *PSD* JSON of a pose-space-deformation exporter: an object with one solver under each name.
+//! PSD JSON of a pose-space-deformation exporter: an object with one solver per name.
 //!
 //! ```json
 //! {
@@ -17,12 +17,12 @@
 //! }
 //! ```
 //!
-//! `DriverObject` and `Poses` must be given, and for each pose `outDriverLocalMatrix` or `RawPoseRotation`. Matrices are
-//! four rows, 16 numbers in one list, or a list that holds one of these; they are written as they were read. For other missing
-//! fields the values of the example above are taken, with a warning.
+//! Required: `DriverObject`, `Poses`, and for each pose `outDriverLocalMatrix` or `RawPoseRotation`. A matrix is four
+//! rows, a list of 16 numbers, or a list that contains one of these; writing keeps its form. Other missing fields get
+//! the values of the example above, with a warning.
 //!
-//! The format is known from a description with one example. What the numbers of its enumerations mean is not written there; the methods of
-//! [`PsdSolver`] that interpret them say what they assume.
+//! The only known description of this format has one example and does not define the numbers of its enumerations.
+//! Methods of [`PsdSolver`] that interpret them state their assumptions.
 
 mod json;
 
@@ -34,26 +34,26 @@ use std::path::Path;
 /// A file of solvers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PsdDocument {
-    /// In the order of the file; names differ.
+    /// Solvers in file order; names are unique.
     pub solvers: Vec<PsdSolver>,
-    /// What else stands beside the solvers: values that are no objects.
+    /// Other values next to the solvers, which are not objects.
     pub extra: ExtraFields,
-    /// What reading accepted but mentions.
+    /// Warnings of the reader.
     pub warnings: Vec<Warning>,
 }
 
-/// One joint that is watched, and the joints that it drives.
+/// One driver joint and the joints that it drives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PsdSolver {
     /// Key in the file.
     pub name: String,
-    /// `DriverObject`: the joint that is watched.
+    /// `DriverObject`: the driver joint.
     pub driver: String,
-    /// `DrivenObjects`: the joints that are driven.
+    /// `DrivenObjects`: the driven joints.
     pub driven: Vec<String>,
     /// `DrivenJointOrientList`: x, y and z in degrees, one for each driven joint.
     pub driven_joint_orients_degrees: Option<Vec<[f64; 3]>>,
-    /// `PSDType`: what is driven; 1 in the example, whose solver drives joints.
+    /// `PSDType`: kind of driven objects; 1 in the example, whose solver drives joints.
     pub psd_type: i64,
     /// `BasisFunction`; see [`PsdSolver::kernel`].
     pub basis_function: i64,
@@ -63,20 +63,20 @@ pub struct PsdSolver {
     pub distance_method: i64,
     /// `GlobalWidth`: width of the kernels in degrees.
     pub global_width_degrees: f64,
-    /// `ClampNegativeWeight`: whether weights below 0 become 0.
+    /// `ClampNegativeWeight`: true sets weights below 0 to 0.
     pub clamp_negative_weight: bool,
-    /// `IsAutomaticRadius`: whether the width comes from the poses instead of `global_width_degrees`.
+    /// `IsAutomaticRadius`: true computes the width from the poses instead of `global_width_degrees`.
     pub is_automatic_radius: bool,
     /// `TwistAxis`; see [`PsdSolver::axis`].
     pub twist_axis: i64,
-    /// In the order of the file; names differ within a solver.
+    /// Poses in file order; names are unique within a solver.
     pub poses: Vec<PsdPose>,
-    /// Fields that are not defined.
+    /// Fields outside the format.
     pub extra: ExtraFields,
 }
 
 impl Default for PsdSolver {
-    /// No joints and no poses; the other values are those of the example, which missing fields take, too.
+    /// No joints and no poses. Other values are those of the example, as for missing fields.
     fn default() -> Self {
         Self {
             name: String::new(),
@@ -97,39 +97,39 @@ impl Default for PsdSolver {
     }
 }
 
-/// One pose of a solver. `driver_matrix` or `raw_pose_rotation_degrees` is there.
+/// One pose of a solver. It has a `driver_matrix` or `raw_pose_rotation_degrees`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PsdPose {
     /// Key in the file.
     pub name: String,
-    /// `outDriverLocalMatrix`: the driver in the space of its parent.
+    /// `outDriverLocalMatrix`: the driver relative to its parent.
     pub driver_matrix: Option<PsdMatrix>,
-    /// `outDrivenLocalMatrixList`: the driven joints in the space of their parents, one for each.
+    /// `outDrivenLocalMatrixList`: the driven joints relative to their parents, one each.
     pub driven_matrices: Option<Vec<PsdMatrix>>,
     /// `RawPoseRotation`: the driver's angles about x, y and z in degrees.
     pub raw_pose_rotation_degrees: Option<[f64; 3]>,
-    /// Fields that are not defined.
+    /// Fields outside the format.
     pub extra: ExtraFields,
 }
 
-/// A matrix and how it stands in the file.
+/// A matrix and its form in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PsdMatrix {
-    /// The numbers.
+    /// The matrix.
     pub matrix: MayaMatrix,
-    /// The brackets around them.
+    /// Its brackets in the file.
     pub layout: MatrixLayout,
 }
 
 impl From<MayaMatrix> for PsdMatrix {
-    /// As four rows.
+    /// In the form of four rows.
     fn from(matrix: MayaMatrix) -> Self {
         let layout = MatrixLayout::default();
         Self { matrix, layout }
     }
 }
 
-/// Brackets around a matrix.
+/// Brackets of a matrix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MatrixLayout {
     /// Four lists of four numbers.
@@ -143,10 +143,10 @@ pub enum MatrixLayout {
     FlatInList,
 }
 
-/// How the influence of a pose falls with distance.
+/// Kernel: influence of a pose as a function of distance `d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PsdKernel {
-    /// Straight down to 0 at the width.
+    /// `1 - d / width`, not below 0.
     Linear,
     /// `exp(-2 d / width)`.
     Exponential,
@@ -158,10 +158,10 @@ pub enum PsdKernel {
     Quintic,
 }
 
-/// Which kernel a number of `BasisFunction` is. The description of the format does not say it, and exporters differ.
+/// Mapping from the number in `BasisFunction` to a kernel. The description does not define it, and exporters differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BasisOrder {
-    /// The order in which the description lists the kernels: 0 linear, 1 exponential, 2 cubic, 3 Gaussian.
+    /// Order of the kernels in the description: 0 linear, 1 exponential, 2 cubic, 3 Gaussian.
     #[default]
     Published,
     /// Unreal's enumeration: 0 Gaussian, 1 exponential, 2 linear, 3 cubic, 4 quintic.
@@ -169,7 +169,7 @@ pub enum BasisOrder {
 }
 
 impl BasisOrder {
-    /// Kernels at their numbers.
+    /// The kernels in the order of their numbers.
     pub fn kernels(self) -> &'static [PsdKernel] {
         use PsdKernel::{Cubic, Exponential, Gaussian, Linear, Quintic};
         match self {
@@ -178,55 +178,56 @@ impl BasisOrder {
         }
     }
 
-    /// The number of a kernel, where the order has it.
+    /// The number of a kernel; `None` if this order lacks it.
     pub fn number(self, kernel: PsdKernel) -> Option<i64> {
         let place = self.kernels().iter().position(|k| *k == kernel)?;
         i64::try_from(place).ok()
     }
 }
 
-/// What the distance of two rotations is.
+/// Distance between two rotations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PsdDistance {
     /// Length of the difference of the Euler angles.
     Euclidean,
     /// Angle between the rotations.
     Quaternion,
-    /// Angle between their swings, what is left without the twist.
+    /// Angle between their swings (rotations without twist).
     Swing,
     /// Angle between their twists about the twist axis.
     Twist,
 }
 
-/// What happens to the sum of the weights.
+/// Normalisation of the weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PsdNormalization {
-    /// Divided by the sum where that is above 1.
+    /// Divided by the sum if it is above 1.
     OnlyAboveOne,
     /// Always divided by the sum.
     Always,
 }
 
 impl PsdSolver {
-    /// The kernel, if `basis_function` is a number of that order. *Assumed*: the file does not say which order it has.
+    /// The kernel for `basis_function` in the given order; `None` if out of range. *Assumed*: the file does not state
+    /// its order.
     pub fn kernel(&self, order: BasisOrder) -> Option<PsdKernel> {
         choice(self.basis_function, order.kernels())
     }
 
-    /// The distance, if `distance_method` is from 0 to 3. *Assumed*: the order in which the description lists them, which is Unreal's, too:
+    /// The distance for `distance_method` 0 to 3. *Assumed*: the order of the description, which is also Unreal's:
     /// Euclidean, quaternion, swing, twist.
     pub fn distance(&self) -> Option<PsdDistance> {
         use PsdDistance::{Euclidean, Quaternion, Swing, Twist};
         choice(self.distance_method, &[Euclidean, Quaternion, Swing, Twist])
     }
 
-    /// The normalisation, if `normalize_method` is 0 or 1. *Inferred* from the order of the two names in the description.
+    /// The normalisation for `normalize_method` 0 or 1. *Inferred* from the order of the two names in the description.
     pub fn normalization(&self) -> Option<PsdNormalization> {
         use PsdNormalization::{Always, OnlyAboveOne};
         choice(self.normalize_method, &[OnlyAboveOne, Always])
     }
 
-    /// The twist axis, if `twist_axis` is 0, 1 or 2: x, y or z of the driver. *Inferred*.
+    /// The twist axis for `twist_axis` 0, 1 or 2: x, y or z of the driver. *Inferred*.
     pub fn axis(&self) -> Option<usize> {
         choice(self.twist_axis, &[0, 1, 2])
     }
@@ -239,33 +240,33 @@ fn choice<T: Copy>(index: i64, of: &[T]) -> Option<T> {
 /// Reads a file.
 ///
 /// # Errors
-/// [`IoError::Read`], and [`IoError::PoseDriver`] with the place in the file.
+/// [`IoError::Read`]; [`IoError::PoseDriver`] with the location in the file.
 pub fn read_psd(path: &Path) -> Result<PsdDocument, IoError> {
     Ok(parse_psd(&super::read_json(path)?, path)?)
 }
 
-/// Reads a text; `path` is for messages.
+/// Parses a text. `path` appears in messages.
 ///
 /// # Errors
-/// [`PoseDriverFileError`] with the place in the text.
+/// [`PoseDriverFileError`] with the location in the text.
 pub fn parse_psd(text: &str, path: &Path) -> Result<PsdDocument, PoseDriverFileError> {
     super::parse(text, path)
 }
 
-/// Writes a file, or none.
+/// Writes a complete file or none.
 ///
 /// # Errors
-/// [`IoError::Write`], and [`IoError::PoseDriver`] where [`PsdDocument::to_json_string`] refuses.
+/// [`IoError::Write`]; [`IoError::PoseDriver`] if [`PsdDocument::to_json_string`] fails.
 pub fn write_psd(path: &Path, document: &PsdDocument) -> Result<(), IoError> {
     super::write(path, document)
 }
 
 impl PsdDocument {
-    /// The text of a file.
+    /// The JSON text of the document.
     ///
     /// # Errors
-    /// [`PoseDriverFileError`] for a document that could not be read again: numbers that are not finite, names twice, counts that differ.
-    /// Places are those in the text that would have been.
+    /// [`PoseDriverFileError`] for a document that could not be read again: numbers that are not finite, duplicate
+    /// names, counts that do not match. Locations are those in the text that was rejected.
     pub fn to_json_string(&self) -> Result<String, PoseDriverFileError> {
         super::to_text(self, Path::new("document"))
     }

@@ -13,12 +13,12 @@ fn psd_refusals_name_the_place() {
         (
             r#""DriverObject": "arm_l","#,
             "",
-            "line 4, column 19, arm_l_Solver: found no 'DriverObject', expected 'DriverObject' to be given".to_owned(),
+            "line 4, column 19, arm_l_Solver: found no 'DriverObject', expected a value for 'DriverObject'".to_owned(),
         ),
         (
             r#""outDriverLocalMatrix": [[[0, 1, 0, 0], [-1, 0, 0, 0], [0, 0, 1, 0], [1, 2, 3, 1]]],"#,
             "",
-            format!("line 16, column 15, {pose}: found neither of the two that say how the driver is turned, expected 'outDriverLocalMatrix' or 'RawPoseRotation'"),
+            format!("line 16, column 15, {pose}: found no rotation of the driver, expected 'outDriverLocalMatrix' or 'RawPoseRotation'"),
         ),
         (
             "0, 7, 8, 9, 1]",
@@ -48,7 +48,7 @@ fn psd_refusals_name_the_place() {
         (
             "\"GlobalWidth\": 60.5",
             "\"GlobalWidth\": NaN",
-            "line 10, column 20: found a fault in the JSON (Unexpected token), expected JSON, comments and trailing commas allowed".to_owned(),
+            "line 10, column 20: found invalid JSON (Unexpected token), expected JSON (comments and trailing commas are allowed)".to_owned(),
         ),
         (
             "\"BasisFunction\": 3",
@@ -58,12 +58,12 @@ fn psd_refusals_name_the_place() {
         (
             "\"BasisFunction\": 3",
             "\"PSDType\": 3",
-            "line 9, column 19, arm_l_Solver.PSDType: found the key 'PSDType' again, expected each key once".to_owned(),
+            "line 9, column 19, arm_l_Solver.PSDType: found a second key 'PSDType', expected unique keys".to_owned(),
         ),
         (
             "\"bent\": {",
             "\"rest\": {",
-            "line 16, column 7, arm_l_Solver.Poses.rest: found the key 'rest' again, expected each key once".to_owned(),
+            "line 16, column 7, arm_l_Solver.Poses.rest: found a second key 'rest', expected unique keys".to_owned(),
         ),
         (
             "[[0, 0, 0], [-80, 2, 3.5]]",
@@ -102,7 +102,7 @@ fn texts_that_are_no_documents() {
         ),
         (
             "{\"é\": {}, \"b\": 1 2}",
-            "line 1, column 17: found a fault in the JSON",
+            "line 1, column 17: found invalid JSON",
         ),
         (
             "{\"a.b\": {}}",
@@ -118,7 +118,7 @@ fn texts_that_are_no_documents() {
     }
     let error = refused(parse_psd(&PSD[..PSD.len() / 2], path()));
     assert!(
-        error.contains("found a fault in the JSON (Unterminated"),
+        error.contains("found invalid JSON (Unterminated"),
         "{error}"
     );
     assert!(parse_psd("\u{feff}{}", path()).is_ok(), "a byte-order mark");
@@ -185,7 +185,7 @@ fn wrangler_refusals_name_the_place() {
             "\"another\":",
             "\"helper_l\":",
             format!(
-                "line 16, column 11, {solver}.poses.default.driven.helper_l: found the key 'helper_l' again, expected each key once"
+                "line 16, column 11, {solver}.poses.default.driven.helper_l: found a second key 'helper_l', expected unique keys"
             ),
         ),
     ] {

@@ -106,9 +106,9 @@ fn psd_is_read() {
         .collect();
     assert_eq!(
         said[0],
-        "line 3, column 14, version: this is no solver; it is kept"
+        "line 3, column 14, version: this is not a solver; it is kept unchanged"
     );
-    let missing = "line 4, column 19, arm_l_Solver: 'DistanceMethod' is not given, 0 is taken (2 times, this is the first)";
+    let missing = "line 4, column 19, arm_l_Solver: 'DistanceMethod' is missing; Sinew uses 0 (2 times; this is the first)";
     assert!(said.contains(&missing), "{said:#?}");
     assert!(codes(&document.warnings).contains(&"no_poses"), "{said:#?}");
 }
@@ -162,7 +162,7 @@ fn wrangler_is_read() {
         .warnings
         .iter()
         .find(|w| w.code == "joint_not_driven");
-    let said = "line 16, column 11, hand_l_UERBFSolver.poses.default.driven.another: 'another' is not one of the 'driven_transforms'";
+    let said = "line 16, column 11, hand_l_UERBFSolver.poses.default.driven.another: 'another' is not in 'driven_transforms'";
     assert_eq!(joint.expect("said").message, said);
     let document = parse_pose_wrangler(SIDECAR, path()).expect("valid");
     let PoseWranglerContent::Sidecar(sidecar) = &document.content else {
@@ -267,7 +267,7 @@ fn files_are_whole_or_not_there() {
 fn documents_that_no_file_can_hold_are_refused() {
     let mut document = parse_psd(PSD, path()).expect("valid");
     document.solvers[1].name = "arm_l_Solver".into();
-    let said = "document: found two solvers called 'arm_l_Solver', expected names that differ";
+    let said = "document: found two solvers called 'arm_l_Solver', expected unique names";
     assert_eq!(refused(document.to_json_string()), said);
     let mut document = parse_psd(PSD, path()).expect("valid");
     document.solvers[0].driven.pop();

@@ -50,22 +50,22 @@ fn refusals_name_the_place() {
         (
             ", \"rotation_xyzw\": [0, 0, 0.38268343, 0.92387953]",
             "",
-            "line 4, column 5, solvers[0].samples[1]: found no 'rotation_xyzw' in the sample 'bend45', expected 'rotation_xyzw' to be given",
+            "line 4, column 5, solvers[0].samples[1]: found no 'rotation_xyzw' in the sample 'bend45', expected a value for 'rotation_xyzw'",
         ),
         (
             "[0, 0, 0.38268343, 0.92387953]",
             "[0, 0, -0.7071067, -0.7071069]",
-            "line 4, column 5, solvers[0].samples[1]: found samples 'bend90' and 'bend45' at one rotation, expected rotations more than 0.000001 radians apart",
+            "line 4, column 5, solvers[0].samples[1]: found samples 'bend90' and 'bend45' with the same rotation, expected rotations more than 0.000001 radians apart",
         ),
         (
             "[0, 0, 0, 1]",
             "[0, 0, 0, 1.01]",
-            "line 2, column 59, solvers[0].rest_rotation_xyzw: found a quaternion of length 1.01, expected length 1, off by at most 0.001",
+            "line 2, column 59, solvers[0].rest_rotation_xyzw: found a quaternion of length 1.01, expected length 1 within 0.001",
         ),
         (
             "\"bend45\"",
             "\"bend90\"",
-            "line 4, column 14, solvers[0].samples[1].name: found the name 'bend90' again, as of number 0, expected names that differ",
+            "line 4, column 14, solvers[0].samples[1].name: found the name 'bend90', which entry 0 also has, expected unique names",
         ),
         (
             "[0, 0, 0, 1]",
@@ -75,7 +75,7 @@ fn refusals_name_the_place() {
         (
             "\"joint\": \"tip\"",
             "\"bone\": \"tip\"",
-            "line 2, column 3, solvers[0]: found no 'joint', expected 'joint' to be given",
+            "line 2, column 3, solvers[0]: found no 'joint', expected a value for 'joint'",
         ),
     ] {
         assert_eq!(SAMPLES.matches(from).count(), 1, "{from}");
@@ -157,7 +157,7 @@ fn real_files() {
         ),
         (
             "duplicate_samples",
-            "solvers[0].samples[1]: found samples 'bend90' and 'bend45' at one rotation",
+            "solvers[0].samples[1]: found samples 'bend90' and 'bend45' with the same rotation",
         ),
     ] {
         let file = data.join(format!("malformed/psd_{name}.json"));
