@@ -212,7 +212,7 @@ fn tressfx_files_of_strands_come_back() {
     let (mesh, rig) = bound_hair();
     let warnings = write_tfx_asset(&path, &mesh, &rig).expect("writes");
     assert_eq!(warnings.len(), 1);
-    assert_eq!(warnings[0].message, "1 followers are left out");
+    assert_eq!(warnings[0].message, "1 follower strands are not written");
     let asset = read_any(&path).expect("reads").asset;
     assert!(asset.warnings.is_empty(), "{:?}", asset.warnings);
     let found = &asset.strands[0];
@@ -240,7 +240,9 @@ fn strands_of_different_lengths_are_no_tressfx_file() {
     let path = folder.path().join("hair.tfx");
     let error = write_tfx_asset(&path, &hair(), &Rig::default()).expect_err("refused");
     assert!(
-        error.to_string().contains("strands of 3 and of 2 vertices"),
+        error
+            .to_string()
+            .contains("a mix of strands with 3 and with 2 vertices"),
         "{error}"
     );
     assert!(!path.exists());

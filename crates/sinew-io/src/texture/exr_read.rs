@@ -1,7 +1,8 @@
-//! Blocks of EXR files to texels.
+//! Decodes blocks of EXR files to texels.
 //!
-//! The crate `exr` reads the header and unpacks blocks. Where blocks are is looked up here: in the table of the file, each bounded by the
-//! bytes that are there, so that rows can be read alone and nothing is believed that a block says about its place.
+//! The crate `exr` reads the header and unpacks blocks. This file locates the blocks with the offset table of the file,
+//! and checks each offset against the file size. Thus single rows can be read, and no position that a block states is
+//! trusted.
 
 use super::{Claim, Texels, Texture, unsupported};
 use crate::IoError;
@@ -17,10 +18,10 @@ use std::io::Cursor;
 use std::ops::Range;
 use std::path::Path;
 
-/// The order in which channels of these names are given, where there are no others.
+/// Order of channels with these names, if there are no others.
 const USUAL: [&str; 5] = ["R", "G", "B", "Y", "A"];
 
-/// A whole EXR, or rows of it.
+/// Reads a whole EXR, or rows of it.
 pub(super) fn read(
     bytes: &[u8],
     rows: Option<Range<usize>>,
@@ -62,7 +63,7 @@ pub(super) fn size(bytes: &[u8], path: &Path) -> Result<[usize; 2], IoError> {
     Ok([size.width(), size.height()])
 }
 
-/// The header of the only part, and where the table of its blocks begins.
+/// Header of the only part, and the position of its block table.
 fn read_header(bytes: &[u8], path: &Path) -> Result<(Header, usize), IoError> {
     let mut cursor = Cursor::new(bytes);
     let mut meta = MetaData::read_from_buffered(&mut cursor, false)
@@ -70,14 +71,19 @@ fn read_header(bytes: &[u8], path: &Path) -> Result<(Header, usize), IoError> {
         .map_err(|e| refused(e, "header", path))?;
     let parts = meta.headers.len();
     match meta.headers.pop() {
-        // A file of one part that says that it has several has blocks of another form.
+        // A file with one part that claims to have several has another block layout.
         Some(header) if parts == 1 && !meta.requirements.is_multilayer() => Ok((
             header,
             usize::try_from(cursor.position()).unwrap_or(usize::MAX),
         )),
         _ => {
-            let feature = format!("a file of {parts} parts");
-            Err(unsupported(path, "header", feature, "save one part alone"))
+            let feature = format!("an EXR file with {parts} parts");
+            Err(unsupported(
+                path,
+                "header",
+                feature,
+                "save each part in its own file",
+            ))
         }
     }
 }
@@ -85,11 +91,11 @@ fn read_header(bytes: &[u8], path: &Path) -> Result<(Header, usize), IoError> {
 fn refused(error: Error, place: &str, path: &Path) -> IoError {
     match error {
         Error::NotSupported(what) => unsupported(path, place, what, "save it with ZIP compression"),
-        other => malformed(path, place, other.to_string(), "a whole EXR"),
+        other => malformed(path, place, other.to_string(), "a complete EXR"),
     }
 }
 
-/// Whether it is of a kind that is read.
+/// Checks that the file is of a supported kind.
 fn check_kind(header: &Header, path: &Path) -> Result<(), IoError> {
     let refuse = |feature: String, help: &str| Err(unsupported(path, "header", feature, help));
     for channel in &header.channels.list {
@@ -102,21 +108,18 @@ fn check_kind(header: &Header, path: &Path) -> Result<(), IoError> {
         }
         if channel.sample_type == SampleType::U32 {
             return refuse(
-                format!("channel '{name}' of whole numbers"),
-                "save half or float",
+                format!("integer channel '{name}'"),
+                "save it as half or float",
             );
         }
     }
     use Compression::{PIZ, RLE, Uncompressed, ZIP1, ZIP16};
     if !matches!(header.compression, Uncompressed | RLE | ZIP1 | ZIP16 | PIZ) {
-        let feature = format!(
-            "the compression '{}', which changes numbers,",
-            header.compression
-        );
+        let feature = format!("the lossy compression '{}'", header.compression);
         return refuse(feature, "save it with ZIP compression");
     }
     if header.data_window() != header.shared_attributes.display_window {
-        let feature = "a data window other than the display window";
+        let feature = "a data window that differs from the display window";
         return refuse(feature.into(), "save it uncropped");
     }
     Ok(())
@@ -135,7 +138,7 @@ fn claim(header: &Header, file_bytes: usize) -> Claim {
     }
 }
 
-/// Where each channel of the file goes: R, G, B, Y, A where there are no others, else as they are.
+/// Order of the channels: R, G, B, Y, A if there are no others, else file order.
 fn usual_order(names: &[String]) -> Vec<usize> {
     let rank = |name: &String| USUAL.iter().position(|usual| usual == name);
     let Some(ranks) = names.iter().map(rank).collect::<Option<Vec<_>>>() else {
@@ -157,7 +160,7 @@ fn in_order(names: &[String], order: &[usize]) -> Vec<String> {
     out
 }
 
-/// The bytes of the table of the finest resolution's blocks, which are its first.
+/// Bytes of the block table for the finest resolution, which comes first.
 fn table<'a>(
     header: &Header,
     bytes: &'a [u8],
@@ -177,7 +180,7 @@ fn table<'a>(
     })
 }
 
-/// How the image is cut into blocks.
+/// Division of the image into blocks.
 #[derive(Clone, Copy, Debug)]
 struct Grid {
     width: usize,
@@ -197,7 +200,7 @@ impl Grid {
                 false,
             ),
         };
-        // Tiles may be larger than the image; of no size they are refused with the header.
+        // Tiles may be larger than the image. The header check rejects size zero.
         Self {
             width,
             height,
@@ -221,7 +224,7 @@ impl Grid {
     }
 }
 
-/// A file whose header is checked.
+/// A file with a checked header.
 #[derive(Debug)]
 struct File<'a> {
     bytes: &'a [u8],
@@ -232,7 +235,7 @@ struct File<'a> {
 }
 
 impl File<'_> {
-    /// Decodes every block that has some of the rows.
+    /// Decodes every block that contains some of the rows.
     fn fill(
         &self,
         rows: &Range<usize>,
@@ -253,7 +256,7 @@ impl File<'_> {
         Ok(())
     }
 
-    /// Numbers of a block in the byte order of this machine: for each of its rows, for each channel, along the row.
+    /// Numbers of a block in native byte order: for each row, for each channel, along the row.
     fn unpack(&self, column: usize, row: usize) -> Result<Vec<u8>, IoError> {
         let index = row * self.grid.columns() + column;
         let place = format!("block {index}");
@@ -274,7 +277,7 @@ impl File<'_> {
         Ok(block)
     }
 
-    /// The packed bytes of a block, which must say that it is the one that the table says.
+    /// The packed bytes of a block, after a check that it is the block that the table refers to.
     fn packed(&self, index: usize, at: [usize; 2], place: &str) -> Result<&[u8], IoError> {
         let fault = |found: String, expected: &str| malformed(self.path, place, found, expected);
         // As long as the file has blocks, which was checked.
@@ -285,11 +288,12 @@ impl File<'_> {
         let rest = usize::try_from(offset)
             .ok()
             .and_then(|offset| self.bytes.get(offset..));
-        let rest = rest.ok_or_else(|| fault(format!("offset {offset}"), "one inside the file"))?;
+        let rest =
+            rest.ok_or_else(|| fault(format!("offset {offset}"), "an offset inside the file"))?;
         let expected = self.coordinates(at);
         let split = rest.split_at_checked(4 * expected.len() + 4);
         let (head, data) =
-            split.ok_or_else(|| fault(format!("{} bytes", rest.len()), "a whole block"))?;
+            split.ok_or_else(|| fault(format!("{} bytes", rest.len()), "a complete block"))?;
         let words: Vec<i32> = head
             .as_chunks()
             .0
@@ -309,12 +313,12 @@ impl File<'_> {
         packed.ok_or_else(|| {
             fault(
                 format!("a length of {length}"),
-                "at most the bytes that follow",
+                "at most the number of remaining bytes",
             )
         })
     }
 
-    /// What a block says about its place: its first row, or its column and row of tiles and its resolution.
+    /// Position that a block states: its first row, or its tile column, tile row and resolution.
     fn coordinates(&self, [column, row]: [usize; 2]) -> Vec<i32> {
         // Below 2^31, as the windows in the header are.
         let number = |n: usize| i32::try_from(n).unwrap_or(i32::MAX);
@@ -325,7 +329,7 @@ impl File<'_> {
         vec![first.saturating_add(number(row * self.grid.block_height))]
     }
 
-    /// Copies the numbers of a block to where they belong.
+    /// Copies the numbers of a block to their positions.
     fn place(
         &self,
         block: &[u8],

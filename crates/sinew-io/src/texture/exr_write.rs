@@ -1,4 +1,4 @@
-//! Scan lines into EXR files.
+//! Writes scan lines to EXR files.
 
 use super::{ExrCompression, unsupported};
 use crate::fault::cannot_write;
@@ -12,31 +12,31 @@ use half::f16;
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
 
-/// An EXR in the making.
+/// An EXR file that is being written.
 ///
-/// The crate `exr` asks for all blocks from inside a closure; here rows come when the caller has them. So header and blocks are made
-/// by the crate, and put one after another by us.
+/// The crate `exr` requests all blocks inside a closure, but here the caller supplies rows one by one. Thus the crate
+/// encodes header and blocks, and this file writes them.
 #[derive(Debug)]
 pub(super) struct ExrRows {
     file: AtomicFile,
     header: Header,
-    /// For each channel of the file, which sort by name, where a texel of a row has it.
+    /// For each channel of the file, sorted by name, its index in a texel of a row.
     sources: Vec<usize>,
     is_half: bool,
-    /// Rows that wait for their block to be full, in the order of the file.
+    /// Rows of an incomplete block, in file order.
     block: Vec<u8>,
     rows_in_block: usize,
-    /// Rows in blocks that are written.
+    /// Rows in written blocks.
     rows_before: usize,
-    /// Where the table of the blocks begins, and what it will hold.
+    /// Position of the block table, and its content.
     table_at: u64,
     table: Vec<u64>,
-    /// Where the next block begins.
+    /// Position of the next block.
     position: u64,
 }
 
 impl ExrRows {
-    /// Names and size were checked by the caller.
+    /// The caller has checked names and size.
     pub(super) fn new(
         mut file: AtomicFile,
         is_half: bool,
@@ -50,12 +50,12 @@ impl ExrRows {
         let sorted: Vec<&str> = sources.iter().map(|&channel| names[channel]).collect();
         let header = header(is_half, packing, size, &sorted);
         let start = start_bytes(&header).map_err(|e| {
-            let help = "save it as something smaller";
+            let help = "reduce its size";
             unsupported(&path, "header", format!("this texture ({e})"), help)
         })?;
         file.put(&start)?;
         let table_at = start.len() as u64;
-        // Filled in at the end.
+        // Written at the end.
         (0..header.chunk_count).try_for_each(|_| file.put(&[0; 8]))?;
         Ok(Self {
             position: table_at + 8 * header.chunk_count as u64,
@@ -76,7 +76,7 @@ impl ExrRows {
         for &channel in &self.sources {
             let numbers = texels().map(|texel| texel[channel]);
             if self.is_half {
-                // By our own arithmetic, not the processor's: NaN come out the same everywhere, too.
+                // Our own conversion instead of the CPU's, so that NaN are the same everywhere.
                 let halves = numbers.map(f16::from_f32_const);
                 self.block.extend(halves.flat_map(f16::to_ne_bytes));
             } else {
@@ -142,7 +142,7 @@ fn header(is_half: bool, packing: ExrCompression, size: [usize; 2], names: &[&st
         .with_encoding(packing, BlockDescription::ScanLines, LineOrder::Increasing)
 }
 
-/// Everything before the table of the blocks.
+/// Everything before the block table.
 fn start_bytes(header: &Header) -> exr::error::Result<Vec<u8>> {
     let headers = std::slice::from_ref(header);
     let requirements = MetaData::validate(headers, true)?;

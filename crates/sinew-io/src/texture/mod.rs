@@ -1,27 +1,28 @@
-//! Textures that hold data, not pictures: vertex animation textures and their like.
+//! Data textures, such as vertex animation textures.
 //!
-//! A texel is what the caller says, bit for bit: no colour space, no gamma, no premultiplied alpha, no dither. Pictures are in
+//! Texels keep every bit: no colour space, no gamma, no premultiplied alpha, no dither. For pictures, see
 //! [`crate::picture`].
 //!
-//! | format | texels | what a file holds |
+//! | format | texels | content of a file |
 //! |---|---|---|
 //! | [`TextureFormat::Png8`] | codes 0 to 255 | grey, RGB or RGBA |
 //! | [`TextureFormat::Png16`] | codes 0 to 65,535 | grey, RGB or RGBA |
 //! | [`TextureFormat::ExrHalf`] | `f32`, rounded to the nearest half, ties to even | one channel `Y`, RGB, RGBA, or named channels |
 //! | [`TextureFormat::ExrFloat`] | `f32`, every bit kept: `-0`, subnormals, infinities, NaN | the same |
 //!
-//! PNG files have the chunks `IHDR`, `IDAT` and `IEND` and no others. Without `sRGB`, `gAMA`, `iCCP` and `cICP` a reader has nothing to
-//! convert by, and gives the codes as they are; whether they are linear a game engine has to be told at import. Reading, such chunks are
-//! passed over: codes come back as stored.
+//! PNG files only have the chunks `IHDR`, `IDAT` and `IEND`. Without `sRGB`, `gAMA`, `iCCP` and `cICP`, a reader gives
+//! the codes without conversion. Set the texture to linear when you import it into a game engine. The reader ignores
+//! such chunks and gives the stored codes.
 //!
-//! EXR files have one part, scan lines from the top, full resolution, no optional attribute. The format keeps channels in the order
-//! of their names; [`TextureWriter`] takes and [`read_texture`] gives R, G, B, A. Values pass through unchanged, but for the
-//! rounding to half: above 65,504 (from 65,520 on) that gives infinity.
+//! EXR files have one part, scan lines from the top, full resolution, and no optional attributes. The format sorts
+//! channels by name; [`TextureWriter`] takes and [`read_texture`] gives R, G, B, A. Values do not change except for
+//! rounding to half: magnitudes from 65,520 give infinity (the largest half is 65,504).
 //!
-//! [`TextureWriter`] takes a row at a time, so that the image is never held as a whole. Equal rows give equal bytes: files carry no time and
-//! no name, and nothing runs on other threads.
+//! [`TextureWriter`] takes one row at a time and never holds the whole image. Equal rows give equal bytes: files
+//! contain no time and no name, and there are no other threads.
 //!
-//! [`read_texture`] compares the size in the header with the bytes that are there, and with [`LARGEST_BYTES`], before it takes memory for it.
+//! [`read_texture`] compares the size in the header with the file size and with [`LARGEST_BYTES`] before it allocates
+//! memory.
 
 mod exr_read;
 mod exr_write;
@@ -37,50 +38,51 @@ use crate::{IoError, read_bytes};
 use std::ops::Range;
 use std::path::Path;
 
-/// Most bytes that the texels of one texture may take in memory when it is read.
+/// Maximum memory for the texels of one texture when it is read, in bytes.
 pub const LARGEST_BYTES: u64 = 8 << 30;
 
-/// Most bytes that one byte of a file can stand for: Deflate reaches 1,032, the other codings of EXR less than half of it.
+/// Maximum number of bytes that one byte of a file unpacks to. Deflate reaches 1,032, other EXR compressions less than
+/// half.
 const LARGEST_RATIO: u64 = 1_032;
 
-/// How a texture is stored.
+/// Format of a texture file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextureFormat {
-    /// PNG of 8 bits a channel; rows of `u8`.
+    /// PNG with 8 bits per channel; rows of `u8`.
     Png8,
-    /// PNG of 16 bits a channel; rows of `u16`.
+    /// PNG with 16 bits per channel; rows of `u16`.
     Png16,
-    /// OpenEXR of 16-bit floating point numbers; rows of `f32`.
+    /// OpenEXR with 16-bit floats; rows of `f32`.
     ExrHalf(ExrCompression),
-    /// OpenEXR of 32-bit floating point numbers; rows of `f32`.
+    /// OpenEXR with 32-bit floats; rows of `f32`.
     ExrFloat(ExrCompression),
 }
 
-/// How the scan lines of an EXR file are packed. Both lose nothing.
+/// Compression of EXR scan lines. Both are lossless.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ExrCompression {
-    /// Not at all: a block is one scan line.
+    /// None: one scan line per block.
     None,
-    /// Deflate, 16 scan lines a block.
+    /// Deflate, 16 scan lines per block.
     #[default]
     Zip,
 }
 
-/// The channels of a texture to be written, in the order in which rows have them.
+/// Channels of a texture to write, in the order of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextureChannels<'a> {
-    /// One: `Y`.
+    /// One channel: `Y`.
     Grey,
     /// `R`, `G`, `B`.
     Rgb,
-    /// `R`, `G`, `B`, `A`. Alpha is a fourth number like the others.
+    /// `R`, `G`, `B`, `A`. Alpha is a number like the others.
     Rgba,
-    /// Of these names, for EXR only: at least one, each of 1 to 31 printable ASCII characters, no two the same.
+    /// Custom names, only for EXR: at least one, each with 1 to 31 printable ASCII characters, all different.
     Named(&'a [&'a str]),
 }
 
 impl<'a> TextureChannels<'a> {
-    /// Their names, in order.
+    /// Channel names, in order.
     pub fn names(self) -> &'a [&'a str] {
         match self {
             Self::Grey => &["Y"],
@@ -91,34 +93,35 @@ impl<'a> TextureChannels<'a> {
     }
 }
 
-/// A texture as read, or some rows of one.
+/// A texture, or some of its rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Texture {
-    /// Texels of a row.
+    /// Texels per row.
     pub width: usize,
-    /// Rows.
+    /// Number of rows.
     pub height: usize,
-    /// Names of the channels. `R`, `G`, `B`, `Y` and `A` alone are in this order; others are as in the file, which EXR sorts by name.
+    /// Channel names. `R`, `G`, `B`, `Y` and `A` alone are in this order. Others are in file order, which EXR sorts by
+    /// name.
     pub channels: Vec<String>,
-    /// Bits that the file has for one number: 8 or 16 for PNG, 16 (half) or 32 for EXR; the most of its channels.
+    /// Bits per number in the file: 8 or 16 for PNG, 16 (half) or 32 for EXR. The maximum of all channels.
     pub bits: u8,
-    /// The numbers, `width * height * channels`: row by row from the top, texel by texel, channel by channel.
+    /// `width * height * channels` numbers: rows from the top, texels, channels.
     pub texels: Texels,
 }
 
 /// The numbers of a texture.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Texels {
-    /// Of a PNG of 8 bits.
+    /// From an 8-bit PNG.
     Codes8(Vec<u8>),
-    /// Of a PNG of 16 bits.
+    /// From a 16-bit PNG.
     Codes16(Vec<u16>),
-    /// Of an EXR; halves made wider, which is exact.
+    /// From an EXR. Conversion of halves is exact.
     Floats(Vec<f32>),
 }
 
 impl Texels {
-    /// How many numbers there are.
+    /// Number of numbers.
     pub fn len(&self) -> usize {
         match self {
             Self::Codes8(codes) => codes.len(),
@@ -127,37 +130,41 @@ impl Texels {
         }
     }
 
-    /// Whether there are none.
+    /// True if there are no numbers.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Reads a texture: PNG of 8 or 16 bits without palette, or EXR; the first bytes tell which.
+/// Reads a texture: PNG with 8 or 16 bits without palette, or EXR. The first bytes decide.
 ///
-/// PNG: grey, grey with alpha (`Y`, `A`), RGB and RGBA, interlaced or not; of an animated one the first picture. EXR: one part of
-/// scan lines or tiles, of half or float channels, uncompressed or compressed without loss (RLE, ZIPS, ZIP, PIZ); of several
-/// resolutions the finest.
+/// Supported kinds:
 ///
-/// Cost: the file and its texels are in memory at once; decoding takes some milliseconds a megabyte.
+/// | format | kinds |
+/// |---|---|
+/// | PNG | grey, grey with alpha (`Y`, `A`), RGB, RGBA; interlaced or not; for animated PNG, the first image |
+/// | EXR | one part of scan lines or tiles; half or float channels; no compression, RLE, ZIPS, ZIP or PIZ; the finest resolution |
+///
+/// Memory: the file and its texels at the same time. Decoding takes some milliseconds per megabyte.
 ///
 /// # Errors
-/// [`IoError::Read`]; [`IoError::Malformed`] for bytes that are neither, are damaged or only a part, or fewer than the size in
-/// the header can come from; [`IoError::Unsupported`] for other kinds of PNG and EXR, and above [`LARGEST_BYTES`].
+/// [`IoError::Read`]; [`IoError::Malformed`] for bytes that are neither format, damaged, incomplete, or too few for the
+/// size in the header; [`IoError::Unsupported`] for other kinds of PNG and EXR, and above [`LARGEST_BYTES`].
 pub fn read_texture(path: &Path) -> Result<Texture, IoError> {
     parse_texture(&read_bytes(path)?, path)
 }
 
-/// As [`read_texture`], only the rows in `rows`; no memory is taken for the others. Of a PNG the rows above are decoded and dropped, and those
-/// below are not looked at (an interlaced one is decoded as a whole); of an EXR only the blocks that are needed are looked at.
+/// As [`read_texture`], but only the rows in `rows`. Other rows need no memory. A PNG is decoded from the top to the
+/// last row (an interlaced one completely); an EXR only decodes the blocks with these rows.
 ///
 /// # Errors
-/// As [`read_texture`]; [`IoError::Malformed`] where the texture has fewer rows.
+/// As [`read_texture`]; [`IoError::Malformed`] if the texture has fewer rows.
 pub fn read_texture_rows(path: &Path, rows: Range<usize>) -> Result<Texture, IoError> {
     parse_rows(&read_bytes(path)?, Some(rows), path)
 }
 
-/// As [`read_texture`], of a size that another file gives: one of another size is refused before any of it is unpacked.
+/// As [`read_texture`], but with an expected size in texels. A texture of another size is rejected before it is
+/// unpacked.
 ///
 /// # Errors
 /// As [`read_texture`]; [`IoError::Malformed`] for another size.
@@ -168,7 +175,7 @@ pub fn read_texture_of(path: &Path, [width, height]: [usize; 2]) -> Result<Textu
             [[a, b, c, d], [e, f, g, h]].map(|side| u32::from_be_bytes(side) as usize)
         }
         _ if bytes.starts_with(EXR_MAGIC) => exr_read::size(&bytes, path)?,
-        // Reading tells what is wrong.
+        // The reader reports what is wrong.
         _ => [width, height],
     };
     if found != [width, height] {
@@ -179,7 +186,7 @@ pub fn read_texture_of(path: &Path, [width, height]: [usize; 2]) -> Result<Textu
     parse_texture(&bytes, path)
 }
 
-/// As [`read_texture`], from the bytes of a file; `path` is that file's, for messages.
+/// As [`read_texture`], from the bytes of a file. `path` appears in messages.
 ///
 /// # Errors
 /// As [`read_texture`], without [`IoError::Read`].
@@ -187,7 +194,7 @@ pub fn parse_texture(bytes: &[u8], path: &Path) -> Result<Texture, IoError> {
     parse_rows(bytes, None, path)
 }
 
-/// As [`read_texture_rows`], from the bytes of a file; `path` is that file's, for messages.
+/// As [`read_texture_rows`], from the bytes of a file. `path` appears in messages.
 ///
 /// # Errors
 /// As [`read_texture_rows`], without [`IoError::Read`].
@@ -214,45 +221,51 @@ fn parse_rows(bytes: &[u8], rows: Option<Range<usize>>, path: &Path) -> Result<T
     }
 }
 
-/// What a header says about the size, before it is believed.
+/// Size in a header, before it is checked.
 #[derive(Clone, Copy, Debug)]
 struct Claim {
     width: usize,
     height: usize,
     channels: usize,
-    /// Of one number in memory.
+    /// Bytes per number in memory.
     number_bytes: usize,
-    /// Of the whole image in the file, unpacked.
+    /// Bytes of the whole unpacked image in the file.
     unpacked_bytes: u64,
-    /// Of the whole file.
+    /// Bytes of the whole file.
     file_bytes: usize,
 }
 
 impl Claim {
-    /// Rows that are to be read, after a look at whether the file can hold what it claims to.
+    /// Rows to read, after a check that the file can contain the claimed size.
     fn check(&self, rows: Option<Range<usize>>, path: &Path) -> Result<Range<usize>, IoError> {
         let size = format!(
             "{} x {} texels of {} channels",
             self.width, self.height, self.channels
         );
         if self.width == 0 || self.height == 0 || self.channels == 0 {
-            return Err(malformed(path, "header", size, "at least one of each"));
+            return Err(malformed(path, "header", size, "at least 1 of each"));
         }
         let most = LARGEST_RATIO.saturating_mul(self.file_bytes as u64);
         if self.unpacked_bytes > most {
-            let expected = format!("what {} bytes can hold", self.file_bytes);
+            let expected = format!(
+                "a size that a file of {} bytes can contain",
+                self.file_bytes
+            );
             return Err(malformed(path, "header", size, expected));
         }
         let rows = rows.unwrap_or(0..self.height);
         if rows.start > rows.end || rows.end > self.height {
-            let found = format!("{} to {} asked for", rows.start, rows.end);
-            let expected = format!("at most {}", self.height);
+            let found = format!("request for rows {} to {}", rows.start, rows.end);
+            let expected = format!("at most {} rows", self.height);
             return Err(malformed(path, "rows", found, expected));
         }
         let row = [self.channels, self.number_bytes, rows.len()];
         let row = row.iter().map(|&n| n as u64);
         if row.fold(self.width as u64, u64::saturating_mul) > LARGEST_BYTES {
-            let help = format!("texels may take {} GiB", LARGEST_BYTES >> 30);
+            let help = format!(
+                "texels may take at most {} GiB in memory",
+                LARGEST_BYTES >> 30
+            );
             return Err(unsupported(path, "header", size, help));
         }
         Ok(rows)

@@ -1,4 +1,4 @@
-//! Rows of PNG files, out and in.
+//! Writes and reads rows of PNG files.
 
 use super::{Claim, Texels, Texture, unsupported};
 use crate::fault::{cannot_write, malformed};
@@ -10,15 +10,15 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Length of an `IDAT` chunk; a constant, so that equal rows give equal bytes.
+/// Length of an `IDAT` chunk. Constant, so that equal rows give equal bytes.
 const CHUNK_BYTES: usize = 1 << 15;
 
-/// The file that an encoder, which never gives it back, shares with who commits it.
+/// The output file. The encoder never returns it; it is shared with the code that commits it.
 struct Shared(Arc<Mutex<AtomicFile>>);
 
 impl Write for Shared {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        // Nobody panics with it in hand; and if so, its bytes are still in order.
+        // A panic while it is locked would leave its bytes in order.
         let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         file.write(bytes)
     }
@@ -27,7 +27,7 @@ impl Write for Shared {
     }
 }
 
-/// A PNG in the making.
+/// A PNG file that is being written.
 pub(super) struct PngRows {
     file: Arc<Mutex<AtomicFile>>,
     rows: png::StreamWriter<'static, Shared>,
@@ -44,7 +44,7 @@ impl std::fmt::Debug for PngRows {
 }
 
 impl PngRows {
-    /// `bits` are 8 or 16; `channels` 1, 3 or 4.
+    /// `bits` is 8 or 16; `channels` is 1, 3 or 4.
     pub(super) fn new(
         file: AtomicFile,
         bits: u8,
@@ -53,7 +53,7 @@ impl PngRows {
     ) -> Result<Self, IoError> {
         let path = file.path().to_owned();
         let file = Arc::new(Mutex::new(file));
-        // Checked to have 31 bits by the caller.
+        // The caller has checked that it fits in 31 bits.
         let [width, height] = size.map(index32);
         let mut encoder = png::Encoder::new(Shared(file.clone()), width, height);
         encoder.set_color(match channels {
@@ -66,8 +66,8 @@ impl PngRows {
         } else {
             BitDepth::Sixteen
         });
-        // Rows are frames or parts of them: what is above is most often the same point a little earlier. To try every filter on every row
-        // took most of the time of a bake and made files 2 % smaller.
+        // Rows are frames or parts of them: the pixel above often is the same vertex a little earlier. Trying every
+        // filter on every row took most of the time of a bake and made files only 2 % smaller.
         encoder.set_filter(png::Filter::Up);
         encoder.set_deflate_compression(png::DeflateCompression::Level(2));
         let rows = encoder
@@ -98,7 +98,7 @@ impl PngRows {
         self.rows
             .finish()
             .map_err(|e| cannot_write(path)(e.into()))?;
-        let gone = || cannot_write(path)(std::io::Error::other("the file is in use"));
+        let gone = || cannot_write(path)(std::io::Error::other("the file is still in use"));
         let file = Arc::into_inner(self.file).ok_or_else(gone)?;
         file.into_inner()
             .unwrap_or_else(PoisonError::into_inner)
@@ -106,7 +106,7 @@ impl PngRows {
     }
 }
 
-/// A whole PNG, or rows of it.
+/// Reads a whole PNG, or rows of it.
 pub(super) fn read(
     bytes: &[u8],
     rows: Option<Range<usize>>,
@@ -116,7 +116,7 @@ pub(super) fn read(
     decoder.set_transformations(png::Transformations::IDENTITY);
     let (claim, bits, names) = claim(&mut decoder, bytes.len(), path)?;
     let rows = claim.check(rows, path)?;
-    // Some rows, and what the tables of Deflate need.
+    // Space for some rows and for the tables of Deflate.
     decoder.set_limits(png::Limits {
         bytes: (1 << 20) + 16 * row_bytes(&claim),
     });
@@ -140,7 +140,7 @@ pub(super) fn read(
     })
 }
 
-/// Everything that stands in for pixels is checked; texts and profiles are passed over.
+/// Checks all chunks that affect pixels. Ignores texts and profiles.
 fn options() -> png::DecodeOptions {
     let mut options = png::DecodeOptions::default();
     options.set_ignore_adler32(false);
@@ -151,7 +151,7 @@ fn options() -> png::DecodeOptions {
 
 type Decoder<'a> = png::Decoder<Cursor<&'a [u8]>>;
 
-/// What the header says: size, bits of a number, names of the channels.
+/// Content of the header: size, bits per number, channel names.
 fn claim(
     decoder: &mut Decoder<'_>,
     file_bytes: usize,
@@ -162,7 +162,7 @@ fn claim(
         BitDepth::Eight => 8,
         BitDepth::Sixteen => 16,
         fewer => {
-            let feature = format!("a PNG of {} bits", fewer as u8);
+            let feature = format!("a PNG with {} bits per channel", fewer as u8);
             return Err(unsupported(
                 path,
                 "header",
@@ -177,7 +177,12 @@ fn claim(
         ColorType::Rgb => &["R", "G", "B"],
         ColorType::Rgba => &["R", "G", "B", "A"],
         ColorType::Indexed => {
-            return Err(unsupported(path, "header", "a palette", "save it as RGB"));
+            return Err(unsupported(
+                path,
+                "header",
+                "a PNG with a palette",
+                "save it as RGB",
+            ));
         }
     };
     let [width, height] = [info.width, info.height].map(|side| side as usize);
@@ -187,7 +192,7 @@ fn claim(
         height,
         channels: names.len(),
         number_bytes,
-        // Of an interlaced one, too: its passes have as many pixels. The filters' bytes are left out.
+        // Correct for interlaced images, too: their passes have as many pixels. Excludes filter bytes.
         unpacked_bytes: (width as u64 * height as u64)
             .saturating_mul((number_bytes * names.len()) as u64),
         file_bytes,
@@ -199,7 +204,7 @@ fn row_bytes(claim: &Claim) -> usize {
     claim.width * claim.channels * claim.number_bytes
 }
 
-/// Bytes of the rows as they are in the file.
+/// Bytes of the rows as in the file.
 fn raw_rows(
     decoder: Decoder<'_>,
     claim: &Claim,
@@ -222,7 +227,7 @@ fn raw_rows(
     for row in kept.chunks_exact_mut(row_bytes) {
         reader.read_row(row)?;
     }
-    // The end is checked where it was reached.
+    // The end is only checked if it is reached.
     if rows.end == claim.height {
         reader.finish()?;
     }
@@ -234,9 +239,9 @@ fn refused(error: &DecodingError, path: &Path) -> IoError {
         DecodingError::LimitsExceeded => unsupported(
             path,
             "texture",
-            "a chunk this large beside the pixels",
-            "save it without",
+            "a very large chunk of metadata",
+            "save it without metadata",
         ),
-        _ => malformed(path, "texture", error.to_string(), "a whole PNG"),
+        _ => malformed(path, "texture", error.to_string(), "a complete PNG"),
     }
 }

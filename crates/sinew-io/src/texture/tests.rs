@@ -337,8 +337,8 @@ fn rows_that_do_not_fit_are_refused_and_change_nothing() {
             "{error}"
         );
     };
-    refused(TexelRow::Codes8(&[0; 6]), "found codes of 8 bits");
-    refused(TexelRow::Floats(&[0.0; 6]), "found floating point numbers");
+    refused(TexelRow::Codes8(&[0; 6]), "found 8-bit codes");
+    refused(TexelRow::Floats(&[0.0; 6]), "found floats");
     refused(TexelRow::Codes16(&[0; 5]), "found 5 numbers, expected 6");
     writer.write_row(&[1_u16, 2, 3, 4, 5, 6][..]).expect("fits");
     let error = writer
@@ -346,7 +346,7 @@ fn rows_that_do_not_fit_are_refused_and_change_nothing() {
         .expect_err("too many")
         .to_string();
     assert!(
-        error.contains("row 1: found one row more, expected 1 rows"),
+        error.contains("row 1: found one more row, expected 1 rows"),
         "{error}"
     );
     writer.finish().expect("whole");

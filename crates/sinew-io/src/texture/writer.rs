@@ -1,4 +1,4 @@
-//! Rows in, a file out.
+//! Writes textures row by row.
 
 use super::exr_write::ExrRows;
 use super::png_rows::PngRows;
@@ -7,7 +7,7 @@ use crate::fault::{malformed, quoted};
 use crate::{AtomicFile, IoError};
 use std::path::{Path, PathBuf};
 
-/// One row of a texture: texel by texel, channel by channel.
+/// One row of a texture: texels, and channels within each texel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TexelRow<'a> {
     /// For [`TextureFormat::Png8`].
@@ -29,9 +29,9 @@ impl TexelRow<'_> {
 
     fn kind(self) -> &'static str {
         match self {
-            Self::Codes8(_) => "codes of 8 bits",
-            Self::Codes16(_) => "codes of 16 bits",
-            Self::Floats(_) => "floating point numbers",
+            Self::Codes8(_) => "8-bit codes",
+            Self::Codes16(_) => "16-bit codes",
+            Self::Floats(_) => "floats",
         }
     }
 }
@@ -54,10 +54,11 @@ impl<'a> From<&'a [f32]> for TexelRow<'a> {
     }
 }
 
-/// A texture in the making: [`TextureWriter::create`], [`TextureWriter::write_row`] as often as it has rows, top row first,
-/// [`TextureWriter::finish`]. The file appears at the end, replacing what was there; dropped before, it leaves no trace.
+/// A texture that is being written. Call [`TextureWriter::create`], [`TextureWriter::write_row`] once per row from the
+/// top, and [`TextureWriter::finish`]. The file appears at the end and replaces an existing one. Dropping the writer
+/// before leaves no file.
 ///
-/// Memory: some rows (PNG two, EXR up to 16 and their compressed form), and 8 bytes a block for the table of an EXR.
+/// Memory: some rows (PNG two, EXR up to 16 and their compressed form), and 8 bytes per block for the table of an EXR.
 ///
 /// ```
 /// use sinew_io::texture::{ExrCompression, TextureChannels, TextureFormat, TextureWriter, read_texture};
@@ -75,11 +76,11 @@ impl<'a> From<&'a [f32]> for TexelRow<'a> {
 pub struct TextureWriter {
     path: PathBuf,
     format: TextureFormat,
-    /// Numbers of a row.
+    /// Numbers per row.
     row_length: usize,
     height: usize,
     written: usize,
-    /// A row was taken in part: what follows would stand at the wrong place.
+    /// True if a row was only partly written.
     is_broken: bool,
     rows: Rows,
 }
@@ -101,7 +102,7 @@ impl Rows {
         let png = |bits| {
             if matches!(channels, TextureChannels::Named(_)) {
                 let feature = "a PNG with named channels";
-                let help = "write grey, RGB or RGBA, or an EXR";
+                let help = "use grey, RGB or RGBA, or write an EXR";
                 return Err(unsupported(path, "channels", feature, help));
             }
             let file = AtomicFile::create(path)?;
@@ -127,7 +128,8 @@ impl TextureWriter {
     /// Starts a texture of `width` by `height` texels that will replace `path`.
     ///
     /// # Errors
-    /// [`IoError::Write`] where the folder cannot be written; [`IoError::Unsupported`] for sizes and channels that the format does not have.
+    /// [`IoError::Write`] if the folder cannot be written; [`IoError::Unsupported`] for sizes and channels that the
+    /// format does not support.
     pub fn create(
         path: &Path,
         format: TextureFormat,
@@ -148,11 +150,11 @@ impl TextureWriter {
         })
     }
 
-    /// Writes the next row, from the top: `width * channels` numbers of the format's kind.
+    /// Writes the next row, from the top: `width * channels` numbers of the format's type.
     ///
     /// # Errors
-    /// [`IoError::Malformed`] for a row of another kind or length, or one too many, which is not written; [`IoError::Write`] where the disk refuses,
-    /// after which the texture cannot be finished.
+    /// [`IoError::Malformed`] for a row of another type or length, or one row too many; such a row is not written.
+    /// [`IoError::Write`] if the file cannot be written; the texture then cannot be finished.
     pub fn write_row<'a>(&mut self, row: impl Into<TexelRow<'a>>) -> Result<(), IoError> {
         let row = row.into();
         self.check_row(row)?;
@@ -160,7 +162,7 @@ impl TextureWriter {
             (Rows::Png(out), TexelRow::Codes8(codes)) => out.put8(codes, &self.path),
             (Rows::Png(out), TexelRow::Codes16(codes)) => out.put16(codes, &self.path),
             (Rows::Exr(out), TexelRow::Floats(numbers)) => out.put(numbers, &self.path),
-            // Refused by `check_row`.
+            // `check_row` has rejected it.
             _ => Ok(()),
         };
         self.is_broken |= written.is_err();
@@ -180,7 +182,7 @@ impl TextureWriter {
         let fault =
             |found: String, expected: String| Err(malformed(&self.path, place(), found, expected));
         if !fits {
-            return fault(row.kind().into(), format!("those of {:?}", self.format));
+            return fault(row.kind().into(), format!("numbers for {:?}", self.format));
         }
         if row.len() != self.row_length {
             return fault(
@@ -189,15 +191,16 @@ impl TextureWriter {
             );
         }
         if self.written == self.height {
-            return fault("one row more".into(), format!("{} rows", self.height));
+            return fault("one more row".into(), format!("{} rows", self.height));
         }
         Ok(())
     }
 
-    /// Makes the file appear.
+    /// Completes the file and makes it visible.
     ///
     /// # Errors
-    /// [`IoError::Malformed`] where rows are missing or one failed; [`IoError::Write`] where the disk refuses. The file that was there is untouched then.
+    /// [`IoError::Malformed`] if rows are missing or one failed; [`IoError::Write`] if the file cannot be written. An
+    /// existing file is then unchanged.
     pub fn finish(self) -> Result<(), IoError> {
         if self.written != self.height || self.is_broken {
             let found = match self.is_broken {
@@ -218,9 +221,9 @@ impl TextureWriter {
     }
 }
 
-/// Numbers of a row, for a size that both formats can state.
+/// Numbers per row, for a size that both formats support.
 fn check_size(size: [usize; 2], channels: usize, path: &Path) -> Result<usize, IoError> {
-    // EXR counts rows of a block in bytes, as a number of 31 bits: 4 bytes a number.
+    // EXR counts the bytes of rows in a block as a 31-bit number: 4 bytes per number.
     let row = size[0]
         .checked_mul(channels)
         .filter(|&n| n <= (i32::MAX / 4) as usize);
@@ -228,23 +231,24 @@ fn check_size(size: [usize; 2], channels: usize, path: &Path) -> Result<usize, I
         Some(row @ 1..) if (1..=(i32::MAX / 2) as usize).contains(&size[1]) => Ok(row),
         _ => {
             let feature = format!(
-                "a size of {} x {} texels of {channels} channels",
+                "a texture of {} x {} texels with {channels} channels",
                 size[0], size[1]
             );
-            let help = "at least one of each and a row below 2 GiB";
+            let help = "use at least 1 of each, and rows below 2 GiB";
             Err(unsupported(path, "texture", feature, help))
         }
     }
 }
 
-/// Names that every reader of EXR takes, no two the same.
+/// Names that every EXR reader accepts, all different.
 fn check_names(names: &[&str], path: &Path) -> Result<(), IoError> {
     for (index, name) in names.iter().enumerate() {
         let is_plain =
             (1..=31).contains(&name.len()) && name.bytes().all(|b| (0x20..0x7f).contains(&b));
         if !is_plain || names[..index].contains(name) {
-            let feature = format!("the name {}", quoted(name.as_bytes()));
-            let help = "names have 1 to 31 printable ASCII characters and differ";
+            let feature = format!("the channel name {}", quoted(name.as_bytes()));
+            let help =
+                "use 1 to 31 printable ASCII characters, and a different name for each channel";
             return Err(unsupported(path, format!("channel {index}"), feature, help));
         }
     }

@@ -1,4 +1,4 @@
-//! Strands and the bones beside them as an asset.
+//! Strands and their bones as an asset.
 
 use super::mesh::{rig, weight_warnings};
 use super::{
@@ -12,11 +12,12 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Reads a `.tfx` file, and the `.tfxbone` file of the same name where there is one, as an asset of strands. The attribute `inverse_mass` of the
-/// vertices is 0 where they are pinned; each vertex follows the bones of its strand. The bones are names alone ([`Asset::joints_are_names`]).
+/// Reads a `.tfx` file, and the `.tfxbone` file of the same name if it exists, as an asset of strands. The vertex
+/// attribute `inverse_mass` is 0 for pinned vertices. Each vertex follows the bones of its strand. Bones are only names
+/// ([`Asset::joints_are_names`]). Positions are in the unit and axes of the file.
 ///
 /// # Errors
-/// As [`read_tfx`] and [`read_tfx_bones`]; [`IoError::Malformed`] where the two do not have the same number of strands.
+/// As [`read_tfx`] and [`read_tfx_bones`]; [`IoError::Malformed`] if the two files have different numbers of strands.
 pub fn read_tfx_asset(path: &Path) -> Result<Asset, IoError> {
     let mut file = read_tfx(path)?;
     let mut warnings = std::mem::take(&mut file.warnings);
@@ -49,7 +50,7 @@ fn check_count(strands: &TfxStrands, bones: &TfxBones, path: &Path) -> Result<()
     if found == expected {
         return Ok(());
     }
-    let expected = format!("{expected}, as the .tfx file beside it has");
+    let expected = format!("{expected} as in the .tfx file of the same name");
     Err(malformed(
         path,
         "number of strands",
@@ -66,7 +67,7 @@ fn mesh(file: &TfxStrands, path: &Path) -> Result<Mesh, IoError> {
             path,
             "strands",
             e.to_string(),
-            "strands of two vertices or more",
+            "strands with at least 2 vertices",
         )
     })?;
     let vertices = &file.vertices;
@@ -86,7 +87,7 @@ fn mesh(file: &TfxStrands, path: &Path) -> Result<Mesh, IoError> {
     Ok(out)
 }
 
-/// What strands have, for each of their vertices.
+/// Copies values of strands to each of their vertices.
 fn of_vertices<T: Copy>(of_strands: &[T], per_strand: usize) -> Vec<T> {
     let each = |v: &T| std::iter::repeat_n(*v, per_strand);
     of_strands.iter().flat_map(each).collect()
@@ -99,22 +100,25 @@ fn influences(
     warnings: &mut Vec<Warning>,
 ) -> Result<Influences, IoError> {
     if bones.bones.is_empty() {
-        return Err(malformed(path, "bones", "none", "one or more"));
+        return Err(malformed(path, "bones", "none", "at least one"));
     }
     let (rows, unnormalised, empty) = bones
         .rows()
-        .map_err(|e| malformed(path, "strands", e.to_string(), "weights of bones"))?;
+        .map_err(|e| malformed(path, "strands", e.to_string(), "valid bone weights"))?;
     warnings.extend(weight_warnings("strands", &unnormalised, &empty));
     let strand_of = |v| v / strands.vertices_per_strand;
     Ok(rows.gathered((0..strands.vertices.len()).map(strand_of)))
 }
 
-/// Writes guide strands as a `.tfx` file, and beside it, where they follow joints, the `.tfxbone` file that says which ones of `rig`. What [`read_tfx_asset`]
-/// reads comes back: positions, `inverse_mass` (without it the first two vertices of each strand are pinned), `thickness` of first vertices, texture coordinates
-/// of roots. Tells what was left out: followers (TressFX makes its own), weights beyond four.
+/// Writes guide strands as a `.tfx` file. If they follow joints, also writes the `.tfxbone` file with the names of
+/// these joints of `rig`.
+///
+/// [`read_tfx_asset`] reads the same positions, `inverse_mass` (without this attribute, the first two vertices of each
+/// strand are pinned), `thickness` of first vertices, and texture coordinates of roots. Gives warnings for dropped
+/// data: followers (TressFX generates its own), and weights beyond four.
 ///
 /// # Errors
-/// As [`write_tfx`] and [`write_tfx_bones`]; [`IoError::Unsupported`] where strands have different numbers of vertices.
+/// As [`write_tfx`] and [`write_tfx_bones`]; [`IoError::Unsupported`] if strands have different vertex counts.
 pub fn write_tfx_asset(path: &Path, mesh: &Mesh, rig: &Rig) -> Result<Vec<Warning>, IoError> {
     let Some(strands) = mesh.topology.strands().filter(|s| !s.is_empty()) else {
         return Err(malformed(
@@ -127,7 +131,10 @@ pub fn write_tfx_asset(path: &Path, mesh: &Mesh, rig: &Rig) -> Result<Vec<Warnin
     let mut warnings = Vec::new();
     let guides: Vec<Range<usize>> = strands.guide_strands().map(|s| strands.range(s)).collect();
     if guides.len() < strands.len() {
-        let message = format!("{} followers are left out", strands.len() - guides.len());
+        let message = format!(
+            "{} follower strands are not written",
+            strands.len() - guides.len()
+        );
         warnings.push(warning("followers", message));
     }
     let each = guides[0].len();
@@ -135,16 +142,21 @@ pub fn write_tfx_asset(path: &Path, mesh: &Mesh, rig: &Rig) -> Result<Vec<Warnin
         return Err(IoError::Unsupported {
             path: path.to_owned(),
             place: "strands".into(),
-            feature: format!("strands of {each} and of {} vertices", other.len()),
-            help: "all strands of a .tfx file have as many vertices; resample them".into(),
+            feature: format!(
+                "a mix of strands with {each} and with {} vertices",
+                other.len()
+            ),
+            help: "all strands of a .tfx file must have the same number of vertices; resample them"
+                .into(),
         });
     }
     write_tfx(path, &file_of(mesh, &guides))?;
     if let Some(influences) = &mesh.influences {
         let (bones, cut) = bones_of(influences, &guides, rig);
         if cut > 0 {
-            let message =
-                format!("{cut} strands follow more than four joints; the four strongest are kept");
+            let message = format!(
+                "{cut} strands follow more than 4 joints; only the 4 strongest are written"
+            );
             warnings.push(warning("joint_weights", message));
         }
         write_tfx_bones(&path.with_extension("tfxbone"), &bones)?;
@@ -183,7 +195,7 @@ fn file_of(mesh: &Mesh, guides: &[Range<usize>]) -> TfxStrands {
     }
 }
 
-/// Bones of roots, and how many strands have more than fit.
+/// Bones of roots, and the number of strands with more bones than the format allows.
 fn bones_of(influences: &Influences, guides: &[Range<usize>], rig: &Rig) -> (TfxBones, usize) {
     let mut used: Vec<u32> = guides
         .iter()

@@ -1,4 +1,4 @@
-//! `.tfxbone`: which bones the roots of strands follow.
+//! `.tfxbone` files: the bones that strand roots follow.
 
 use super::cursor::Cursor;
 use crate::fault::{cannot_read, cannot_write, malformed, quoted, warning};
@@ -7,41 +7,41 @@ use sinew_geom::{Influences, InfluencesError, Warning};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Bytes of a strand: its number, four bones, four weights.
+/// Bytes per strand: its index, four bones, four weights.
 const STRAND: usize = 36;
-/// Bytes of a bone at least: its number, the length of its name, a name of one letter and its end.
+/// Minimum bytes per bone: its index, the length of its name, a name of one letter and its terminator.
 const BONE: usize = 9;
 
-/// A bone and how much of it.
+/// A bone and its weight.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BoneWeight {
-    /// Index into the names; −1 for none.
+    /// Index into the bone names; −1 for none.
     pub bone: i32,
-    /// 0 or more. Those of a strand need not add up to one.
+    /// 0 or more. The weights of a strand need not add up to 1.
     pub weight: f32,
 }
 
-/// What a `.tfxbone` file holds.
+/// Content of a `.tfxbone` file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TfxBones {
-    /// Names of bones; those of an engine or another file are found by them.
+    /// Bone names. Joints of an engine or of another file are matched by name.
     pub bones: Vec<String>,
-    /// Of each strand.
+    /// Bones of each strand.
     pub strands: Vec<[BoneWeight; 4]>,
-    /// What was odd: bytes that belong to nothing.
+    /// Warnings of the reader: unused bytes.
     pub warnings: Vec<Warning>,
 }
 
 impl TfxBones {
-    /// Weights that add up to one for each strand, over the bones of the file. Strands without any weight follow the first bone.
+    /// Normalised weights per strand over the bones of the file. Strands without weights follow the first bone.
     ///
     /// # Errors
-    /// [`InfluencesError`] for bones and weights that [`parse_tfx_bones`] would have refused.
+    /// [`InfluencesError`] for bones and weights that [`parse_tfx_bones`] rejects.
     pub fn influences(&self) -> Result<Influences, InfluencesError> {
         self.rows().map(|found| found.0)
     }
 
-    /// The same, with the strands whose weights were normalised and those that had none.
+    /// As [`Self::influences`], with the strands whose weights were normalised and those without weights.
     pub(super) fn rows(&self) -> Result<(Influences, Vec<u32>, Vec<u32>), InfluencesError> {
         let rows: Vec<Vec<(u32, f32)>> = self
             .strands
@@ -65,11 +65,11 @@ pub fn read_tfx_bones(path: &Path) -> Result<TfxBones, IoError> {
     parse_tfx_bones(&std::fs::read(path).map_err(cannot_read(path))?, path)
 }
 
-/// [`read_tfx_bones`] on bytes; `path` appears in errors.
+/// [`read_tfx_bones`] from bytes. `path` appears in errors.
 ///
 /// # Errors
-/// [`IoError::Malformed`] where counts do not fit the bytes, bones and strands are not numbered from 0, a name does not end or is not UTF-8, a strand
-/// names a bone that there is not, or a weight is negative or not finite.
+/// [`IoError::Malformed`] if counts do not match the file size, bones and strands are not numbered from 0, a name has
+/// no terminator or is not UTF-8, a strand refers to a bone that does not exist, or a weight is negative or not finite.
 pub fn parse_tfx_bones(bytes: &[u8], path: &Path) -> Result<TfxBones, IoError> {
     let mut cursor = Cursor::new(path, bytes);
     let mut out = TfxBones::default();
@@ -83,14 +83,14 @@ pub fn parse_tfx_bones(bytes: &[u8], path: &Path) -> Result<TfxBones, IoError> {
         out.strands.push(strand(&mut cursor, index, bones)?);
     }
     if cursor.left() > 0 {
-        let message = format!("{} bytes at the end belong to nothing", cursor.left());
+        let message = format!("{} bytes at the end of the file are unused", cursor.left());
         out.warnings.push(warning("bytes_behind_the_end", message));
     }
     Ok(out)
 }
 
 fn numbered(cursor: &mut Cursor<'_>, what: &str, index: usize) -> Result<(), IoError> {
-    let place = format!("byte {}, number of {what} {index}", cursor.at());
+    let place = format!("byte {}, index of {what} {index}", cursor.at());
     let found = cursor.i32(what)?;
     if usize::try_from(found) == Ok(index) {
         return Ok(());
@@ -111,11 +111,11 @@ fn bone(cursor: &mut Cursor<'_>, index: usize) -> Result<String, IoError> {
     let bytes = cursor.take(length, &what)?;
     let wrong = |expected: &str| malformed(cursor.path, place, quoted(bytes), expected);
     let Some((0, name)) = bytes.split_last() else {
-        return Err(wrong("a name that ends with a zero"));
+        return Err(wrong("a name that ends with a zero byte"));
     };
     match std::str::from_utf8(name) {
         Ok(name) if !name.contains('\0') => Ok(name.to_owned()),
-        _ => Err(wrong("a name in UTF-8 with one zero, at its end")),
+        _ => Err(wrong("a UTF-8 name with one zero byte, at its end")),
     }
 }
 
@@ -128,7 +128,7 @@ fn strand(cursor: &mut Cursor<'_>, index: usize, bones: usize) -> Result<[BoneWe
         let weight = cursor.f32("weight")?;
         let is_known = bone == -1 || usize::try_from(bone).is_ok_and(|b| b < bones);
         if !is_known {
-            let expected = format!("-1 for none, or one of the {bones} bones");
+            let expected = format!("-1 for none, or a bone index below {bones}");
             return Err(malformed(
                 cursor.path,
                 place("bone"),
@@ -153,7 +153,7 @@ fn strand(cursor: &mut Cursor<'_>, index: usize, bones: usize) -> Result<[BoneWe
 /// Writes a `.tfxbone` file.
 ///
 /// # Errors
-/// [`IoError::Malformed`] for what [`parse_tfx_bones`] would refuse, [`IoError::Write`].
+/// [`IoError::Malformed`] for data that [`parse_tfx_bones`] rejects; [`IoError::Write`].
 pub fn write_tfx_bones(path: &Path, bones: &TfxBones) -> Result<(), IoError> {
     let bytes = bytes_of(path, bones)?;
     let mut out = AtomicFile::create(path)?;
@@ -164,7 +164,7 @@ pub fn write_tfx_bones(path: &Path, bones: &TfxBones) -> Result<(), IoError> {
 fn bytes_of(path: &Path, bones: &TfxBones) -> Result<Vec<u8>, IoError> {
     let mut out = Vec::new();
     put(&mut out, bones).map_err(cannot_write(path))?;
-    // What cannot be read must not be written.
+    // Data that cannot be read must not be written.
     parse_tfx_bones(&out, path)?;
     Ok(out)
 }

@@ -1,10 +1,10 @@
-//! Little-endian numbers in bytes, each taken only where it is there.
+//! Reads little-endian numbers from bytes with bounds checks.
 
 use crate::IoError;
 use crate::fault::malformed;
 use std::path::Path;
 
-/// Goes through bytes from the front.
+/// A position in bytes.
 pub(super) struct Cursor<'a> {
     pub(super) path: &'a Path,
     bytes: &'a [u8],
@@ -16,23 +16,23 @@ impl<'a> Cursor<'a> {
         Self { path, bytes, at: 0 }
     }
 
-    /// Bytes behind.
+    /// Remaining bytes.
     pub(super) fn left(&self) -> usize {
         self.bytes.len() - self.at
     }
 
-    /// How many bytes were taken.
+    /// Number of bytes read.
     pub(super) fn at(&self) -> usize {
         self.at
     }
 
-    /// The next bytes; `what` is for the message where there are fewer.
+    /// Takes the next bytes. `what` is their name for errors.
     pub(super) fn take(&mut self, count: usize, what: &str) -> Result<&'a [u8], IoError> {
         if count > self.left() {
             return Err(malformed(
                 self.path,
                 format!("byte {}, {what}", self.at),
-                format!("{} bytes up to the end", self.left()),
+                format!("{} bytes up to the end of the file", self.left()),
                 format!("{count} bytes"),
             ));
         }
@@ -51,7 +51,7 @@ impl<'a> Cursor<'a> {
         Ok(f32::from_le_bytes(word(bytes)))
     }
 
-    /// A number of things that take at least `each` bytes, all of which must still be there.
+    /// Reads a count of entries with at least `each` bytes, all of which must be in the remaining bytes.
     pub(super) fn count(&mut self, each: usize, what: &str) -> Result<usize, IoError> {
         let place = format!("byte {}, {what}", self.at);
         let found = self.i32(what)?;
@@ -62,7 +62,7 @@ impl<'a> Cursor<'a> {
                 self.path,
                 place,
                 found.to_string(),
-                format!("0 to {most}, which is what the bytes behind it have room for"),
+                format!("0 to {most}, the number that fits in the remaining bytes"),
             )),
         }
     }
@@ -74,7 +74,7 @@ fn word(bytes: &[u8]) -> [u8; 4] {
     word
 }
 
-/// Floats in little-endian order; rests of less than four bytes are left out.
+/// Little-endian floats. Ignores an incomplete one at the end.
 pub(super) fn floats(bytes: &[u8]) -> Vec<f32> {
     let words = bytes.as_chunks::<4>().0;
     words.iter().map(|w| f32::from_le_bytes(*w)).collect()

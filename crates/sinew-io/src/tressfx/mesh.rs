@@ -1,4 +1,4 @@
-//! `.tfxmesh`: skinned collision meshes, as text.
+//! `.tfxmesh` files: skinned collision meshes as text.
 
 use crate::IoError;
 use crate::bytes::without_mark;
@@ -11,8 +11,8 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// Reads a `.tfxmesh` file as an asset of one mesh. Its rig has the bones by name, without parents and at the origin: the file says which bones there are, not
-/// where; vertices are where they are in the bind pose.
+/// Reads a `.tfxmesh` file as an asset of one mesh. Vertices are in the bind pose, in the unit and axes of the file.
+/// The rig has the bones by name, without parents and at the origin, since the file does not contain their positions.
 ///
 /// # Errors
 /// [`IoError::Read`]; as [`parse_tfx_mesh`].
@@ -20,10 +20,11 @@ pub fn read_tfx_mesh(path: &Path) -> Result<Asset, IoError> {
     parse_tfx_mesh(&std::fs::read(path).map_err(cannot_read(path))?, path)
 }
 
-/// [`read_tfx_mesh`] on bytes; `path` names the asset and appears in errors. Weights that do not add up to one are normalised, with a warning; a bone of −1 is none.
+/// [`read_tfx_mesh`] from bytes. `path` gives the asset its name and appears in errors. Weights that do not add up to 1
+/// are normalised, with a warning. A bone of −1 means none.
 ///
 /// # Errors
-/// [`IoError::Malformed`] with the line: counts that the lines do not hold, numbers that are none, vertices and bones that there are not.
+/// [`IoError::Malformed`] with the line: missing lines, invalid numbers, vertices and bones that do not exist.
 pub fn parse_tfx_mesh(bytes: &[u8], path: &Path) -> Result<Asset, IoError> {
     let mut lines = Lines::new(bytes, path);
     let bones = lines.table("numOfBones", |lines, fields| lines.bone(fields))?;
@@ -34,12 +35,12 @@ pub fn parse_tfx_mesh(bytes: &[u8], path: &Path) -> Result<Asset, IoError> {
         lines.triangle(fields, vertices.len())
     })?;
     if let Some(line) = lines.next_line() {
-        return Err(lines.wrong(line, "nothing behind the triangles"));
+        return Err(lines.wrong(line, "the end of the file after the triangles"));
     }
     asset(path, bones, &vertices, triangles)
 }
 
-/// A line of the vertices.
+/// A line with a vertex.
 struct Vertex {
     position: [f32; 3],
     normal: [f32; 3],
@@ -52,7 +53,7 @@ type IsEnd = fn(&u8) -> bool;
 struct Lines<'a> {
     path: &'a Path,
     rest: std::iter::Enumerate<std::slice::Split<'a, u8, IsEnd>>,
-    /// Of the line in hand, from 1.
+    /// Number of the current line, from 1.
     number: usize,
     bytes: usize,
 }
@@ -93,20 +94,20 @@ impl<'a> Lines<'a> {
             .ok_or_else(|| malformed(self.path, "end of the file", "no more lines", expected))
     }
 
-    /// A line `NAME COUNT` and so many numbered ones, each by `read`, which gets what stands behind the number.
+    /// Reads a line `NAME COUNT` and the numbered lines after it. `read` gets each line without its number.
     fn table<T>(
         &mut self,
         name: &str,
         read: impl Fn(&Self, &'a [u8]) -> Result<T, IoError>,
     ) -> Result<Vec<T>, IoError> {
-        let expected = format!("{name} and how many");
+        let expected = format!("{name} and a count");
         let line = self.line(&expected)?;
         let (word, rest) = split(line);
         if word != name.as_bytes() {
             return Err(self.wrong(line, expected));
         }
         let count = count(rest).ok_or_else(|| self.wrong(line, expected))?;
-        // Each line takes some bytes: what is reserved is never more than the file.
+        // Each line needs bytes: the reserved memory never exceeds the file size.
         let mut out = Vec::with_capacity(count.min(self.bytes / 4));
         for index in 0..count {
             let line = self.line(&format!("line {index} of the {count} of {name}"))?;
@@ -122,12 +123,12 @@ impl<'a> Lines<'a> {
     fn bone(&self, fields: &[u8]) -> Result<String, IoError> {
         match std::str::from_utf8(fields) {
             Ok(name) if !name.is_empty() => Ok(name.to_owned()),
-            _ => Err(self.wrong(fields, "the name of a bone, in UTF-8")),
+            _ => Err(self.wrong(fields, "a bone name in UTF-8")),
         }
     }
 
     fn vertex(&self, fields: &[u8], bones: usize) -> Result<Vertex, IoError> {
-        let expected = "position, normal, four bones, four weights: 14 numbers";
+        let expected = "14 numbers: position, normal, four bones, four weights";
         let wrong = || self.wrong(fields, expected);
         let fields_of = || {
             fields
@@ -152,7 +153,7 @@ impl<'a> Lines<'a> {
             }
             let known = u32::try_from(bone).ok().filter(|b| (*b as usize) < bones);
             let bone = known.ok_or_else(|| {
-                let expected = format!("-1 for none, or one of the {bones} bones");
+                let expected = format!("-1 for none, or a bone index below {bones}");
                 self.wrong(bone.to_string().as_bytes(), expected)
             })?;
             if weight != 0.0 {
@@ -176,12 +177,12 @@ impl<'a> Lines<'a> {
         {
             return Ok([a, b, c]);
         }
-        let expected = format!("three corners among the {vertices} vertices");
+        let expected = format!("three vertex indices below {vertices}");
         Err(self.wrong(fields, expected))
     }
 }
 
-/// The first word, and what stands behind it.
+/// The first word, and the text after it.
 fn split(line: &[u8]) -> (&[u8], &[u8]) {
     let end = line.iter().position(u8::is_ascii_whitespace);
     let (word, rest) = line.split_at(end.unwrap_or(line.len()));
@@ -192,7 +193,7 @@ fn parsed<T: FromStr>(field: &[u8]) -> Option<T> {
     std::str::from_utf8(field).ok()?.parse().ok()
 }
 
-/// A count, which the exporter writes with six digits: a million is `1e+06`.
+/// A count. The exporter writes six digits: a million is `1e+06`.
 fn count(field: &[u8]) -> Option<usize> {
     let number = parsed::<f64>(field)?;
     let is_count = number >= 0.0 && number.fract() == 0.0 && number < 4e9;
@@ -205,7 +206,7 @@ fn asset(
     vertices: &[Vertex],
     triangles: Vec<[u32; 3]>,
 ) -> Result<Asset, IoError> {
-    let wrong = |e: &dyn std::fmt::Display| malformed(path, "mesh", e.to_string(), "a mesh");
+    let wrong = |e: &dyn std::fmt::Display| malformed(path, "mesh", e.to_string(), "a valid mesh");
     let mut warnings = Vec::new();
     let mut positions: Vec<[f32; 3]> = vertices.iter().map(|v| v.position).collect();
     let numbers = positions.as_flattened_mut().iter_mut();
@@ -232,19 +233,19 @@ fn asset(
     })
 }
 
-/// `what` have weights: vertices or strands.
+/// `what` names the objects with weights: vertices or strands.
 pub(super) fn weight_warnings(what: &str, unnormalised: &[u32], empty: &[u32]) -> Vec<Warning> {
     let mut out = Vec::new();
     if !unnormalised.is_empty() {
         let message = format!(
-            "{} {what} have weights that do not add up to one; normalised",
+            "{} {what} have weights that do not add up to 1; they were normalised",
             unnormalised.len()
         );
         out.push(warning("weights_not_normalised", message));
     }
     if !empty.is_empty() {
         let message = format!(
-            "{} {what} have no weight; bound to the first bone",
+            "{} {what} have no weights; they follow the first bone",
             empty.len()
         );
         out.push(warning("weights_zero", message));
@@ -252,7 +253,7 @@ pub(super) fn weight_warnings(what: &str, unnormalised: &[u32], empty: &[u32]) -
     out
 }
 
-/// Joints of these names at the origin.
+/// Joints with these names at the origin.
 pub(super) fn rig(bones: Vec<String>) -> Result<Rig, sinew_geom::RigError> {
     let joints = (0..bones.len()).map(|node| Joint {
         node,

@@ -1,4 +1,4 @@
-//! `.tfxmesh` files written.
+//! Writer of `.tfxmesh` files.
 
 use crate::fault::{cannot_write, malformed, warning};
 use crate::{AtomicFile, IoError};
@@ -6,23 +6,25 @@ use sinew_geom::{Influences, Mesh, Rig, Warning};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// A vertex has so many.
+/// Influences per vertex.
 const INFLUENCES: usize = 4;
 
-/// Writes a skinned mesh as `.tfxmesh`: every joint of the rig as a bone, triangles, normals, the four strongest weights of each vertex (made to add up
-/// to one again). Numbers are written so that reading gives the same bits; the exporter of TressFX writes six digits.
+/// Writes a skinned mesh as `.tfxmesh`: every joint of the rig as a bone, triangles, normals, and the four strongest
+/// weights of each vertex, normalised. Numbers are written exactly: reading gives the same bits. (The TressFX exporter
+/// writes six digits.)
 ///
-/// Gives warnings for what the format does not hold.
+/// Gives warnings for data that the format does not support.
 ///
 /// # Errors
-/// [`IoError::Malformed`] for meshes without normals or joint weights, for arrays that do not fit, and for joints without a name; [`IoError::Write`].
+/// [`IoError::Malformed`] for meshes without normals or joint weights, arrays that do not match, and joints without a
+/// name; [`IoError::Write`].
 pub fn write_tfx_mesh(path: &Path, mesh: &Mesh, rig: &Rig) -> Result<Vec<Warning>, IoError> {
     let wrong =
         |place: &str, found: String, expected: &str| malformed(path, place, found, expected);
     mesh.check()
-        .map_err(|e| wrong("mesh", e.to_string(), "arrays that fit each other"))?;
+        .map_err(|e| wrong("mesh", e.to_string(), "arrays of matching lengths"))?;
     let (Some(normals), Some(influences)) = (&mesh.normals, &mesh.influences) else {
-        let found = format!("mesh '{}' without them", mesh.name);
+        let found = format!("mesh '{}' without normals or joint weights", mesh.name);
         return Err(wrong("normals and joint weights", found, "both"));
     };
     let names: Vec<&str> = rig
@@ -36,7 +38,7 @@ pub fn write_tfx_mesh(path: &Path, mesh: &Mesh, rig: &Rig) -> Result<Vec<Warning
         return Err(wrong(
             &format!("joint {index}"),
             found,
-            "a name on one line",
+            "a name without line breaks",
         ));
     }
     if let Some(joint) = influences
@@ -44,7 +46,7 @@ pub fn write_tfx_mesh(path: &Path, mesh: &Mesh, rig: &Rig) -> Result<Vec<Warning
         .iter()
         .find(|j| **j as usize >= names.len())
     {
-        let expected = format!("one of the {} joints", names.len());
+        let expected = format!("a joint below {}", names.len());
         return Err(wrong("joint weights", format!("joint {joint}"), &expected));
     }
     let mut out = AtomicFile::create(path)?;
@@ -86,7 +88,7 @@ fn put(
     Ok(())
 }
 
-/// The four strongest influences of a vertex, strongest first, adding up to one; joint 0 with weight 0 where there are fewer.
+/// The four strongest influences of a vertex, strongest first, normalised. Unused slots have joint 0 and weight 0.
 fn strongest(influences: &Influences, vertex: usize) -> [(u32, f32); INFLUENCES] {
     let mut row: Vec<(u32, f32)> = influences.row(vertex).collect();
     row.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -106,7 +108,7 @@ fn left_out(mesh: &Mesh, influences: &Influences) -> Vec<Warning> {
     let cut = cut.count();
     if cut > 0 {
         let message = format!(
-            "{cut} vertices have more than {INFLUENCES} influences; the strongest were written"
+            "{cut} vertices have more than {INFLUENCES} influences; only the {INFLUENCES} strongest are written"
         );
         out.push(warning("influences_left_out", message));
     }
@@ -119,7 +121,10 @@ fn left_out(mesh: &Mesh, influences: &Influences) -> Vec<Warning> {
     ];
     let lost: Vec<&str> = lists.iter().filter(|l| l.1 > 0).map(|l| l.0).collect();
     if !lost.is_empty() {
-        let message = format!("a .tfxmesh file holds no {}", lost.join(", "));
+        let message = format!(
+            "not written, since .tfxmesh does not support them: {}",
+            lost.join(", ")
+        );
         out.push(warning("not_in_tfxmesh", message));
     }
     out

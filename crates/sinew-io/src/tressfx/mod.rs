@@ -1,14 +1,16 @@
-//! Hair files of TressFX 4: strands (`.tfx`), the bones their roots follow (`.tfxbone`), skinned collision meshes (`.tfxmesh`).
+//! Hair files of TressFX 4: strands (`.tfx`), the bones that their roots follow (`.tfxbone`), skinned collision meshes
+//! (`.tfxmesh`).
 //!
-//! Each is read into what the file says and can be written again: valid files of the exporter come back byte for byte. No file stores a unit or an up
-//! axis; numbers are handed on as they are.
+//! Readers keep the content of the file, and writers reproduce valid files of the exporter byte for byte. No file
+//! states a unit or an up axis; numbers are not converted.
 //!
-//! - A `.tfx` file holds guide strands with the same number of vertices each. Strands of no length are normal in such files and are kept; the header may
-//!   name more strands than there are (an exporter's mistake), which is a warning.
-//! - A `.tfxbone` file has no header. Joint weights need not add up to one and are normalised by [`TfxBones::influences`], not in the file.
-//! - [`read_tfx_asset`] makes an [`sinew_geom::Asset`] of strands of both.
-//! - A `.tfxmesh` file is text with six digits a number; [`read_tfx_mesh`] gives an [`sinew_geom::Asset`] of one mesh whose joints rest where the scene has
-//!   its origin, as the file knows names of bones, not their places.
+//! - A `.tfx` file contains guide strands with the same number of vertices each. Strands of zero length are common and
+//!   kept. The header may state more strands than the file has (an exporter error), which gives a warning.
+//! - A `.tfxbone` file has no header. Joint weights need not add up to 1; [`TfxBones::influences`] normalises them, the
+//!   reader does not.
+//! - [`read_tfx_asset`] reads both as an [`sinew_geom::Asset`] of strands.
+//! - A `.tfxmesh` file is text with six digits per number. [`read_tfx_mesh`] gives an [`sinew_geom::Asset`] of one
+//!   mesh. Its joints rest at the origin, since the file only contains the names of bones.
 //!
 //! Source: the file format headers and the exporter of TressFX 4.1 (GPUOpen, MIT).
 

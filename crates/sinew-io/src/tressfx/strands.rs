@@ -1,4 +1,4 @@
-//! `.tfx`: guide strands.
+//! `.tfx` files: guide strands.
 
 use super::cursor::floats;
 use crate::IoError;
@@ -8,34 +8,35 @@ use std::path::Path;
 
 /// Bytes of the header.
 pub(super) const HEADER: usize = 160;
-/// Bytes of a vertex: place and inverse mass.
+/// Bytes per vertex: position and inverse mass.
 const VERTEX: u64 = 16;
-/// Shorter than this, in the unit of the file, a strand has no direction.
+/// Length below which a strand has no direction, in the unit of the file.
 const NO_LENGTH: f32 = 1e-6;
 
-/// What a `.tfx` file holds. All strands have the same number of vertices, root first.
+/// Content of a `.tfx` file. All strands have the same number of vertices, root first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TfxStrands {
-    /// Of the format: 4 or later.
+    /// Format version: 4 or later.
     pub version: f32,
-    /// Vertices of each strand, 2 or more.
+    /// Vertices per strand, 2 or more.
     pub vertices_per_strand: usize,
-    /// Strand after strand: place in the file's unit and axes, then the inverse mass (0: does not move by itself).
+    /// Vertices of all strands, one strand after another: position in the file's unit and axes, then inverse mass (0:
+    /// pinned).
     pub vertices: Vec<[f32; 4]>,
-    /// Where each root is on the scalp's texture; V may be turned over already.
+    /// Texture coordinates of each root on the scalp. V may be flipped already.
     pub root_uvs: Option<Vec<[f32; 2]>>,
-    /// The same for each vertex. No known program writes them.
+    /// Texture coordinates of each vertex. No known program writes them.
     pub vertex_uvs: Option<Vec<[f32; 2]>>,
     /// Thickness of each strand. No known program writes it.
     pub thickness: Option<Vec<f32>>,
     /// Colour of each vertex. No known program writes it.
     pub colors: Option<Vec<[f32; 4]>>,
-    /// What was odd: strands of no length, fewer strands than the header says, bytes that belong to nothing.
+    /// Warnings of the reader: strands of zero length, fewer strands than the header states, unused bytes.
     pub warnings: Vec<Warning>,
 }
 
 impl TfxStrands {
-    /// How many strands there are.
+    /// Number of strands.
     pub fn strand_count(&self) -> usize {
         self.vertices.len() / self.vertices_per_strand.max(1)
     }
@@ -53,10 +54,11 @@ pub fn read_tfx(path: &Path) -> Result<TfxStrands, IoError> {
     parse_tfx(&std::fs::read(path).map_err(cannot_read(path))?, path)
 }
 
-/// [`read_tfx`] on bytes; `path` appears in errors.
+/// [`read_tfx`] from bytes. `path` appears in errors.
 ///
 /// # Errors
-/// [`IoError::Malformed`] where counts and offsets do not fit the bytes or a number is not finite; [`IoError::Unsupported`] for versions before 4.
+/// [`IoError::Malformed`] if counts and offsets do not match the file size or a number is not finite;
+/// [`IoError::Unsupported`] for versions before 4.
 pub fn parse_tfx(bytes: &[u8], path: &Path) -> Result<TfxStrands, IoError> {
     let header = Header::read(bytes, path)?;
     let mut warnings = Vec::new();
@@ -80,7 +82,7 @@ pub fn parse_tfx(bytes: &[u8], path: &Path) -> Result<TfxStrands, IoError> {
 }
 
 impl TfxStrands {
-    /// With warnings for what is odd in the content.
+    /// Adds warnings about the content.
     fn warned(mut self, unused: u64) -> Self {
         let length = |strand: &[[f32; 4]]| -> f32 {
             let steps = strand.windows(2);
@@ -89,12 +91,14 @@ impl TfxStrands {
         };
         let short = self.strands().filter(|s| length(s) < NO_LENGTH).count();
         if short > 0 {
-            let message = format!("{short} strands are shorter than {NO_LENGTH:e}");
+            let message = format!(
+                "{short} strands are shorter than {NO_LENGTH:e} file units; they have no direction"
+            );
             self.warnings
                 .push(warning("strands_without_length", message));
         }
         if unused > 0 {
-            let message = format!("{unused} bytes at the end belong to nothing");
+            let message = format!("{unused} bytes at the end of the file are unused");
             self.warnings.push(warning("bytes_behind_the_end", message));
         }
         self
@@ -107,18 +111,18 @@ struct Header {
     version: f32,
     strand_count: u64,
     vertices_per_strand: usize,
-    /// Of vertices, UVs of roots, UVs of vertices, thickness, colours; 0 for none but the first.
+    /// Offsets of vertices, root UVs, vertex UVs, thickness, colours; 0 if missing, except for vertices.
     offsets: [u64; 5],
 }
 
-/// A part of the file.
+/// A section of the file.
 struct Section {
     what: &'static str,
-    /// Of its offset in the header.
+    /// Position of its offset in the header.
     offset_at: usize,
     offset: u64,
     count: u64,
-    /// Floats of each.
+    /// Floats per entry.
     width: u64,
     must_be: bool,
 }
@@ -130,7 +134,7 @@ impl Header {
                 path,
                 "header",
                 format!("{} bytes", bytes.len()),
-                format!("{HEADER} bytes at least"),
+                format!("at least {HEADER} bytes"),
             ));
         };
         let words = header.as_chunks::<4>().0;
@@ -140,17 +144,17 @@ impl Header {
             return Err(IoError::Unsupported {
                 path: path.to_owned(),
                 place: "bytes 0 to 3".into(),
-                feature: format!("version {version}"),
-                help: "4.0 and later are".into(),
+                feature: format!(".tfx version {version}"),
+                help: "use version 4.0 or later".into(),
             });
         }
         let vertices_per_strand = number(2) as usize;
         if vertices_per_strand < 2 {
             return Err(malformed(
                 path,
-                "bytes 8 to 11, vertices of a strand",
+                "bytes 8 to 11, vertices per strand",
                 vertices_per_strand.to_string(),
-                "2 or more",
+                "at least 2",
             ));
         }
         Ok(Self {
@@ -181,9 +185,9 @@ impl Header {
         ]
     }
 
-    /// Itself where all is there. The exporter counts strands that it then leaves out when it starts with an offset: the header
-    /// with as many as there are, if the file is just as long as those and their texture coordinates take. Also whether nothing
-    /// of the header was changed.
+    /// The header itself if the file has all strands. If the exporter starts with an offset, it counts strands that it
+    /// leaves out. If the file length fits the existing strands and their texture coordinates exactly, gives a header
+    /// with the number of existing strands. The flag is true if the header is unchanged.
     fn fitted(
         self,
         bytes: &[u8],
@@ -202,15 +206,15 @@ impl Header {
         if !is_short || ends.is_some_and(|end| end <= there) {
             return Ok((self, true));
         }
-        // A file that was cut somewhere is as long as whole strands by accident only; but strands in the hundreds of millions are no mistake of an
-        // exporter.
+        // A truncated file rarely has the length of whole strands. A count far above the existing strands is not that
+        // exporter error.
         if self.strand_count > count.saturating_mul(2).saturating_add(64) {
             return Err(malformed(
                 path,
                 "bytes 4 to 7, strands",
-                format!("{} in a file of {there} bytes", self.strand_count),
+                format!("{} strands in a file of {there} bytes", self.strand_count),
                 format!(
-                    "{count} at most, or a file of {} bytes",
+                    "at most {count} strands, or a file of {} bytes",
                     ends.unwrap_or(there)
                 ),
             ));
@@ -218,7 +222,7 @@ impl Header {
         warnings.push(warning(
             "fewer_strands",
             format!(
-                "the header counts {} strands, the file has {count}",
+                "the header states {} strands, but the file has {count}; Sinew reads {count}",
                 self.strand_count
             ),
         ));
@@ -237,7 +241,7 @@ impl Section {
         self.offset != 0 || self.must_be
     }
 
-    /// Byte behind it; 0 for one that is not there.
+    /// End of the section in bytes; 0 if it is missing.
     fn end(&self) -> u64 {
         if !self.is_there() {
             return 0;
@@ -263,7 +267,7 @@ impl Section {
                 path,
                 place(),
                 format!("offset {}", self.offset),
-                format!("{HEADER} or more, behind the header"),
+                format!("an offset of at least {HEADER}, after the header"),
             ));
         }
         let range = usize::try_from(self.offset)

@@ -1,4 +1,4 @@
-//! `.tfx` files written.
+//! Writer of `.tfx` files.
 
 use super::strands::{HEADER, TfxStrands};
 use crate::bytes::{put_f32s, put_u32s};
@@ -7,14 +7,15 @@ use crate::{AtomicFile, IoError};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Vertices of a strand that TressFX's own loader takes.
+/// Vertices per strand that TressFX's own loader accepts.
 const LOADABLE: [usize; 5] = [4, 8, 16, 32, 64];
 
-/// Writes a `.tfx` file: vertices behind the header, then what else there is, in the order of the header.
+/// Writes a `.tfx` file: vertices after the header, then the other sections in header order.
 ///
 /// # Errors
-/// [`IoError::Malformed`] where lists do not fit each other, a number is not finite or a file of this format cannot hold them;
-/// [`IoError::Unsupported`] for numbers of vertices that no TressFX loader takes (4, 8, 16, 32 and 64 are fine); [`IoError::Write`].
+/// [`IoError::Malformed`] if lists do not match, a number is not finite, or the format cannot store them;
+/// [`IoError::Unsupported`] for vertex counts that no TressFX loader accepts (use 4, 8, 16, 32 or 64);
+/// [`IoError::Write`].
 pub fn write_tfx(path: &Path, strands: &TfxStrands) -> Result<(), IoError> {
     check(path, strands)?;
     let offsets = offsets(path, strands)?;
@@ -23,7 +24,7 @@ pub fn write_tfx(path: &Path, strands: &TfxStrands) -> Result<(), IoError> {
     out.commit()
 }
 
-/// What is written behind the header, as numbers: vertices, UVs of roots, UVs of vertices, thickness, colours.
+/// Sections after the header as numbers: vertices, root UVs, vertex UVs, thickness, colours.
 fn sections(strands: &TfxStrands) -> [Option<&[f32]>; 5] {
     [
         Some(strands.vertices.as_flattened()),
@@ -39,9 +40,9 @@ fn check(path: &Path, strands: &TfxStrands) -> Result<(), IoError> {
     if !LOADABLE.contains(&each) {
         return Err(IoError::Unsupported {
             path: path.to_owned(),
-            place: "vertices of a strand".into(),
-            feature: each.to_string(),
-            help: "4, 8, 16, 32 and 64 are; resample the strands".into(),
+            place: "vertices per strand".into(),
+            feature: format!("{each} vertices per strand"),
+            help: "use 4, 8, 16, 32 or 64; resample the strands".into(),
         });
     }
     let (vertices, count) = (strands.vertices.len(), strands.strand_count());
@@ -85,10 +86,10 @@ fn check(path: &Path, strands: &TfxStrands) -> Result<(), IoError> {
     }
 }
 
-/// Where each section starts; 0 for those that are not there.
+/// Offset of each section; 0 if it is missing.
 fn offsets(path: &Path, strands: &TfxStrands) -> Result<[u32; 5], IoError> {
     let too_large = || {
-        let expected = "strands that fit into 4 GiB";
+        let expected = "strands that fit in 4 GiB";
         malformed(
             path,
             "size",

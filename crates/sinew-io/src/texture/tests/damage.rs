@@ -229,7 +229,7 @@ fn a_small_file_that_claims_to_be_large_is_refused_before_memory_is_taken() {
             };
             let error = parse(&file).expect_err("a lie").to_string();
             let expected = format!(
-                "found {size} x {size} texels of 4 channels, expected what {} bytes can hold",
+                "found {size} x {size} texels of 4 channels, expected a size that a file of {} bytes can contain",
                 file.len()
             );
             assert!(error.contains(&expected), "{error}");
