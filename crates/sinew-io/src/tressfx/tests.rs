@@ -533,7 +533,7 @@ fn malformed_files_are_refused_with_their_place() {
     read_tfx_bones(&folder.join("_valid_base.tfxbone")).expect("valid");
     refuse(
         "tfx_2e31_strands.tfx",
-        "found 2147483648 in a file of 1792 bytes, expected 12 at most",
+        "found 2147483648 strands in a file of 1792 bytes, expected at most 12 strands",
     );
     refuse("tfx_truncated.tfx", "vertices: found a file of 700 bytes");
     refuse("tfx_verts_per_strand_0.tfx", "vertices per strand: found 0");
