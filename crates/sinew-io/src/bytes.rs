@@ -1,13 +1,13 @@
-//! Numbers to little-endian bytes, and the mark that texts may begin with.
+//! Conversion of numbers to little-endian bytes, and byte-order marks.
 
 use std::io::{Result, Write};
 
-/// A text without the byte-order mark of UTF-8 that some editors put at its beginning.
+/// Removes the UTF-8 byte-order mark that some editors write.
 pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text)
 }
 
-/// Writes numbers in little-endian order; one copy on little-endian machines, none of which convert.
+/// Writes numbers in little-endian order. One copy without conversion on little-endian machines.
 pub(crate) fn put_f32s(out: &mut (impl Write + ?Sized), numbers: &[f32]) -> Result<()> {
     if cfg!(target_endian = "little") {
         return out.write_all(bytemuck::cast_slice(numbers));

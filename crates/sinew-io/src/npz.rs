@@ -237,7 +237,7 @@ fn entry(
     })
 }
 
-/// What stands before the numbers of an NPY file, version 1.0; its end is aligned to 64 bytes.
+/// Header of an NPY file, version 1.0, padded to 64 bytes.
 fn npy_header(dtype: &str, shape: &[usize]) -> io::Result<Vec<u8>> {
     let sizes: String = shape.iter().map(|n| format!("{n}, ")).collect();
     let dict = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({sizes}), }}");

@@ -197,7 +197,7 @@ fn decode_jpeg(bytes: &[u8]) -> Result<Image, Fault> {
     Ok(from_samples(size, samples, &decoder.decode()?))
 }
 
-/// Refuses what is too large, with `pixel_bytes` for a pixel as it is decoded beside the four that are made of it.
+/// Checks the size limits. `pixel_bytes`: bytes of a decoded pixel, in addition to its four result bytes.
 fn check_size(width: u32, height: u32, pixel_bytes: usize) -> Result<(), Fault> {
     let bytes = u64::from(width) * u64::from(height) * (pixel_bytes as u64 + 4);
     if width.max(height) > LARGEST_SIDE || bytes > LARGEST_BYTES {

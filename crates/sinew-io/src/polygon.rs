@@ -1,23 +1,26 @@
 //! Triangulates polygons so that their triangles do not overlap and face one way.
-//! Each polygon is seen along the normal of its best plane (Newell's method).
-//! - A fan from the first corner stays where its triangles do that. Convex polygons keep it always.
-//! - A concave polygon of few corners starts at another corner, where the fan from there does it. It stays one face.
-//! - Other polygons lose their ears one by one (Meisters 1975; O'Rourke, "Computational Geometry in C"). Their faces become triangles.
+//!
+//! Each polygon is projected along the normal of its best plane (Newell's method).
+//! - A triangle fan from the first corner is kept if its triangles do not overlap. This is always true for convex
+//!   polygons.
+//! - A concave polygon with few corners starts at another corner, if the fan from there is valid. It stays one face.
+//! - Other polygons are triangulated by ear clipping (Meisters 1975; O'Rourke, "Computational Geometry in C"). Their
+//!   faces become triangles.
 //! - Polygons that cross themselves or have no area stay fans.
 
 use crate::fault::warning;
 use sinew_geom::{Polygons, Topology, TopologyError, Warning, index32};
 use std::collections::VecDeque;
 
-/// Most corners of a polygon for which every corner is tried as the first of a fan.
+/// Maximum number of corners of a polygon for which every corner is tried as the start of a fan.
 const MOST_FANS: usize = 64;
-/// How many corners may be looked at for each corner of a polygon while ears are cut. The limit keeps time linear in the size of the file.
+/// Number of corners that ear clipping may test per corner of a polygon. The limit keeps time linear in the file size.
 const LOOKS_FOR_A_CORNER: usize = 1 << 14;
 
-/// The topology of polygons over vertices: as many triangles as fans would have, face after face.
+/// The topology of polygons over vertices. The number of triangles is that of fans, in face order.
 ///
 /// # Errors
-/// [`TopologyError`] names the first bad face.
+/// [`TopologyError`] with the first invalid face.
 pub(crate) fn topology(
     positions: &[[f32; 3]],
     polygons: Polygons,
@@ -85,16 +88,16 @@ enum Cut {
     Fan(usize),
     /// Triangles of corners.
     Triangles(Vec<[usize; 3]>),
-    /// No triangles cover it and face one way.
+    /// No valid triangulation.
     Crossing,
 }
 
 /// A polygon in its plane, counter-clockwise.
 struct Plane<'a> {
     corners: &'a [[f64; 2]],
-    /// Twice the area that single precision cannot tell from none.
+    /// Twice the area below which single precision cannot distinguish a triangle from none.
     flat: f64,
-    /// The same of double precision, in which corners are compared.
+    /// The same for double precision, in which corners are compared.
     none: f64,
 }
 
@@ -187,19 +190,19 @@ impl<'a> Plane<'a> {
     }
 }
 
-/// A polygon while its ears are cut.
+/// State of ear clipping for a polygon.
 struct Ears<'a> {
     plane: &'a Plane<'a>,
-    /// Corners before and behind each.
+    /// Corners before and after each.
     beside: Vec<[usize; 2]>,
     is_cut: Vec<bool>,
-    /// Whether a corner may lie in the triangle of another one.
+    /// True if a corner may lie inside the triangle of another one.
     is_reflex: Vec<bool>,
-    /// The coordinate in which the polygon is longest.
+    /// The coordinate of the largest extent.
     along: usize,
-    /// Reflex corners by that coordinate; some of them may be cut or reflex no more.
+    /// Reflex corners sorted by that coordinate. Some may be clipped or no longer reflex.
     sorted: Vec<usize>,
-    /// How many in `sorted` are.
+    /// Number of such corners in `sorted`.
     gone: usize,
     left: usize,
     looks: usize,
@@ -242,7 +245,7 @@ impl<'a> Ears<'a> {
         self.plane.area(self.triangle(corner))
     }
 
-    /// Triangles that all face one way; `None` where there are none.
+    /// Triangles that all face one way; `None` if there are none.
     fn cut(mut self) -> Option<Vec<[usize; 3]>> {
         let mut takes_flat = false;
         while self.left > 3 {
@@ -278,7 +281,7 @@ impl<'a> Ears<'a> {
         Some(self.triangles)
     }
 
-    /// Whether a corner's triangle has area and no other corner in it; `None` where too many have been looked at.
+    /// True if a corner's triangle has area and contains no other corner. `None` if the test limit is reached.
     fn is_ear(&mut self, corner: usize) -> Option<bool> {
         let t = self.triangle(corner);
         if self.plane.area(t) <= self.plane.none {

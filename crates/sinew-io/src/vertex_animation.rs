@@ -81,7 +81,7 @@ fn read_texels(
     let mut files = files.collect::<Result<Vec<_>, _>>()?.into_iter();
     let first = files.next().unwrap_or_default();
     Ok(match files.next() {
-        // Of two textures byte by byte in turn.
+        // Of two textures, byte by byte alternately.
         Some(second) => first
             .into_iter()
             .zip(second)

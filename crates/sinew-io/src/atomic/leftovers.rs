@@ -1,7 +1,7 @@
 //! Removes temporary files of killed processes.
 //!
-//! Temporary files and folders are locked as long as the process that makes them lives; the operating system gives
-//! the locks up when it ends, however it ends. One that can be locked belongs to nobody.
+//! A process locks its temporary files and folders. The operating system releases the locks when the process ends. Thus
+//! a temporary file that can be locked belongs to no process.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -11,21 +11,21 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Names of temporary files and folders: these two, and between them so many letters and digits by chance. Nothing else is ever removed.
+/// Prefix, suffix and number of random letters and digits of temporary names. Nothing else is ever removed.
 pub(super) const PREFIX: &str = ".sinew-";
 pub(super) const SUFFIX: &str = ".tmp";
 pub(super) const BY_CHANCE: usize = 6;
-/// File in a temporary folder that its maker holds.
+/// Lock file in a temporary folder.
 pub(super) const LOCK: &str = ".lock";
-/// Between making a file and locking it a process is busy for less than this.
+/// Maximum time between creating a file and locking it.
 const GRACE: Duration = Duration::from_mins(1);
 
-/// Locks a temporary file. Where the file system has no locks nobody else can take one, and nothing is ever removed.
+/// Locks a temporary file. On file systems without locks, no process can lock it, and nothing is ever removed.
 pub(super) fn hold(file: &File) {
     let _ = file.try_lock();
 }
 
-/// Makes and locks the file that says that a folder is in the making. It has its name when it is locked, not before.
+/// Creates and locks the lock file of a temporary folder. It gets its name after it is locked.
 pub(super) fn hold_folder(folder: &Path) -> io::Result<File> {
     let unnamed = folder.join(".lock-new");
     let file = File::create_new(&unnamed)?;
@@ -34,7 +34,8 @@ pub(super) fn hold_folder(folder: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Removes what nobody makes any more from a folder; once in a process, since folders may hold many files.
+/// Removes temporary files without an owner from a folder. Once per process and folder, since folders may contain many
+/// files.
 pub(super) fn remove_once(folder: &Path) {
     static DONE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     let mut done = DONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -60,14 +61,14 @@ fn remove(folder: &Path) {
     }
 }
 
-/// Whether a name is one of ours.
+/// True if a name is that of a temporary file.
 pub(crate) fn is_temporary(name: &OsStr) -> bool {
     let name = name.to_str().and_then(|n| n.strip_prefix(PREFIX));
     let by_chance = name.and_then(|n| n.strip_suffix(SUFFIX));
     by_chance.is_some_and(|n| n.len() == BY_CHANCE && n.bytes().all(|b| b.is_ascii_alphanumeric()))
 }
 
-/// Whether a file is there and nobody holds it.
+/// True if a file exists and no process holds it.
 fn is_free(path: &Path) -> bool {
     let file = File::options().write(true).open(path);
     file.is_ok_and(|f| {

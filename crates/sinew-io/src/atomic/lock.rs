@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Name of the lock file. A process with an exclusive lock writes its process number into it.
 pub(crate) const NAME: &str = ".sinew-lock";
-/// Times that a lock file is opened anew, because who had it removed it meanwhile.
+/// Retries if the previous owner removed the lock file before it was locked.
 const TRIES: usize = 100;
 
 /// Lock of a folder, held as long as this value lives. The operating system releases it when the process ends.
@@ -62,7 +62,7 @@ impl FolderLock {
                         process: process.trim().parse().ok(),
                     });
                 }
-                // Where the file system has no locks, nobody can tell.
+                // File systems without locks: the state is unknown.
                 Err(TryLockError::Error(_)) => {}
             }
             if is_alone {
@@ -98,7 +98,7 @@ impl Drop for FolderLock {
     }
 }
 
-/// Whether a file has its name still: who had it before may have removed it between opening and locking.
+/// True if the file still has its name: a previous owner may have removed it between opening and locking.
 #[cfg(unix)]
 fn is_still_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;

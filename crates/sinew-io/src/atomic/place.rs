@@ -54,15 +54,16 @@ pub(super) fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Folders that were made for an output. They go again, where nothing came into them.
+/// Folders that were created for an output. They are removed again if they stay empty.
 #[derive(Debug, Default)]
 pub(super) struct MadeFolders(Vec<PathBuf>);
 
 impl MadeFolders {
-    /// Makes the folder of an output and those above it, where they are missing.
+    /// Creates the folder of an output and its missing parents.
     pub(super) fn make(folder: &Path, output: &Path) -> Result<Self, IoError> {
         let mut made = Self::default();
-        // Asking costs a sixtieth of trying to make one that is there, which waits for all that are making names beside it.
+        // This check takes a sixtieth of the time of creating an existing folder, which waits for all processes that
+        // create names in its parent.
         if folder.is_dir() {
             return Ok(made);
         }

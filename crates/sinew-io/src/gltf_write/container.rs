@@ -75,7 +75,7 @@ impl<'a> Glb<'a> {
     }
 }
 
-/// Header, JSON chunk, a BIN chunk of `binary` and `more` (a multiple of 4 bytes together), and what follows it.
+/// Header, JSON chunk, a BIN chunk of `binary` and `more` (together a multiple of 4 bytes), and everything after it.
 pub(super) fn put_grown(
     out: &mut AtomicFile,
     json: &[u8],
@@ -84,7 +84,7 @@ pub(super) fn put_grown(
     let length = binary.len() as u64 + more.len() as u64;
     let padded = json.len().next_multiple_of(4) as u64;
     put_json(out, json, padded + 8 + length + behind.len() as u64)?;
-    // It is less than the whole file, whose size has been checked.
+    // Less than the file size, which was checked.
     let length = u32::try_from(length).unwrap_or(u32::MAX);
     for bytes in [
         &length.to_le_bytes(),
@@ -98,10 +98,10 @@ pub(super) fn put_grown(
     Ok(())
 }
 
-/// A whole file in memory: JSON text and the BIN chunk, of a multiple of four bytes.
+/// A whole file in memory: JSON text and the BIN chunk, a multiple of four bytes.
 pub(super) fn glb_bytes(path: &Path, json: &[u8], binary: &[u8]) -> Result<Vec<u8>, IoError> {
     let mut out = begun(path, json, binary.len().saturating_add(8))?;
-    // Less than the whole, whose size has been checked.
+    // Less than the file size, which was checked.
     let length = u32::try_from(binary.len()).unwrap_or(u32::MAX);
     for word in [length, BIN] {
         out.extend_from_slice(&word.to_le_bytes());
@@ -110,14 +110,14 @@ pub(super) fn glb_bytes(path: &Path, json: &[u8], binary: &[u8]) -> Result<Vec<u
     Ok(out)
 }
 
-/// A whole file in memory: JSON text and everything behind the JSON chunk.
+/// A whole file in memory: JSON text and everything after the JSON chunk.
 pub(super) fn file_bytes(path: &Path, json: &[u8], rest: &[u8]) -> Result<Vec<u8>, IoError> {
     let mut out = begun(path, json, rest.len())?;
     out.extend_from_slice(rest);
     Ok(out)
 }
 
-/// Header and JSON chunk of a file in memory, with room for `behind` bytes.
+/// Header and JSON chunk of a file in memory, with capacity for `behind` more bytes.
 fn begun(path: &Path, json: &[u8], behind: usize) -> Result<Vec<u8>, IoError> {
     let padded = json.len().next_multiple_of(4);
     let content = padded.saturating_add(behind).saturating_add(20);
@@ -175,7 +175,7 @@ fn put_json(out: &mut AtomicFile, json: &[u8], content: u64) -> Result<(), IoErr
     out.put(&b"   "[..padded - json.len()])
 }
 
-/// A whole file from JSON text and everything behind the JSON chunk.
+/// Writes a whole file: JSON text and everything after the JSON chunk.
 pub(super) fn put_file(out: &mut AtomicFile, json: &[u8], rest: &[u8]) -> Result<(), IoError> {
     let padded = json.len().next_multiple_of(4);
     put_json(out, json, (padded + rest.len()) as u64)?;

@@ -1,7 +1,8 @@
 //! ZIP archives of stored entries (APPNOTE.TXT 6.3.10), written in one pass.
 //!
-//! The size of an entry is known before its bytes, so that only its checksum is put in afterwards. Entries and archives of 4 GiB and more, and
-//! archives of more than 65,534 entries, have the records of ZIP64. There is no clock time in them: equal input gives equal bytes.
+//! The size of an entry is known before its bytes; only its checksum is written afterwards. Entries and archives of 4
+//! GiB and more, and archives with more than 65,534 entries, use ZIP64 records. There are no timestamps: equal input
+//! gives equal bytes.
 
 #[cfg(test)]
 mod tests;
@@ -189,7 +190,7 @@ impl Entry {
     }
 }
 
-/// What stands in a field of 32 bits; the largest number says to look into the field of ZIP64.
+/// A 32-bit field; the largest value refers to the ZIP64 field.
 fn short(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }

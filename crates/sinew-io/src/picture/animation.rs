@@ -165,7 +165,7 @@ fn gif_frame(image: &Image, [width, height]: [u16; 2], delay: u16) -> gif::Frame
         width,
         height,
         delay,
-        // Cleared behind each picture, so that the next one's transparent pixels do not show it.
+        // Clears each frame, so that transparent pixels of the next one do not show it.
         dispose: gif::DisposalMethod::Background,
         transparent,
         palette: Some(palette),

@@ -1,32 +1,32 @@
-//! 256 colours for a picture.
+//! Palettes of 256 colours.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// Alpha from which a pixel is there.
+/// Alpha threshold of opaque pixels.
 const OPAQUE_FROM: u8 = 128;
-/// Of this many pixels each one is looked at; of larger pictures fewer, down to a tenth.
+/// Images up to this many pixels are sampled completely, larger ones down to a tenth.
 const ALL_LOOKED_AT: usize = 1 << 15;
 /// Colours of a palette.
 const MOST: usize = 256;
 
-/// A picture as places in a palette.
+/// An image as palette indices.
 pub(super) struct Indexed {
-    /// One a pixel.
+    /// One index per pixel.
     pub(super) indices: Vec<u8>,
     /// Red, green and blue of each colour.
     pub(super) palette: Vec<u8>,
-    /// The colour that stands for "nothing here".
+    /// The transparent colour.
     pub(super) transparent: Option<u8>,
 }
 
 impl Indexed {
-    /// Exact where the colours of the picture fit in, else the nearest of colours chosen for it.
+    /// Exact if the image has few enough colours, else the nearest of chosen colours.
     pub(super) fn of(pixels: &[[u8; 4]]) -> Self {
         let clear = pixels.iter().any(|pixel| !is_there(*pixel));
         let most = MOST - usize::from(clear);
         let (mut palette, indices) = exact(pixels, most).unwrap_or_else(|| nearest(pixels, most));
-        // The colour behind all others; no pixel that is there gets it.
+        // The last colour; no opaque pixel uses it.
         let transparent = u8::try_from(palette.len() / 3).ok().filter(|_| clear);
         if transparent.is_some() {
             palette.extend([0; 3]);
@@ -47,7 +47,7 @@ fn is_there(pixel: [u8; 4]) -> bool {
     pixel[3] >= OPAQUE_FROM
 }
 
-/// Palette and indices with the very colours of the pixels that are there, or `None` where they are more than `most`.
+/// Palette and indices with the exact colours of opaque pixels; `None` if there are more than `most`.
 fn exact(pixels: &[[u8; 4]], most: usize) -> Option<(Vec<u8>, Vec<u8>)> {
     let mut places = BTreeMap::new();
     for [red, green, blue, _] in pixels.iter().copied().filter(|pixel| is_there(*pixel)) {
@@ -67,7 +67,7 @@ fn exact(pixels: &[[u8; 4]], most: usize) -> Option<(Vec<u8>, Vec<u8>)> {
     Some((palette, indices.collect()))
 }
 
-/// `most` colours chosen for the pixels that are there, and the nearest one for each pixel.
+/// `most` colours chosen for the opaque pixels, and the nearest one for each pixel.
 fn nearest(pixels: &[[u8; 4]], most: usize) -> (Vec<u8>, Vec<u8>) {
     let there = pixels.iter().filter(|pixel| is_there(**pixel));
     let opaque: Vec<u8> = there.flat_map(|&[r, g, b, _]| [r, g, b, 255]).collect();
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn only_transparent_pixels_get_the_transparent_colour() {
-        // 256 colours and nothing: one too many for an exact palette.
+        // 256 colours and transparency: one too many for an exact palette.
         let mut pixels: Vec<[u8; 4]> = (0..=255).map(|v| [v, v / 2, 0, 128]).collect();
         pixels.extend([[0, 0, 0, 127], [9, 9, 9, 0]]);
         for pixels in [&pixels[..], &pixels[100..]] {
