@@ -1,10 +1,9 @@
-//! File readers and writers of Sinew. Only this crate opens files.
+//! Readers and writers of Sinew: the only crate of the library that opens files.
 //!
-//! Readers check indices, sizes and finite numbers once. They give a [`sinew_geom::Asset`] with a warning for each
-//! repair, or an [`IoError`] with the location in the file. Input from anywhere never causes a panic. Readers compare
-//! each count with the file size before they allocate memory.
-//!
-//! Writers write to a temporary file and rename it at the end. An output is complete or does not exist.
+//! * Readers check indices, finite numbers and counts once, and compare counts with the bytes of the file before they allocate.
+//! * A reader returns a [`sinew_geom::Asset`] with warnings about what it repaired, or an [`IoError`] with the location of the
+//!   error. Corrupt bytes may give a wrong mesh, never a panic.
+//! * Writers write under a temporary name and rename at the end. A file appears complete or not at all.
 
 mod any;
 mod atomic;

@@ -1,5 +1,5 @@
-//! Baking: sequences of frames as files that engines play. Frames come from files ([`FileFrames`]) or from a graph that plays a clip
-//! ([`PlayedFrames`]).
+//! Baking: frame sequences as files that engines play. Frames come from files ([`FileFrames`]) or from a graph that
+//! plays a clip ([`PlayedFrames`]).
 
 pub mod skin;
 
@@ -11,7 +11,7 @@ use sinew_geom::Mesh;
 use sinew_geom::names::instead_of;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The frames of one mesh output of a graph.
+/// Frames of one mesh output of a graph.
 #[derive(Debug)]
 pub struct PlayedFrames {
     name: String,
@@ -23,22 +23,24 @@ pub struct PlayedFrames {
     player: Mutex<Player>,
 }
 
-/// Why a graph gives no frames to bake.
+/// Error of [`PlayedFrames::new`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlayedFramesError {
-    /// There is no such mesh output.
-    #[error("there is no mesh output '{found}'; {known}")]
+    /// The graph has no such mesh output.
+    #[error("the graph has no mesh output '{found}'; {known}")]
     Output {
-        /// What was asked for.
+        /// The requested name.
         found: String,
-        /// The one that was meant, or those that there are.
+        /// A similar name, or all names of mesh outputs.
         known: String,
     },
-    /// None was named and there are several, or none.
-    #[error("the graph has {found} mesh outputs ({known}), expected one; name it (--mesh-output)")]
+    /// No output was chosen, and the graph does not have exactly one.
+    #[error(
+        "the graph has {found} mesh outputs ({known}), expected one; choose one with --mesh-output"
+    )]
     Several {
-        /// How many there are.
+        /// Number of mesh outputs.
         found: usize,
         /// Their names.
         known: String,
@@ -46,8 +48,8 @@ pub enum PlayedFramesError {
 }
 
 impl PlayedFrames {
-    /// Frames `numbers` (rising) of a mesh output, of the only one where none is named. `key` stands for what the frames depend on
-    /// beside the bound graph: clip, values, the files that clips are in.
+    /// Frames `numbers` (increasing) of a mesh output; without a name, of the only one. `key` identifies everything
+    /// that the frames depend on besides the bound graph: clip, values, files of the clips.
     ///
     /// # Errors
     /// [`PlayedFramesError`].
@@ -74,7 +76,7 @@ impl PlayedFrames {
     }
 
     fn play(&self, number: i64) -> Result<Option<FrameData>, PlayError> {
-        // A panic elsewhere leaves a player that starts anew.
+        // After a panic, the player starts again from the first frame.
         let mut player = self.player.lock().unwrap_or_else(PoisonError::into_inner);
         player.seek(number, |_| Ok::<_, PlayError>(()))?;
         let outputs = player.read_outputs()?;
@@ -86,7 +88,7 @@ impl PlayedFrames {
     }
 }
 
-/// The materials that a mesh uses, and its parts counting them instead of those of their file.
+/// Collects the materials that a mesh uses, and renumbers its parts accordingly.
 fn used_materials(player: &Player, mesh: &mut Mesh) -> Vec<CarrierMaterial> {
     let source = player.cast().character_of_mesh(mesh).source.as_ref();
     let Some(all) = source.and_then(|s| s.json["materials"].as_array()) else {
@@ -165,7 +167,7 @@ impl FrameSource for PlayedFrames {
         let number = self.numbers[frame];
         let fault = |message: String| BakeError::Frame { number, message };
         let data = self.play(number).map_err(|e| fault(e.to_string()))?;
-        let data = data.ok_or_else(|| fault(format!("output '{}' gave no mesh", self.output)))?;
+        let data = data.ok_or_else(|| fault(format!("output '{}' has no mesh", self.output)))?;
         let mut mesh = self.rest.clone();
         mesh.positions = data.positions;
         mesh.normals = data.normals;

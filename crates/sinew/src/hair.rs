@@ -1,4 +1,4 @@
-//! Hair for characters: strands grown by painted attributes, and files of them.
+//! Hair of characters: grows strands from painted attributes, and writes hair files.
 
 use crate::deform::collide::{
     CollideJob, CollideScratch, CollideSettings, Collider, Contact, FieldCollider,
@@ -19,71 +19,73 @@ use crate::io::{CachedMesh, FrameCache, FrameData, IoError, Surface};
 use crate::play::Character;
 use std::path::Path;
 
-/// Endings of the files that [`write_hair`] writes.
+/// File extensions that [`write_hair`] supports.
 pub const HAIR_ENDINGS: [&str; 5] = ["glb", "tfx", "ply", "obj", "npz"];
 
-/// What strands grow on, and by which of its vertex attributes.
+/// Meshes and vertex attributes to grow hair from.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GrowRequest {
-    /// Which meshes of the character.
+    /// Meshes of the character.
     pub meshes: Selection,
-    /// Scalar attribute: how dense, 0 to 1.
+    /// Scalar attribute: density, 0 to 1.
     pub density: Option<String>,
     /// Scalar attribute: factor of the length.
     pub length: Option<String>,
-    /// Vector attribute: where strands are combed to.
+    /// Vector attribute: comb direction.
     pub comb: Option<String>,
-    /// How far from the character's meshes strands stay, in metres; from the root on it grows by a quarter of the way along the strand. `None`: they may lead through them, and then
-    /// what restores their shape works against what keeps them out of the body.
+    /// Distance between strands and the character's meshes in metres. Near the root it is smaller: at most a quarter of
+    /// the distance from the root along the strand. With `None`, strands may pass through the meshes; in a simulation,
+    /// shape forces and collisions then work against each other.
     pub clearance: Option<f32>,
-    /// All else.
+    /// All other settings.
     pub settings: GrowSettings,
 }
 
-/// Why no hair grew.
+/// Error of [`grow_hair`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HairError {
-    /// There is no such mesh.
+    /// The character has no such mesh.
     #[error(transparent)]
     Selection(#[from] SelectionError),
-    /// There is no such attribute, or it is of another sort.
+    /// The attribute does not exist or has another type.
     #[error("{asset} has no {what} attribute '{name}'; {}", known_attributes(.known))]
     Attribute {
         /// The character.
         asset: String,
         /// "scalar" or "vector".
         what: &'static str,
-        /// What was asked for.
+        /// The requested attribute.
         name: String,
-        /// Those of that sort.
+        /// Attributes of this type.
         known: Vec<String>,
     },
-    /// Nothing to grow on, or settings out of range.
+    /// The meshes have no area, or settings are out of range.
     #[error(transparent)]
     Grow(#[from] GrowError),
-    /// A clearance that is no distance.
-    #[error("the clearance is {0} m, expected 0 or more")]
+    /// The clearance is negative or not finite.
+    #[error("found a clearance of {0} m, expected 0 or more")]
     Clearance(f32),
-    /// The meshes have no distance field that strands could be kept out of.
-    #[error("strands cannot be kept out of the meshes: {0}")]
+    /// The meshes have no distance field for the clearance.
+    #[error("cannot keep strands outside the meshes: {0}")]
     Field(#[from] SdfError),
-    /// The watch stopped it.
-    #[error("growing was stopped")]
+    /// Stopped by the watch.
+    #[error("growing hair was stopped")]
     Stopped(#[from] Stopped),
 }
 
 fn known_attributes(names: &[String]) -> String {
     match names {
-        [] => "it has none of that sort".to_owned(),
+        [] => "it has no attribute of this type".to_owned(),
         names => format!("it has {}", names.join(", ")),
     }
 }
 
-/// Grows strands on a character's meshes at rest. `watch` follows it, and may stop it.
+/// Grows strands on a character's meshes at rest. `watch` receives progress and can stop it.
 ///
 /// # Errors
-/// [`HairError`]: no such mesh or attribute, nothing to grow on, settings out of range, meshes without a distance field, stopped.
+/// [`HairError`]: missing mesh or attribute, nothing to grow on, settings out of range, meshes without a distance
+/// field, or stopped.
 pub fn grow_hair(
     character: &Character,
     request: &GrowRequest,
@@ -147,15 +149,15 @@ pub fn grow_hair(
     Ok(hair)
 }
 
-/// Share of the time that growing takes, roughly; the rest keeps strands out of the meshes.
+/// Approximate share of the time for growing. The rest moves strands out of the meshes.
 const GROWING: f64 = 0.7;
 
-/// Cells of the field that strands are kept out by, along the longest side of the character.
+/// Cells of the distance field along the longest side of the character.
 const CELLS: u32 = 192;
-/// Rounds in which strands are brought out: what one leaves in a pocket, the next one finds.
+/// Iterations of collision. Each one resolves contacts that the previous one creates.
 const ROUNDS: usize = 8;
 
-/// Turns segments of strands, root to tip, until all but their roots are out of the meshes; lengths stay.
+/// Rotates strand segments from root to tip until all points except roots are outside the meshes. Segment lengths stay.
 fn keep_out(
     body: &Mesh,
     clearance: f32,
@@ -213,17 +215,20 @@ fn keep_out(
     Ok(())
 }
 
-/// Writes strands that grew on a character, in the format of the ending:
+/// Writes strands of a character. The file extension chooses the format:
 ///
-/// * `.glb`: the character's file with the strands in it, as lines that follow its joints. Where the character comes from
-///   another format or is built in: its meshes at rest and the strands, without joints (a warning says so where it has some).
-/// * `.tfx`: TressFX's format, with a `.tfxbone` file that names the joints beside it.
-/// * `.ply`, `.obj`: places and edges. `.npz`: arrays.
+/// | extension | content |
+/// |---|---|
+/// | `.glb` | the character's GLB file with the strands as lines that follow its joints |
+/// | `.glb`, if the character is not from a GLB file | its meshes at rest and the strands, without joints, with a warning if it has joints |
+/// | `.tfx` | TressFX strands, and a `.tfxbone` file with the joints |
+/// | `.ply`, `.obj` | positions and edges |
+/// | `.npz` | arrays |
 ///
-/// Gives what was left out.
+/// Gives warnings for data that is not written.
 ///
 /// # Errors
-/// [`IoError`]; [`IoError::Unsupported`] for other endings.
+/// [`IoError`]; [`IoError::Unsupported`] for other extensions.
 pub fn write_hair(
     path: &Path,
     character: &Character,
@@ -258,14 +263,14 @@ pub fn write_hair(
         }
         _ => Err(IoError::Unsupported {
             path: path.to_owned(),
-            place: "ending of the name".into(),
-            feature: format!("'.{ending}'"),
-            help: format!("known are .{}", HAIR_ENDINGS.join(", .")),
+            place: "file name".into(),
+            feature: format!("the file extension '.{ending}'"),
+            help: format!("use .{}", HAIR_ENDINGS.join(", .")),
         }),
     }
 }
 
-/// Writes the meshes of a character and its hair as they are at rest.
+/// Writes the meshes and hair of a character at rest.
 fn write_at_rest(path: &Path, character: &Character, hair: &Mesh) -> Result<Vec<Warning>, IoError> {
     let meshes = character.asset.meshes.iter().chain([hair]);
     let cache = FrameCache {
@@ -277,8 +282,8 @@ fn write_at_rest(path: &Path, character: &Character, hair: &Mesh) -> Result<Vec<
         warnings.push(Warning {
             code: "joints_left_out",
             message: format!(
-                "{} has the character and its hair at rest, without joints: only a GLB file is written again with all that is in it. Hair that follows \
-                 joints: give a .glb as the character, or write .tfx",
+                "{} contains the character and its hair at rest, without joints, because the character is not from a GLB file. \
+                 For hair that follows joints, use a .glb character or write .tfx",
                 path.display()
             ),
         });
@@ -286,7 +291,7 @@ fn write_at_rest(path: &Path, character: &Character, hair: &Mesh) -> Result<Vec<
     Ok(warnings)
 }
 
-/// A mesh as it is at rest.
+/// A mesh at rest.
 fn still(mesh: &Mesh) -> CachedMesh<'_> {
     CachedMesh {
         name: mesh.name.clone(),

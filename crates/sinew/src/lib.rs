@@ -35,25 +35,25 @@
 pub mod bake;
 /// The deformers and their registry.
 pub use sinew_deform as deform;
-/// Meshes, rigs, clips.
+/// Meshes, rigs and clips.
 pub use sinew_geom as geom;
-/// Graphics devices.
+/// GPUs.
 #[cfg(feature = "gpu")]
 pub use sinew_gpu as gpu;
-/// Documents, plans, instances.
+/// Graph documents, plans and instances.
 pub use sinew_graph as graph;
 #[cfg(feature = "io")]
 pub mod hair;
-/// Files.
+/// Readers and writers of files.
 #[cfg(feature = "io")]
 pub use sinew_io as io;
 #[cfg(feature = "io")]
 pub mod play;
 pub mod psd;
-/// Cameras, colour maps, sheets, text: what pictures are made of beside the scene.
+/// Parts of pictures other than the scene: cameras, colour maps, contact sheets, text.
 #[cfg(feature = "render")]
 pub use sinew_picture as picture;
-/// Drawing results.
+/// Rendering.
 #[cfg(feature = "render")]
 pub use sinew_render as render;
 /// Vertex animation textures as arrays.

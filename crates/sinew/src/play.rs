@@ -1,12 +1,12 @@
-//! Characters from files, played frame by frame: what the command line, renderers, viewers and bindings share.
+//! Plays characters from files frame by frame. Used by the command line, renderers, viewers and bindings.
 //!
 //! ```text
 //! file -> Character ┬-> Document -> Plan ┐
 //!                   └-> Cast ------------┴-> BoundGraph -> Runner -> Player -> advance(frame) -> outputs
 //! ```
 //!
-//! Nothing here prints or asks: what a file was repaired for is in `asset.warnings` of its [`Character`], what a document is
-//! warned of in [`Plan::warnings`](crate::graph::Plan::warnings), and failures are a [`PlayError`] or the
+//! This module prints nothing. Warnings about a file are in `asset.warnings` of its [`Character`], warnings about a
+//! document in [`Plan::warnings`](crate::graph::Plan::warnings). Errors are a [`PlayError`] or the
 //! [`Diagnostics`](crate::graph::Diagnostics) of a document.
 //!
 //! ```
@@ -32,8 +32,8 @@
 //! # }
 //! ```
 //!
-//! Several players of one character share it: [`Character`]s are in an [`Arc`](std::sync::Arc), and players whose cast and graph are the
-//! same character's take clones of the one [`Cast`] and runners of the one [`BoundGraph`](crate::graph::BoundGraph).
+//! Players can share characters: a [`Character`] is in an [`Arc`](std::sync::Arc). Players of the same character and
+//! graph use clones of one [`Cast`] and runners of one [`BoundGraph`](crate::graph::BoundGraph).
 
 mod cast;
 mod character;

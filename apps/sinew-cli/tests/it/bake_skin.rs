@@ -133,7 +133,7 @@ fn wrong_command_lines_say_what_is_wrong() {
     told(
         &["--mesh-output", "hair", "--frames", "0"],
         2,
-        "there is no mesh output 'hair'",
+        "the graph has no mesh output 'hair'",
     );
     told(&["--ranges", "-3"], 2, "");
     told(
@@ -183,7 +183,7 @@ fn wrong_command_lines_say_what_is_wrong() {
     told(
         &["--ranges", &empty],
         3,
-        "found no turn of any joint, expected one at least",
+        "found no rotations, expected at least one",
     );
     told(&["--ranges", "missing.json"], 3, "missing.json");
     told(

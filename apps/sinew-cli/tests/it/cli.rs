@@ -278,7 +278,7 @@ fn values_that_do_not_fit_are_refused() {
         (
             &["--values", "w=two.json"],
             5,
-            "input 'w': two.json: found 2 values a frame, expected 1",
+            "input 'w': two.json: found 2 values per frame, expected 1",
         ),
         (
             &["--values", "w=list.json", "--frames", "2-4"],

@@ -92,7 +92,7 @@ fn a_loop_without_end_ends_and_is_told() {
     assert!(begun.elapsed() < Duration::from_secs(60));
     let said = said(&found);
     assert_eq!(found.status.code(), Some(5), "{said}");
-    let told = "loops of its kernels that take too many turns";
+    let told = "loops in its kernels with too many iterations";
     assert!(said.contains(told), "{said}");
     assert!(!place.path("out.npz").exists());
 }

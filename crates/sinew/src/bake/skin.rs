@@ -1,7 +1,8 @@
-//! Skins from graphs: a graph is played over clips and joint ranges, its result is fitted, and the character's file gets the weights.
+//! Skin bakes: plays a graph over clips and joint ranges, fits skin weights to the result, and writes them into the
+//! character's file.
 //!
-//! [`Portable`] makes a character one GLB file in memory, whatever it came from; [`bake_skin`] samples, fits, writes and measures what it wrote;
-//! [`measure_skin`] compares a file with the graph once more.
+//! [`Portable`] converts a character to one GLB file in memory. [`bake_skin`] samples, fits, writes and measures the
+//! written file. [`measure_skin`] compares an existing file with the graph.
 
 mod drive;
 mod edit;
@@ -29,7 +30,7 @@ use shown::Baking;
 use source::Collected;
 use std::path::Path;
 
-/// Why a skin could not be baked from a graph.
+/// Error of a skin bake.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SkinBakeError {
@@ -39,16 +40,16 @@ pub enum SkinBakeError {
     /// Frames could not be fitted or measured.
     #[error(transparent)]
     Skin(#[from] SkinError),
-    /// The outputs of the graph are no meshes of the character.
+    /// The outputs of the graph are not meshes of the character.
     #[error(transparent)]
     Meshes(#[from] MeshesError),
     /// A file could not be read or written.
     #[error(transparent)]
     Io(#[from] IoError),
-    /// The graph in a baked file is none: it was made by something else, or names of the character break it.
+    /// The graph in a baked file is invalid: another program wrote it, or names of the character break it.
     #[error("the graph in the baked file: {0}")]
     Graph(Diagnostics),
-    /// Smoothed weights could not be made.
+    /// Smoothed weights could not be computed.
     #[error("smoothed weights: {0}")]
     Smoothed(#[from] crate::deform::direct_delta_mush::DirectDeltaMushError),
 }
@@ -59,66 +60,67 @@ impl From<BakeError> for SkinBakeError {
     }
 }
 
-/// Where weights come from.
+/// Method of the weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum SkinMethod {
     /// Least squares over the samples.
     #[default]
     Fitted,
-    /// Direct delta mush, variant 5: authored weights smoothed over the mesh, whatever the graph is. Samples are for measuring, helpers and correctives.
+    /// Direct delta mush, variant 5: authored weights smoothed over the mesh, independent of the graph. Samples serve
+    /// for measurement, helpers and correctives.
     Smoothed(crate::deform::direct_delta_mush::SmoothingSettings),
 }
 
-/// What moves helpers and morph targets that are added.
+/// What animates added helpers and morph targets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SkinDrive {
-    /// Keys in the clips that are fitted: every engine plays them.
+    /// Keys in the fitted clips: every engine plays them.
     #[default]
     Clips,
-    /// The pose: a graph in the file has pose drivers for them, which Sinew plays in every pose. Others see weights alone. Helpers and morph targets are fitted
-    /// to joint ranges, too.
+    /// Pose drivers in a graph in the file, which Sinew plays in every pose. Other programs only use the weights.
+    /// Helpers and morph targets are also fitted to joint ranges.
     Pose,
-    /// Both: keys for every engine, a graph for Sinew that goes by the pose and not by the keys. Fitted to clips.
+    /// Both: keys for every engine, and a graph for Sinew that uses the pose and ignores the keys. Fitted to clips.
     Both,
 }
 
 impl SkinDrive {
-    /// Whether the file gets a graph.
+    /// True if the file gets a graph.
     pub fn has_graph(self) -> bool {
         self != Self::Clips
     }
-    /// Whether clips get keys.
+    /// True if clips get keys.
     pub fn has_keys(self) -> bool {
         self != Self::Pose
     }
 }
 
-/// What to bake.
+/// Settings of a skin bake.
 #[derive(Clone, Debug)]
 pub struct SkinRequest {
-    /// Where weights come from.
+    /// Method of the weights.
     pub method: SkinMethod,
-    /// Most joints of a vertex.
+    /// Maximum number of joints per vertex.
     pub influences: usize,
-    /// Joints to add, at most.
+    /// Maximum number of joints to add.
     pub helpers: usize,
-    /// Morph targets to add, at most.
+    /// Maximum number of morph targets to add.
     pub correctives: usize,
-    /// How far a vertex may be off before a morph target moves it, metres.
+    /// Error of a vertex above which a morph target corrects it, metres.
     pub tolerance: f64,
     /// See [`SkinSettings::hold`].
     pub hold: f64,
     /// Clips and their frames.
     pub clips: Vec<ClipFrames>,
-    /// Turns of single joints.
+    /// Rotations of single joints.
     pub ranges: Vec<JointRange>,
-    /// Clips and frames that are played and measured and not fitted.
+    /// Clips and frames that are played and measured but not fitted.
     pub held_out: Vec<ClipFrames>,
-    /// What moves helpers and morph targets.
+    /// What animates helpers and morph targets.
     pub drive: SkinDrive,
-    /// Poses of a driver, at most.
+    /// Maximum number of poses of a driver.
     pub drive_poses: usize,
-    /// The mesh output to bake; all of the character's without.
+    /// The mesh output to bake; `None` bakes all meshes of the character.
     pub output: Option<String>,
     /// Name of the graph, for the report.
     pub graph: String,
@@ -147,11 +149,11 @@ impl Default for SkinRequest {
     }
 }
 
-/// Most poses of a driver: a system of that size is solved, and a frame costs their square.
+/// Maximum number of poses of a driver: the solver's system has this size, and a frame costs its square.
 const MOST_POSES: usize = 256;
 
 impl SkinRequest {
-    /// Looks at all numbers before anything is played.
+    /// Checks all numbers before the graph is played.
     fn check(&self) -> Result<(), SkinError> {
         self.settings(WeightMethod::Fitted).check()?;
         check_correctives(self.correctives)?;
@@ -163,18 +165,25 @@ impl SkinRequest {
             })
         };
         if !(self.tolerance.is_finite() && self.tolerance >= 0.0) {
-            return wrong("tolerance", self.tolerance.to_string(), "metres, 0 or more");
+            return wrong(
+                "tolerance",
+                self.tolerance.to_string(),
+                "a distance of 0 m or more",
+            );
         }
         if !(2..=MOST_POSES).contains(&self.drive_poses) {
             return wrong("drive_poses", self.drive_poses.to_string(), "2 to 256");
         }
         let has_no_keys = self.clips.is_empty() && self.drive.has_keys();
         if has_no_keys && self.helpers.saturating_add(self.correctives) > 0 {
-            let found = format!("{} and {} without clips", self.helpers, self.correctives);
+            let found = format!(
+                "{} helpers and {} correctives without clips",
+                self.helpers, self.correctives
+            );
             return wrong(
                 "helpers and correctives",
                 found,
-                "clips, which have their keys, or to be driven by the pose alone",
+                "clips to store their keys, or drivers by pose only",
             );
         }
         Ok(())
@@ -190,7 +199,7 @@ impl SkinRequest {
         }
     }
 
-    /// What is fitted, and what is held out.
+    /// The samples to fit and to hold out.
     fn collected(
         &self,
         portable: &Portable,
@@ -218,24 +227,25 @@ impl SkinRequest {
     }
 }
 
-/// What a bake came to.
+/// Result of a skin bake.
 #[derive(Clone, Debug)]
 pub struct SkinBake {
-    /// Numbers, measured on the file as it was written.
+    /// Numbers, measured on the written file.
     pub report: SkinReport,
-    /// The worst moment of each clip, for pictures.
+    /// The worst frame of each clip, for images.
     pub moments: Vec<SkinMoment>,
     /// Triangles of the baked vertices.
     pub triangles: Vec<[u32; 3]>,
-    /// Root mean square of each baked vertex over all samples, metres.
+    /// Root mean square error of each baked vertex over all samples, metres.
     pub of_vertex: Vec<f64>,
-    /// Meshes of the character and which of the baked vertices are theirs.
+    /// Meshes of the character and their ranges of baked vertices.
     places: Vec<(usize, std::ops::Range<usize>)>,
     edit: crate::io::gltf_write::SkinEdit,
 }
 
-/// Plays the graph over all that `request` names, fits the character's skins to it, and writes the character with them to `out`, a GLB file. `player` plays the
-/// character of `portable`. What is reported was measured on the bytes of the file, read back before it appears.
+/// Plays the graph over all frames of `request`, fits the character's skins to it, and writes the character to the GLB
+/// file `out`. `player` plays the character of `portable`. The report is measured on the bytes of the file, read back
+/// before it appears.
 ///
 /// # Errors
 /// [`SkinBakeError`]; no file appears then.
@@ -289,7 +299,7 @@ pub fn bake_skin(
     if (watch.is_cancelled)() {
         return Err(SkinError::Cancelled.into());
     }
-    // As the file will be, before it appears.
+    // As in the final file, before it appears.
     let file = read_gltf_bytes(bytes.clone(), None, &name_of(out))?;
     let mut baking = Baking::new(portable, &file, player.fps())?;
     let mut found = baking.measured(&collected, false, watch)?;
@@ -344,7 +354,7 @@ fn steps(fit: &SkinFit) -> Vec<(String, f64)> {
     steps.map(|s| (s.what.to_owned(), s.rms * 1e3)).collect()
 }
 
-/// What the file calls helpers, whose names were made unique, and targets.
+/// Names of helpers (which were made unique) and targets in the file.
 fn names_in(
     portable: &Portable,
     bytes: &[u8],
@@ -363,7 +373,7 @@ fn names_in(
     })
 }
 
-/// The worst moment of each group.
+/// The worst frame of each group.
 fn moments(
     baking: &Baking<'_>,
     collected: &Collected,
@@ -374,7 +384,7 @@ fn moments(
     let of_group = |(k, (group, clip)): (usize, (&SampleGroup, &SkinClipReport))| {
         let sample = found.plain.groups[k].sample.max(group.samples.start);
         Ok(SkinMoment {
-            title: format!("{}, worst moment ({:.3} s)", clip.name, clip.worst_secs),
+            title: format!("{}, worst frame ({:.3} s)", clip.name, clip.worst_secs),
             source: shown_by_rows(&problem, problem.authored, sample),
             graph: problem.samples.positions(sample).to_vec(),
             file: baking.look(collected, |shown| shown.shown(&problem, sample))?,
@@ -383,10 +393,10 @@ fn moments(
     groups.enumerate().map(of_group).collect()
 }
 
-/// Compares what a baked file shows with the graph once more: nothing of the fit takes part.
+/// Compares a baked file with the graph, independent of the fit.
 ///
 /// # Errors
-/// [`SkinBakeError`]; [`SkinError::File`] where the file has other meshes or clips.
+/// [`SkinBakeError`]; [`SkinError::File`] if the file has other meshes or clips.
 pub fn measure_skin(
     portable: &Portable,
     player: &mut Player,
@@ -404,7 +414,7 @@ pub fn measure_skin(
     Ok(clips)
 }
 
-/// Writes the baked character once more, its vertices coloured by how far off they are: from zero to the largest, without materials.
+/// Writes the baked character with vertices coloured by their error, from zero to the largest, without materials.
 ///
 /// # Errors
 /// [`SkinBakeError::Io`].
@@ -423,7 +433,7 @@ pub fn write_colored(
             changed.colors = own;
             continue;
         }
-        // One that shows the same as before keeps its weights.
+        // A mesh with unchanged results keeps its weights.
         let Some(influences) = asset.meshes[*mesh].influences.clone() else {
             continue;
         };
@@ -441,7 +451,7 @@ pub fn write_colored(
     Ok(crate::io::write_bytes(out, &bytes)?)
 }
 
-/// Weights of the method, over all baked vertices.
+/// Weights of the method for all baked vertices.
 fn weights_of(
     portable: &Portable,
     collected: &Collected,
@@ -479,7 +489,7 @@ fn weights_of(
     Ok(WeightMethod::Given(all))
 }
 
-/// Targets for what is left: that of the samples that say most about it, made better against all samples.
+/// Targets for the remaining error: from the samples with the largest error, then optimised over all samples.
 fn correctives(
     problem: &SkinProblem<'_>,
     fit: &SkinFit,
@@ -495,7 +505,7 @@ fn correctives(
     }
     let (most, least) = (request.correctives, request.tolerance);
     let targets = match request.drive.has_graph() {
-        // What follows the pose follows few joints.
+        // Correctives that follow the pose depend on few joints.
         true => local_targets(problem, fit, most, least, watch)?,
         false => {
             let extremes = extreme_samples(problem, fit, most, least / 10.0);
@@ -525,7 +535,7 @@ fn target_vertices(correctives: &Correctives) -> usize {
     all.len()
 }
 
-/// What a written file calls helpers, which come behind the nodes that it had: names were made unique.
+/// Names of helpers in a written file, which follow the existing nodes. Names were made unique.
 fn helpers_in<'a>(
     portable: &Portable,
     file: &'a GltfFile,
@@ -536,7 +546,7 @@ fn helpers_in<'a>(
     (first..first + count).map(move |n| nodes[n]["name"].as_str().unwrap_or_default())
 }
 
-/// Helpers and their parents as they are in the file.
+/// Names of helpers and their parents in the file.
 fn helper_names(
     portable: &Portable,
     file: &GltfFile,

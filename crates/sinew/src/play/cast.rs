@@ -1,4 +1,4 @@
-//! The characters that a plan plays with: what its inputs are bound to, and their poses.
+//! The characters of a plan, the bindings of its inputs, and the poses.
 
 use super::followers::{Skin, with_followers};
 use super::unread::{self, PosesRead};
@@ -13,30 +13,31 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Characters, what each input of a plan takes from them, and a pose of each.
+/// Characters, the binding of each input of a plan, and one pose per character.
 ///
-/// A clone shares characters and bindings and has poses of its own: one for each player of the same graph.
+/// A clone shares characters and bindings, but has its own poses. Use one clone per player of the same graph.
 #[derive(Clone, Debug)]
 pub struct Cast {
-    /// The main character first.
+    /// The main character is first.
     characters: Vec<Arc<Character>>,
     /// Character of each input.
     of_input: Vec<usize>,
     bindings: Vec<InputBinding>,
-    /// One a character.
+    /// One pose per character.
     poses: Vec<Pose>,
 }
 
 impl Cast {
-    /// Collects what the inputs of `plan` take: from the main character, or from the files that they name, in
-    /// `folders` (those of the document). A file that several inputs name is loaded once.
+    /// Collects the data of all inputs of `plan`: from the main character, or from files that the inputs refer to, in
+    /// `folders` (those of the document). A file that several inputs use is loaded once.
     ///
-    /// Meshes and strands of files that have names of joints only (TressFX's) are bound to the joints of the main character, those of inputs
-    /// with `joints` to those of that pose.
+    /// Meshes and strands of files that only contain joint names (TressFX) are bound to the joints of the main
+    /// character. Inputs with `joints` are bound to the joints of that pose.
     ///
     /// # Errors
-    /// [`PlayError::Io`] where a file cannot be read or lies elsewhere, [`PlayError::Selection`] where an input selects no mesh, [`PlayError::Joints`] where joints are missing,
-    /// [`PlayError::NoManifest`] where an input for a vertex animation names no file, [`PlayError::Sequence`] where one for a mesh names a sequence.
+    /// [`PlayError::Io`] if a file cannot be read or is outside the allowed folders; [`PlayError::Selection`] if an
+    /// input selects no mesh; [`PlayError::Joints`] if joints are missing; [`PlayError::NoManifest`] if an input for a
+    /// vertex animation has no file; [`PlayError::Sequence`] if the file of a mesh input is a sequence.
     pub fn assemble(
         main: Arc<Character>,
         plan: &Plan,
@@ -45,10 +46,10 @@ impl Cast {
         Self::assemble_with(main, plan, folders, &[])
     }
 
-    /// As [`Self::assemble`], with files of the caller's, relative to the working folder, for the inputs of those names.
+    /// As [`Self::assemble`], with files for inputs by name. Paths are relative to the working folder.
     ///
     /// # Errors
-    /// As [`Self::assemble`]; [`PlayError::NoInput`] where the plan has no such input.
+    /// As [`Self::assemble`]; [`PlayError::NoInput`] if the plan has no such input.
     pub fn assemble_with(
         main: Arc<Character>,
         plan: &Plan,
@@ -96,13 +97,13 @@ impl Cast {
         Ok(out)
     }
 
-    /// The character whose joints a mesh input is bound to, where they are not those of its own.
+    /// The character whose joints a mesh input is bound to, if it is another character.
     fn joints_of(&self, plan: &Plan, input: &InputDecl, own: usize) -> Option<&Character> {
         let index = self.rig_of(plan, input, own);
         (index != own).then(|| self.characters[index].as_ref())
     }
 
-    /// The character whose joints an input is bound to; `own` is the one that it is taken from.
+    /// The character whose joints an input is bound to; `own` is the character of its mesh.
     fn rig_of(&self, plan: &Plan, input: &InputDecl, own: usize) -> usize {
         match &input.joints {
             Some(pose) => {
@@ -114,7 +115,7 @@ impl Cast {
         }
     }
 
-    /// What followers of an input grow on: the mesh input that it names, otherwise all of them.
+    /// The skin of follower roots of an input: the mesh input that it refers to, else all mesh inputs.
     fn skin_of(&self, plan: &Plan, input: usize) -> Result<Option<Skin>, PlayError> {
         let hair = &plan.inputs()[input];
         let Some(followers) = &hair.followers else {
@@ -132,7 +133,7 @@ impl Cast {
             positions.extend_from_slice(&mesh.positions);
             let own = mesh.topology.triangles().iter();
             triangles.extend(own.map(|t| t.map(|v| first + v)));
-            // Of weights on other joints nothing is known.
+            // Weights on other joints are unknown.
             let is_own = character == rig && self.rig_of(plan, input, character) == rig;
             let influences = mesh.influences.as_ref().filter(|_| is_own);
             let row = |v| influences.map_or_else(Vec::new, |i| i.row(v).collect());
@@ -152,8 +153,8 @@ impl Cast {
         Ok(self.characters.len() - 1)
     }
 
-    /// Binds a plan, the one that this was assembled for, on the threads of the pool that this is called from.
-    /// `parameters` are set before setup, by name.
+    /// Binds the plan that this cast was assembled for, with the threads of the current pool. Sets `parameters` by name
+    /// before setup.
     ///
     /// # Errors
     /// [`PlayError::Bind`].
@@ -165,10 +166,10 @@ impl Cast {
         self.bind_with(plan, parameters, Par::Rayon)
     }
 
-    /// As [`Self::bind`], with options: who follows it and may stop it, say.
+    /// As [`Self::bind`], with options, such as a watch that receives progress and can stop it.
     ///
     /// # Errors
-    /// [`PlayError::Bind`]; with [`BindError::Stopped`](crate::graph::BindError::Stopped) in it where whoever follows wants no more.
+    /// [`PlayError::Bind`]; with [`BindError::Stopped`](crate::graph::BindError::Stopped) if the watch stopped it.
     pub fn bind_with<'o>(
         &self,
         plan: &Arc<Plan>,
@@ -179,8 +180,8 @@ impl Cast {
         Ok(Arc::new(graph))
     }
 
-    /// Poses every character at `time_secs`: the main one by `clip` (without one its first), others by their clip of that name or
-    /// their first. A character without clips is at rest. Allocates nothing.
+    /// Poses all characters at `time_secs`. The main character uses `clip`, or its first clip without a name. Others
+    /// use their clip of the same name, or their first. A character without clips stays at rest. Does not allocate.
     pub fn pose(&mut self, clip: Option<&str>, time_secs: f64) {
         for (i, (c, pose)) in self.characters.iter().zip(&mut self.poses).enumerate() {
             let first = || (i > 0).then(|| c.asset.find_clip(None)).flatten();
@@ -189,7 +190,7 @@ impl Cast {
         }
     }
 
-    /// Poses the main character so, in place of what [`Self::pose`] made of it; one of another rig stays away.
+    /// Replaces the pose of the main character. Ignores a pose of another rig.
     pub fn set_main_pose(&mut self, pose: &Pose) {
         if let Some(own) = self.poses.first_mut()
             && own.locals.len() == pose.locals.len()
@@ -203,23 +204,23 @@ impl Cast {
         &self.characters
     }
 
-    /// The character that all inputs take that name no file.
+    /// The character of all inputs without a file.
     pub fn main(&self) -> &Arc<Character> {
         // There is always one.
         &self.characters[0]
     }
 
-    /// Characters that the plan's inputs named and that were loaded for them.
+    /// Characters that were loaded for inputs with a file.
     pub fn loaded(&self) -> &[Arc<Character>] {
         self.characters.get(1..).unwrap_or_default()
     }
 
-    /// The character that an input of the plan takes, by index; `None` where there is no such input.
+    /// The character of an input of the plan, by index; `None` if the index is out of range.
     pub fn character_of_input(&self, input: usize) -> Option<&Arc<Character>> {
         self.characters.get(*self.of_input.get(input)?)
     }
 
-    /// The character that a mesh came from: the one of the first mesh input with the same topology, the main one where none has.
+    /// The character of a mesh: that of the first mesh input with the same topology, else the main one.
     pub fn character_of_mesh(&self, mesh: &Mesh) -> &Arc<Character> {
         let is_it = |binding: &InputBinding| match binding {
             InputBinding::Mesh(bound) => Arc::ptr_eq(&bound.topology, &mesh.topology),
@@ -232,7 +233,8 @@ impl Cast {
         found.unwrap_or_else(|| self.main())
     }
 
-    /// What the clips of the characters animate and no node of `plan`, the one that this was assembled for, reads, with the file it is in.
+    /// Warnings about data that clips animate but no node of `plan` reads, with the file. `plan` is the one that this
+    /// cast was assembled for.
     pub fn unread(&self, plan: &Plan) -> Vec<Warning> {
         let read = PosesRead::of(plan);
         let of = |(index, character): (usize, &Arc<Character>)| {
@@ -252,12 +254,12 @@ impl Cast {
         self.characters.iter().enumerate().flat_map(of).collect()
     }
 
-    /// What each input of the plan is bound to, in document order.
+    /// Binding of each input of the plan, in document order.
     pub fn bindings(&self) -> &[InputBinding] {
         &self.bindings
     }
 
-    /// Pose of each character, as [`Self::pose`] left them; at rest before that.
+    /// Pose of each character from the last [`Self::pose`]; at rest before the first.
     pub fn poses(&self) -> &[Pose] {
         &self.poses
     }
@@ -271,13 +273,13 @@ impl Cast {
         })
     }
 
-    /// Those of [`Self::posed_inputs`] whose pose is not the main character's.
+    /// Those of [`Self::posed_inputs`] that do not use the main character.
     pub(super) fn other_posed_inputs(&self) -> impl Iterator<Item = (usize, &Pose)> {
         self.posed_inputs().filter(|(i, _)| self.of_input[*i] > 0)
     }
 }
 
-/// Vertex animations by the path of their manifest, so that each is read once.
+/// Vertex animations by manifest path. Each is read once.
 #[derive(Default)]
 struct Animations(Vec<(PathBuf, Arc<VertexAnimation>)>);
 
@@ -303,7 +305,7 @@ fn no_manifest(input: &InputDecl) -> PlayError {
     }
 }
 
-/// A sequence has a mesh for each frame; inputs take one for all.
+/// Rejects sequences: an input takes one mesh for all frames.
 fn check_single(input: &InputDecl, character: &Character) -> Result<(), PlayError> {
     match &character.asset.sequence {
         Some(sequence) if matches!(input.ty, InputType::Mesh | InputType::Strands) => {
@@ -328,11 +330,11 @@ fn check_names(plan: &Plan, files: &[(String, PathBuf)]) -> Result<(), PlayError
     }
 }
 
-/// What an input takes from others.
+/// Data that an input takes from other inputs.
 struct Around<'a> {
-    /// The character whose joints take the place of the own ones.
+    /// The character whose joints replace the input's own joints.
     joints: Option<&'a Character>,
-    /// What followers grow on.
+    /// The skin of follower roots.
     skin: Option<Skin>,
 }
 
@@ -368,7 +370,7 @@ fn binding(
     Ok(InputBinding::Mesh(Arc::new(mesh)))
 }
 
-/// Gives strands the attribute that writers take for their thickness.
+/// Gives strands the thickness attribute that writers use.
 fn set_thickness(mesh: &mut Mesh, Thickness { root, tip }: &Thickness) {
     if let Some(strands) = mesh.topology.strands() {
         let profile = thickness_profile(strands, &mesh.positions, *root as f32, *tip as f32);
@@ -377,7 +379,7 @@ fn set_thickness(mesh: &mut Mesh, Thickness { root, tip }: &Thickness) {
     }
 }
 
-/// Weights on the joints of another character, found by the names of their nodes; of several joints on one node the first.
+/// Maps weights to the joints of another character by node names. If several joints share a node, uses the first.
 fn on_joints(
     influences: &Influences,
     input: &InputDecl,

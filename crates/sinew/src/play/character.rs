@@ -1,23 +1,24 @@
-//! Characters: the asset and the document it came from.
+//! Characters: an asset and its document.
 
 use super::PlayError;
 use crate::geom::Asset;
 use crate::io::{GltfSource, read_any};
 use std::path::{Path, PathBuf};
 
-/// A file's meshes, rig and clips. Does not change once it is loaded; keep it in an [`Arc`](std::sync::Arc) and play it as often as needed.
+/// Meshes, rig and clips of a file. Immutable after loading: keep it in an [`Arc`](std::sync::Arc) and share it among
+/// players.
 #[derive(Clone, Debug)]
 pub struct Character {
-    /// Where it was read from; the asset's name where it comes from no file.
+    /// Path of the file, or the asset's name if it has no file.
     pub path: PathBuf,
-    /// What the file holds. Its `warnings` say what was repaired; showing them is up to the caller.
+    /// Content of the file. Its `warnings` list repairs; the caller shows them.
     pub asset: Asset,
-    /// The rest of a glTF file: materials, textures and images, for writers.
+    /// The rest of a glTF file, for writers: materials, textures and images.
     pub source: Option<GltfSource>,
 }
 
 impl Character {
-    /// Reads GLB, glTF, OBJ or PLY, or a sequence, as [`read_any`] does.
+    /// Reads GLB, glTF, OBJ, PLY or a sequence, as [`read_any`].
     ///
     /// # Errors
     /// [`PlayError::Io`].
@@ -30,7 +31,7 @@ impl Character {
         })
     }
 
-    /// A character that was made, not read; its path is the asset's name.
+    /// A character that was not read from a file. Its path is the asset's name.
     pub fn from_asset(asset: Asset) -> Self {
         Self {
             path: asset.name.clone().into(),
@@ -39,10 +40,10 @@ impl Character {
         }
     }
 
-    /// The clip to play: the one of that name; without a name the first, `None` where there is none.
+    /// The clip with a name; without a name, the first clip, or `None` without clips.
     ///
     /// # Errors
-    /// [`PlayError::NoClip`] lists the names there are.
+    /// [`PlayError::NoClip`] with the existing names.
     pub fn find_clip_name(&self, name: Option<&str>) -> Result<Option<String>, PlayError> {
         let found = self.asset.find_clip(name).map(|c| c.name.clone());
         match (found, name) {

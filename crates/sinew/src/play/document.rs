@@ -1,4 +1,4 @@
-//! Graph documents: from files, from characters, or made for a character.
+//! Graph documents: from files, from characters, or generated for a character.
 
 use super::{Character, PlayError};
 use crate::geom::{Asset, Mesh};
@@ -6,22 +6,22 @@ use crate::graph::{Diagnostics, GraphSource, GraphText, Plan, compile};
 use crate::io::{Folders, read_text};
 use std::path::Path;
 
-/// A graph document and where the files lie that it names.
+/// A graph document and the folders of its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// How it is called in messages: its path, where it is a file.
+    /// Name for messages: the path of a file.
     pub name: String,
-    /// The document, JSON with comments.
+    /// The document: JSON with comments.
     pub text: String,
-    /// Folder that names of files in it (nested graphs, kernels, characters) are relative to and stay in, and others that they may lie in.
+    /// Folder that paths in it (nested graphs, kernels, characters) are relative to, and other allowed folders.
     pub folders: Folders,
-    /// Whether hardware may run custom kernels of the graph. One that came within its character is not trusted, any other is; devices in
-    /// software run all.
+    /// Allows hardware GPUs to run custom kernels of the graph. False for a graph embedded in its character, true for
+    /// others. Software GPUs run all kernels.
     pub trusted: bool,
 }
 
 impl Document {
-    /// Reads a document; names in it are relative to its folder and stay in it.
+    /// Reads a document. Paths in it are relative to its folder and must stay inside it.
     ///
     /// # Errors
     /// [`PlayError::Io`].
@@ -34,7 +34,7 @@ impl Document {
         ))
     }
 
-    /// A document that is at hand.
+    /// A document from text.
     pub fn from_text(
         name: impl Into<String>,
         text: impl Into<String>,
@@ -48,7 +48,7 @@ impl Document {
         }
     }
 
-    /// The graph that travels in the character's file; `None` where there is none.
+    /// The graph embedded in the character's file; `None` without one.
     pub fn embedded(character: &Character) -> Option<Self> {
         let text = character.asset.graph.as_ref()?;
         let name = format!("{} (embedded graph)", character.path.display());
@@ -59,31 +59,31 @@ impl Document {
         })
     }
 
-    /// The graph that travels in the character's file, else the one of [`Self::default_of`].
+    /// The graph embedded in the character's file, else that of [`Self::default_of`].
     pub fn of_character(character: &Character) -> Self {
         Self::embedded(character).unwrap_or_else(|| Self::default_of(character))
     }
 
-    /// The graph of what the character has: morph targets, then linear skinning, as output `body`; strands that follow
-    /// their joints, as output `hair`. A mesh with neither passes unchanged. Normals and tangents are made anew.
+    /// A default graph for the character: morph targets, then linear skinning, as output `body`; strands that follow
+    /// their joints, as output `hair`. A mesh with neither passes unchanged. Normals and tangents are recomputed.
     ///
-    /// All meshes are one input, so that skinning needs joint weights on every mesh. Morph targets need weights in the
-    /// rig; those that a pose has no weight for stay out.
+    /// All meshes are one input. Thus skinning needs joint weights on every mesh. Morph targets need weights in the
+    /// rig; targets without a weight in poses are ignored.
     pub fn default_of(character: &Character) -> Self {
         let text = Shape::of(&character.asset).default_text();
         let name = format!("{} (default graph)", character.path.display());
         Self::from_text(name, text, Folders::of_file(&character.path))
     }
 
-    /// A commented graph to start from, made for the character: as [`Self::default_of`], with a delta mush after the skinning of meshes whose joints
-    /// share vertices. Delta mush smooths morph targets, too; where there are any its parameter `blend` is 0.
+    /// A commented starter graph for the character: [`Self::default_of`], with a delta mush after skinning if joints
+    /// share vertices. Delta mush also smooths morph targets; if the character has some, its parameter `blend` is 0.
     pub fn starter_for(character: &Character) -> Self {
         let shape = Shape::of(&character.asset);
         let text = shape.starter_text(if shape.is_morphed { "0.0" } else { "1.0" });
         Self::from_text("starter", text, Folders::of_file(&character.path))
     }
 
-    /// The same for a character that is not known: a mesh with a skin, and morph targets where it has some.
+    /// A starter graph for an unknown character: a mesh with a skin, and morph targets if it has some.
     pub fn starter() -> Self {
         let shape = Shape {
             has_mesh: true,
@@ -95,10 +95,10 @@ impl Document {
         Self::from_text("starter", shape.starter_text("1.0"), "")
     }
 
-    /// Checks and compiles it, with the graphs and kernels in files that it names.
+    /// Checks and compiles the document, with the graphs and kernels that it refers to.
     ///
     /// # Errors
-    /// Every problem found, each with its place and what would be right.
+    /// All problems, each with its location and the expected content.
     pub fn compile(&self) -> Result<Plan, Diagnostics> {
         let mut plan = compile(&self.name, &self.text, &Files { root: self })?;
         if !self.trusted {
@@ -108,16 +108,16 @@ impl Document {
     }
 }
 
-/// What there is for a graph to move.
+/// Data of a character that a graph can deform.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shape {
     has_mesh: bool,
     is_morphed: bool,
     is_skinned: bool,
-    /// A vertex of a mesh has weight on several joints; a mesh without a skin follows its node alone.
+    /// True if a vertex has weight on several joints. A mesh without a skin only follows its node.
     is_blended: bool,
     has_strands: bool,
-    /// Strands follow joints.
+    /// True if strands follow joints.
     strands_follow: bool,
 }
 
@@ -133,7 +133,7 @@ impl Shape {
         }
     }
 
-    /// The inputs of a document, its nodes and its outputs. `mush`: with a delta mush after skinning.
+    /// Inputs, nodes and outputs of a document. `mush` adds a delta mush after skinning.
     fn members(&self, mush: bool) -> [Vec<String>; 3] {
         let mut nodes = Vec::new();
         let mut body = "body";
@@ -194,7 +194,7 @@ impl Shape {
         format!(
             r#"{{
   "sinew": "1.0",
-  "description": "What engines do by default: morph targets and linear skinning, where there are any.",
+  "description": "Default of engines: morph targets and linear skinning, if the character has them.",
   "inputs": {{ {inputs} }},
   "nodes": {{ {nodes} }},
   "outputs": {{ {outputs} }}
@@ -202,14 +202,14 @@ impl Shape {
         )
     }
 
-    /// `blend`: the default of the delta mush.
+    /// `blend`: default of the delta mush.
     fn starter_text(&self, blend: &str) -> String {
         let [inputs, nodes, outputs] = self.members(true).map(|m| m.join(",\n    "));
         let parameters = if self.is_skinned && self.is_blended {
             format!(
                 r#"
-  // What may be set from outside: sinew run ... --set blend=0.5
-  // Delta mush smooths what comes in, the shapes of morph targets, too: blend 0 keeps them.
+  // Parameters. Set them with: sinew run ... --set blend=0.5
+  // Delta mush also smooths the shapes of morph targets. Blend 0 keeps them.
   "parameters": {{
     "blend": {{ "type": "float", "default": {blend}, "min": 0.0, "max": 1.0, "doc": "0 is plain skinning, 1 is full delta mush" }}
   }},
@@ -225,18 +225,18 @@ impl Shape {
         };
         format!(
             r#"{{
-  // A Sinew graph: what happens to a character, frame by frame. Comments and trailing commas are fine.
+  // A Sinew graph deforms a character in each frame. Comments and trailing commas are allowed.
   "sinew": "1.0",
 
-  // What comes in. "select" narrows a mesh input to some meshes of the file: "select": "Body*".
+  // Inputs. "select" limits a mesh input to some meshes of the file: "select": "Body*".
   "inputs": {{
     {inputs}
   }},
 {parameters}
-  // The steps. `sinew nodes` lists all kinds, `sinew nodes delta_mush` describes one.
+  // Nodes. `sinew nodes` lists all types, `sinew nodes delta_mush` describes one.
   "nodes": {{{nodes}}},
 
-  // What goes out; each mesh output becomes a mesh of the written file.
+  // Outputs. Each mesh output becomes a mesh of the written file.
   "outputs": {{
     {outputs}
   }}
@@ -246,25 +246,25 @@ impl Shape {
     }
 }
 
-/// Whether several joints share a vertex.
+/// True if several joints share a vertex.
 fn is_blended(mesh: &Mesh) -> bool {
     let influences = mesh.influences.as_ref();
     influences.is_some_and(|i| i.max_per_vertex() > 1)
 }
 
-/// Whether node `skin` can bind: merged meshes keep joint weights only where all have them.
+/// True if node `skin` can bind: merged meshes keep joint weights only if all have them.
 fn is_skinned(asset: &Asset) -> bool {
     follow_joints(asset, &asset.meshes)
 }
 
 fn follow_joints(asset: &Asset, meshes: &[Mesh]) -> bool {
     let all_bound = meshes.iter().all(|m| m.influences.is_some());
-    // Joints that are names alone are nowhere.
+    // Joints that are only names have no position.
     let has_joints = !asset.rig.joints().is_empty() && !asset.joints_are_names;
     all_bound && !meshes.is_empty() && has_joints
 }
 
-/// Whether node `morph` can bind: there are targets, and poses have a weight for each.
+/// True if node `morph` can bind: there are targets, and poses have a weight for each.
 fn is_morphed(asset: &Asset) -> bool {
     let weights = asset.rig.morph_weight_count();
     let indices = |m: &Mesh| {
@@ -276,7 +276,8 @@ fn is_morphed(asset: &Asset) -> bool {
     last.is_some_and(|last| last < weights)
 }
 
-/// Graphs in files: names are relative to the document that holds them, the root's to its folder, and all stay in the root's.
+/// Graphs in files. Paths are relative to the document that contains them, and must be in the folders of the root
+/// document.
 struct Files<'a> {
     root: &'a Document,
 }

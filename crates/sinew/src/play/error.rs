@@ -1,4 +1,4 @@
-//! What can go wrong on the way from files to frames.
+//! Errors of loading, binding and playing.
 
 use super::values::ValuesError;
 use crate::deform::hair_sim::FollowersError;
@@ -8,26 +8,26 @@ use crate::graph::{BindError, ParameterError, StateError, UpdateError};
 use crate::io::IoError;
 use std::path::PathBuf;
 
-/// Why a player's state could not be saved or brought back.
+/// Error of saving or restoring a player's state.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StateFault {
-    /// There is nothing to save yet.
-    #[error("no frame has been evaluated, so that there is no state to save")]
+    /// No frame was evaluated yet.
+    #[error("no frame has been evaluated yet; there is no state to save")]
     NoFrame,
-    /// The bytes are something else.
-    #[error("this is not the saved state of a run")]
+    /// The bytes are not a saved state.
+    #[error("this is not a saved state of Sinew")]
     Format,
-    /// It does not belong here, or is damaged.
+    /// The state does not match this graph, or is damaged.
     #[error(transparent)]
     Instance(#[from] StateError),
-    /// The graphics device failed.
+    /// GPU error.
     #[cfg(feature = "gpu")]
     #[error(transparent)]
     Device(crate::gpu::GpuError),
 }
 
-/// One error for a state that does not fit, whichever device refused it.
+/// One error for a state that does not match, on the CPU and the GPU.
 #[cfg(feature = "gpu")]
 impl From<crate::gpu::GpuError> for StateFault {
     fn from(error: crate::gpu::GpuError) -> Self {
@@ -38,7 +38,7 @@ impl From<crate::gpu::GpuError> for StateFault {
     }
 }
 
-/// Why a character could not be loaded, bound or played.
+/// Error of loading, binding or playing a character.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlayError {
@@ -51,32 +51,32 @@ pub enum PlayError {
     /// A file was given for an input that the graph does not have.
     #[error("the graph has no input '{name}'; it has {}", listed(.known))]
     NoInput {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// The names there are.
+        /// The existing names.
         known: Vec<String>,
     },
-    /// A mesh input takes one mesh for all frames, not another one in each.
+    /// The file of a mesh input is a sequence. A mesh input takes one mesh for all frames.
     #[error(
-        "input '{input}' takes one mesh, {} is a sequence of {frames} frames: give it one of them; `sinew bake vat` takes all", .file.display()
+        "input '{input}' takes one mesh, but {} is a sequence of {frames} frames; use one file of it, or bake all with `sinew bake vat`", .file.display()
     )]
     Sequence {
         /// Name of the input.
         input: String,
         /// The folder or the pattern.
         file: PathBuf,
-        /// Meshes there are.
+        /// Number of frames.
         frames: usize,
     },
-    /// An input for a vertex animation names no file, and no character holds one.
+    /// An input for a vertex animation has no file, and no character contains one.
     #[error(
-        "input '{input}' takes a vertex animation: give it the \"file\" of a manifest (NAME.vat.json)"
+        "input '{input}' takes a vertex animation; set its \"file\" to a manifest (NAME.vat.json)"
     )]
     NoManifest {
         /// Name of the input.
         input: String,
     },
-    /// A mesh or strands of one file are to follow the joints of another, which lacks some of them.
+    /// A mesh or strands of one file follow the joints of another character, which lacks some of them.
     #[error(
         "input '{input}': {} follows joints that {} does not have: {}", .file.display(), .character.display(), listed(.missing)
     )]
@@ -85,12 +85,12 @@ pub enum PlayError {
         input: String,
         /// File of the mesh or strands.
         file: PathBuf,
-        /// Names of joints with weights that are not there.
+        /// Names of missing joints with weights.
         missing: Vec<String>,
         /// File of the character with the joints.
         character: PathBuf,
     },
-    /// Followers could not be placed beside guides.
+    /// Followers could not be created.
     #[error("input '{input}': {source}")]
     Followers {
         /// Name of the input.
@@ -98,20 +98,20 @@ pub enum PlayError {
         /// What was found and expected.
         source: FollowersError,
     },
-    /// A state could not be saved or brought back.
+    /// A state could not be saved or restored.
     #[error(transparent)]
     State(#[from] StateFault),
-    /// The character has no clip of that name.
+    /// The character has no clip with this name.
     #[error("{} has no clip '{name}'; {}", .character.display(), instead_of(name, .known.iter().map(String::as_str)))]
     NoClip {
         /// File of the character.
         character: PathBuf,
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// The names there are.
+        /// The existing names.
         known: Vec<String>,
     },
-    /// A parameter cannot be set so.
+    /// The value of a parameter is invalid.
     #[error("{name}={text}: {source}")]
     Setting {
         /// Name of the parameter.
@@ -121,58 +121,58 @@ pub enum PlayError {
         /// What was found and expected.
         source: ParameterError,
     },
-    /// Numbers for a values input are missing or do not fit.
+    /// Values of a values input are missing or do not match.
     #[error(transparent)]
     Values(#[from] ValuesError),
-    /// Graph and characters do not fit each other, or the processor cannot run the graph ([`BindError::DeviceOnly`]).
+    /// Graph and characters do not match, or the CPU cannot run the graph ([`BindError::DeviceOnly`]).
     #[error(transparent)]
     Bind(#[from] BindError),
-    /// Frames cannot come that fast.
-    #[error("{found} frames a second, expected a number above 0")]
+    /// The frame rate is not above 0.
+    #[error("found {found} frames per second, expected a number above 0")]
     Fps {
-        /// What was asked for.
+        /// The requested frame rate.
         found: f64,
     },
-    /// A frame was not evaluated.
+    /// A frame could not be evaluated.
     #[error("frame {frame}: {source}")]
     Update {
-        /// Number of the frame.
+        /// Frame number.
         frame: i64,
-        /// Why.
+        /// The reason.
         source: RunError,
     },
-    /// A frame was evaluated, but a position in it is infinite or not a number.
+    /// An evaluated position is infinite or NaN.
     #[error(
-        "frame {frame}: vertex {vertex} of output '{output}' is not finite; check scales and parameters of the graph, and loops of its kernels that take too many turns"
+        "frame {frame}: vertex {vertex} of output '{output}' is not finite; check scales and parameters of the graph, and loops in its kernels with too many iterations"
     )]
     NotFinite {
-        /// Number of the frame.
+        /// Frame number.
         frame: i64,
         /// Name of the mesh output.
         output: String,
         /// The first such vertex.
         vertex: usize,
     },
-    /// The graphics device cannot run the graph, or failed.
+    /// The GPU cannot run the graph, or failed.
     #[cfg(feature = "gpu")]
     #[error(transparent)]
     Device(#[from] crate::gpu::GpuError),
 }
 
-/// Why a runner did not evaluate a frame.
+/// Error of a runner that evaluates a frame.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// What came with the frame does not fit what was bound, or a node failed.
+    /// Data of the frame does not match the bound graph, or a node failed.
     #[error(transparent)]
     Frame(#[from] UpdateError),
-    /// The graphics device failed.
+    /// GPU error.
     #[cfg(feature = "gpu")]
     #[error(transparent)]
     Device(crate::gpu::GpuError),
 }
 
-/// One error for a frame that does not fit, whichever device refused it.
+/// One error for a frame that does not match, on the CPU and the GPU.
 #[cfg(feature = "gpu")]
 impl From<crate::gpu::GpuError> for RunError {
     fn from(error: crate::gpu::GpuError) -> Self {

@@ -1,11 +1,11 @@
-//! Followers beside the guides of strands.
+//! Follower strands around the guides.
 
 use crate::deform::hair_sim::{FollowerSettings, FollowersError, RootSkin, place_followers};
 use crate::geom::{Attribute, Influences, Mesh, Strands, Topology};
 use crate::graph::Followers;
 use std::sync::Arc;
 
-/// The guides of a mesh of strands with followers beside them, on the skin where that is known; each has what its guide has.
+/// Adds followers to a mesh of guide strands, on the skin if it is known. Followers copy the attributes of their guide.
 pub(super) fn with_followers(
     mesh: &Mesh,
     followers: &Followers,
@@ -22,7 +22,7 @@ pub(super) fn with_followers(
     };
     let surface = skin.map(|s| &s.surface);
     let (all, positions) = place_followers(strands, &mesh.positions, &settings, surface)?;
-    // Each guide stands before its followers, which have as many vertices.
+    // Each guide comes before its followers, which have the same number of vertices.
     let each = followers.count + 1;
     let guides = strands.guide_strands().map(|s| strands.range(s));
     let from: Vec<usize> = guides
@@ -55,19 +55,19 @@ pub(super) fn with_followers(
     })
 }
 
-/// What followers grow on.
+/// The skin that follower roots are on.
 #[derive(Debug)]
 pub(super) struct Skin {
     pub(super) surface: RootSkin,
-    /// Joints and weights of its vertices; none where they are not those of the hair.
+    /// Joints and weights of its vertices; empty if they are not on the joints of the hair.
     pub(super) rows: Vec<Vec<(u32, f32)>>,
 }
 
-/// Roots that are no farther from the skin than this share of the disc are on it.
+/// Roots count as on the skin if they are no farther from it than this share of the disc.
 const ON_SKIN: f32 = 1e-3;
 
 impl Skin {
-    /// Weights of the skin at a point of it, where it has any.
+    /// Weights of the skin at a point, if it has any.
     fn row_at(&self, point: [f32; 3], limit: f32) -> Option<Vec<(u32, f32)>> {
         let (corners, shares) = self.surface.corners_at(point, limit)?;
         let mut row = Vec::new();
@@ -82,7 +82,7 @@ impl Skin {
     }
 }
 
-/// Of each strand its guide's, or those that `row` gives for a follower. `from`: the vertex of the guides that each vertex is made of.
+/// Influences of each strand: those of its guide, or of `row` for a follower. `from`: the guide vertex of each vertex.
 fn influences_of(
     own: &Influences,
     strands: &Strands,

@@ -1,4 +1,4 @@
-//! A character that plays: frame number in, outputs out.
+//! Plays a character: takes frame numbers, gives outputs.
 
 use super::runner::not_finite;
 use super::{Cast, FieldGrid, Output, PlayError, RunError, Runner, StateFault, Values};
@@ -8,7 +8,7 @@ use crate::graph::{BoundGraph, Frame, StateHome};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// A runner with all that its frames need: the cast, numbers for values inputs, a clip and its speed.
+/// A runner with the data of its frames: cast, values, clip and frame rate.
 #[derive(Debug)]
 pub struct Player {
     runner: Runner,
@@ -17,15 +17,16 @@ pub struct Player {
     clip: Option<String>,
     fps: f64,
     last: Option<Moment>,
-    /// Empty between frames; their memory is used again.
+    /// Empty between frames; keeps its memory.
     poses: Vec<(usize, &'static Pose)>,
     rows: Vec<(usize, &'static [f32])>,
 }
 
-/// What saved states begin with.
+/// First bytes of saved states.
 const STATE_MAGIC: &[u8; 8] = b"SNWPLAY1";
 
-/// Where a state of [`Player::save_state`] was saved and can go on; `None` where the bytes are no such state.
+/// The device (CPU or GPU) on which a state of [`Player::save_state`] was saved and can be restored; `None` if the
+/// bytes are not a state.
 pub fn state_home(state: &[u8]) -> Option<StateHome> {
     let (_, body) = state.strip_prefix(STATE_MAGIC)?.split_at_checked(16)?;
     StateHome::of(body)
@@ -38,11 +39,11 @@ struct Moment {
 }
 
 impl Player {
-    /// Plays `clip` of the main character, without a name its first. Frame n is at `n / fps` seconds. `cast` is the one that the
-    /// runner's graph was bound with, or a clone of it.
+    /// Plays `clip` of the main character; without a name, its first clip. Frame n is at `n / fps` seconds. `cast` must
+    /// be the one that the runner's graph was bound with, or a clone.
     ///
     /// # Errors
-    /// [`PlayError::NoClip`], [`PlayError::Values`] where a values input has no numbers, [`PlayError::Fps`].
+    /// [`PlayError::NoClip`]; [`PlayError::Values`] if a values input has no values; [`PlayError::Fps`].
     pub fn new(
         runner: Runner,
         cast: Cast,
@@ -69,26 +70,26 @@ impl Player {
     /// As [`Runner::read_fields`].
     ///
     /// # Errors
-    /// `PlayError::Device` where a graphics device failed.
+    /// `PlayError::Device` if the GPU failed.
     pub fn read_fields(&mut self) -> Result<Vec<(String, FieldGrid)>, PlayError> {
         self.runner.read_fields()
     }
 
-    /// Poses the cast and evaluates frame `number`, any one. The time since the frame before is that between their
-    /// numbers (less than zero where it goes back), zero for the first.
+    /// Poses the cast and evaluates frame `number`, which may be any number. The time step is the difference to the
+    /// previous frame (negative when going back), and 0 for the first frame.
     ///
-    /// On the processor positions are checked; on a graphics device nothing is waited for or brought back, so that
-    /// [`Self::read_outputs`] does that. Copies no mesh; from the second frame on it allocates nothing of its own.
+    /// On the CPU, positions are checked. On the GPU, this does not wait or read back; [`Self::read_outputs`] does.
+    /// Copies no mesh. Does not allocate from the second frame on.
     ///
     /// # Errors
-    /// [`PlayError::Update`], after which the frame before is still the last; [`PlayError::NotFinite`].
+    /// [`PlayError::Update`], after which the previous frame stays the last one; [`PlayError::NotFinite`].
     pub fn advance(&mut self, number: i64) -> Result<(), PlayError> {
         let time_secs = self.time_secs(number);
         self.cast.pose(self.clip.as_deref(), time_secs);
         self.evaluate_posed(number, time_secs)
     }
 
-    /// As [`Self::advance`], with the main character in a pose that no clip has.
+    /// As [`Self::advance`], with a given pose of the main character.
     ///
     /// # Errors
     /// As [`Self::advance`].
@@ -99,10 +100,11 @@ impl Player {
         self.evaluate_posed(number, time_secs)
     }
 
-    /// Plays another clip of the main character from the next frame on, which is a first one; nothing is bound anew.
+    /// Plays another clip of the main character from the next frame, which counts as a first frame. Does not bind
+    /// again.
     ///
     /// # Errors
-    /// [`PlayError::NoClip`], after which the clip is the one that it was.
+    /// [`PlayError::NoClip`]; the clip then stays the same.
     pub fn set_clip(&mut self, clip: Option<&str>) -> Result<(), PlayError> {
         self.clip = self.cast.main().find_clip_name(clip)?;
         self.restart();
@@ -125,12 +127,12 @@ impl Player {
         }
     }
 
-    /// Shows `number` as it is in play: [`Self::advance`] to that frame alone where no node remembers anything. A graph with solvers (hair)
-    /// plays all frames since the last one, or all from frame 0 on, which is the first one; going back, or to the last frame again, starts
-    /// anew. `before` is given the number of each frame before it is played, to stop there.
+    /// Evaluates frame `number` as in continuous playback. Without solvers, this is one [`Self::advance`]. A graph with
+    /// solvers (hair) plays all frames since the last one, or from frame 0. Going back, or to the last frame again,
+    /// starts again from frame 0. `before` gets the number of each frame before it is played, and can stop.
     ///
     /// # Errors
-    /// Those of [`Self::advance`] and of `before`.
+    /// Errors of [`Self::advance`] and of `before`.
     pub fn seek<E: From<PlayError>>(
         &mut self,
         number: i64,
@@ -175,18 +177,19 @@ impl Player {
         updated
     }
 
-    /// Makes the next frame a first one: no time has passed, solvers start anew, and the frame before equals it. Parameters that were
-    /// set stay.
+    /// Makes the next frame a first frame: the time step is 0, solvers start again, and the previous frame equals it.
+    /// Parameters stay as set.
     pub fn restart(&mut self) {
         self.runner.reset();
         self.last = None;
     }
 
-    /// What the frames to come depend on ([`crate::graph::Instance::save_state`]), with the last frame's number, for [`Self::restore_state`] of a
-    /// player that runs at the same place ([`state_home`]). Waits for a graphics device. Allocates.
+    /// Saves the state that later frames depend on ([`crate::graph::Instance::save_state`]), with the last frame
+    /// number. Restore it with [`Self::restore_state`] of a player on the same device ([`state_home`]). Waits for the
+    /// GPU. Allocates.
     ///
     /// # Errors
-    /// [`PlayError::State`] before the first frame, and where a graphics device failed.
+    /// [`PlayError::State`] before the first frame, and if the GPU failed.
     pub fn save_state(&self) -> Result<Vec<u8>, PlayError> {
         let last = self.last.ok_or(StateFault::NoFrame)?;
         let state = self.runner.save_state()?;
@@ -197,12 +200,12 @@ impl Player {
         Ok(out)
     }
 
-    /// Brings back what [`Self::save_state`] gave, of a player of the same graph and character: the next frame is what it would have been there. Gives the number
-    /// of the last frame before it.
+    /// Restores a state of [`Self::save_state`], from a player of the same graph and character. The next frame is the
+    /// same as in that player. Gives the number of the last frame before it.
     ///
     /// # Errors
-    /// [`PlayError::State`] where the bytes are no state, one of something else, or one that was saved on the processor and comes to a graphics
-    /// device, or the other way round.
+    /// [`PlayError::State`] if the bytes are not a state, belong to another graph, or were saved on the CPU and are
+    /// restored on the GPU or vice versa.
     pub fn restore_state(&mut self, bytes: &[u8]) -> Result<i64, PlayError> {
         let body = bytes.strip_prefix(STATE_MAGIC);
         let (number, body) = body
@@ -216,10 +219,10 @@ impl Player {
         Ok(number)
     }
 
-    /// Copies of all outputs of the last frame but poses, with their names, in document order. Waits for a graphics device.
+    /// Copies of all outputs of the last frame except poses, with names, in document order. Waits for the GPU.
     ///
     /// # Errors
-    /// [`PlayError::NotFinite`] as [`Self::advance`]; `PlayError::Device` where a graphics device failed.
+    /// [`PlayError::NotFinite`] as in [`Self::advance`]; `PlayError::Device` if the GPU failed.
     pub fn read_outputs(&mut self) -> Result<Vec<(String, Output)>, PlayError> {
         let outputs = self.runner.read_outputs()?;
         for (name, output) in &outputs {
@@ -235,27 +238,27 @@ impl Player {
         Ok(outputs)
     }
 
-    /// Where frames are evaluated; match on it to look at results without a copy.
+    /// The runner. Match on it to read results without a copy.
     pub fn runner(&self) -> &Runner {
         &self.runner
     }
 
-    /// The same, to set parameters and to read back from a device.
+    /// The runner, to set parameters and to read back from the GPU.
     pub fn runner_mut(&mut self) -> &mut Runner {
         &mut self.runner
     }
 
-    /// The graph that is played.
+    /// The played graph.
     pub fn graph(&self) -> &Arc<BoundGraph> {
         self.runner.graph()
     }
 
-    /// Characters, posed as in the last frame.
+    /// Characters in the pose of the last frame.
     pub fn cast(&self) -> &Cast {
         &self.cast
     }
 
-    /// Name of the main character's clip that is played; `None` where it has none.
+    /// Name of the main character's clip; `None` without clips.
     pub fn clip(&self) -> Option<&str> {
         self.clip.as_deref()
     }
@@ -265,19 +268,19 @@ impl Player {
         self.last.map(|l| l.number)
     }
 
-    /// Frames a second.
+    /// Frames per second.
     pub fn fps(&self) -> f64 {
         self.fps
     }
 
-    /// When a frame is, in seconds.
+    /// Time of a frame in seconds.
     pub fn time_secs(&self, number: i64) -> f64 {
         let number = number as f64;
         number / self.fps
     }
 }
 
-/// An empty list in the memory of another one, whose elements were borrowed from elsewhere: collecting works in place.
+/// An empty list that reuses the memory of a list with another lifetime: collecting works in place.
 fn emptied<'a, T: ?Sized>(mut list: Vec<(usize, &T)>) -> Vec<(usize, &'a T)> {
     list.clear();
     list.into_iter().map_while(|_| None).collect()

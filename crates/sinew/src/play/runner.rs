@@ -1,4 +1,4 @@
-//! Where frames are evaluated: on the processor or on a graphics device, with the same results up to rounding.
+//! Evaluates frames on the CPU or the GPU, with equal results up to rounding.
 
 use super::{PlayError, RunError, StateFault};
 use crate::deform::sdf::FieldWords;
@@ -10,42 +10,42 @@ use std::sync::Arc;
 #[cfg(feature = "gpu")]
 use crate::gpu::{Gpu, GpuError, GpuGraph, GpuInstances};
 
-/// One character at work, somewhere. Match on it to look at results where they are: borrowed slices of an [`Instance`], buffers of
+/// One character on the CPU or the GPU. Match on it to read results in place: slices of an [`Instance`], buffers of
 /// `GpuInstances`.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Runner {
-    /// On the processor.
+    /// On the CPU.
     Processor(Box<Instance>),
-    /// On a graphics device; a crowd of one.
+    /// On the GPU, as a crowd of one.
     #[cfg(feature = "gpu")]
     Graphics(Box<GpuInstances>),
 }
 
-/// An output of one frame, copied.
+/// A copied output of one frame.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
-    /// A mesh: metres, scene space, one element a vertex.
+    /// A mesh: metres, scene space, one element per vertex.
     Mesh(FrameData),
     /// A mask or values.
     Floats(Vec<f32>),
-    /// Line segments, metres, scene space.
+    /// Line segments: metres, scene space.
     Lines(Vec<Line>),
 }
 
-/// Signed distances on a grid. Fields of solids have none.
+/// Signed distances on a grid. Fields of solids have no grid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldGrid {
     /// Nodes along each axis.
     pub nodes: [u32; 3],
-    /// Distance of each node, metres, the third index fastest; NaN where there is none.
+    /// Distance at each node in metres, third index fastest; NaN where it is unknown.
     pub distances: Vec<f32>,
-    /// Where nodes are in the scene, metres: three rows, applied to `(i, j, k, 1)`.
+    /// Positions of nodes in scene space, metres: three rows, applied to `(i, j, k, 1)`.
     pub scene_from_node: [[f32; 4]; 3],
 }
 
 impl FieldGrid {
-    /// The grid that is in words; `None` where these are solids or nothing.
+    /// Reads the grid from words; `None` if they contain solids or nothing.
     fn read(words: &[u32]) -> Option<Self> {
         let FieldWords::Grid(view) = FieldWords::read(words) else {
             return None;
@@ -59,25 +59,25 @@ impl FieldGrid {
 }
 
 impl Runner {
-    /// A character on the processor.
+    /// A character on the CPU.
     ///
     /// # Errors
-    /// [`PlayError::Bind`] where the graph holds a custom kernel.
+    /// [`PlayError::Bind`] if the graph contains a custom kernel.
     pub fn processor(graph: &Arc<BoundGraph>) -> Result<Self, PlayError> {
         Ok(Self::Processor(Box::new(graph.instance()?)))
     }
 
-    /// A character on the caller's graphics device: a renderer draws from its buffers without a copy.
+    /// A character on the caller's GPU. A renderer can draw from its buffers without a copy.
     ///
     /// # Errors
-    /// [`PlayError::Device`] where the device cannot run the graph, or failed.
+    /// [`PlayError::Device`] if the GPU cannot run the graph, or failed.
     #[cfg(feature = "gpu")]
     pub fn graphics(gpu: &Gpu, graph: &Arc<BoundGraph>) -> Result<Self, PlayError> {
         let instances = GpuGraph::new(gpu, graph)?.instances(1)?;
         Ok(Self::Graphics(Box::new(instances)))
     }
 
-    /// The graph that it runs.
+    /// The graph.
     pub fn graph(&self) -> &Arc<BoundGraph> {
         match self {
             Self::Processor(instance) => instance.graph(),
@@ -86,8 +86,8 @@ impl Runner {
         }
     }
 
-    /// One frame. On the processor it is done then, on the threads of the pool that this is called from; a graphics device may
-    /// still be at work.
+    /// Evaluates one frame. The CPU finishes it with the threads of the current pool. The GPU may still be working
+    /// afterwards.
     ///
     /// # Errors
     /// [`RunError`].
@@ -102,7 +102,7 @@ impl Runner {
         }
     }
 
-    /// Forgets the frames so far: solvers start anew, and after the next frame the one before equals it. Parameters stay.
+    /// Forgets all frames: solvers start again, and the previous frame equals the next one. Parameters stay.
     pub fn reset(&mut self) {
         match self {
             Self::Processor(instance) => instance.reset(),
@@ -111,7 +111,7 @@ impl Runner {
         }
     }
 
-    /// What the frames to come depend on; as [`Instance::save_state`].
+    /// Saves the state that later frames depend on, as [`Instance::save_state`].
     pub(super) fn save_state(&self) -> Result<Vec<u8>, StateFault> {
         match self {
             Self::Processor(instance) => Ok(instance.save_state()),
@@ -120,7 +120,7 @@ impl Runner {
         }
     }
 
-    /// Brings it back.
+    /// Restores such a state.
     pub(super) fn restore_state(&mut self, bytes: &[u8]) -> Result<(), StateFault> {
         match self {
             Self::Processor(instance) => Ok(instance.restore_state(bytes)?),
@@ -129,10 +129,11 @@ impl Runner {
         }
     }
 
-    /// Copies of all outputs of the last frame but poses and fields, with their names, in document order. Waits for a graphics device.
+    /// Copies of all outputs of the last frame except poses and fields, with names, in document order. Waits for the
+    /// GPU.
     ///
     /// # Errors
-    /// `PlayError::Device` where a graphics device failed.
+    /// `PlayError::Device` if the GPU failed.
     pub fn read_outputs(&mut self) -> Result<Vec<(String, Output)>, PlayError> {
         let plan = self.graph().plan().clone();
         let mut out = Vec::new();
@@ -148,11 +149,11 @@ impl Runner {
         Ok(out)
     }
 
-    /// The fields among the outputs of the last frame as grids, with their names; those of solids have none. Waits for a graphics device. A grid
-    /// is written out whole: 4 bytes a node.
+    /// Fields among the outputs of the last frame as dense grids, with names. Fields of solids have no grid. Waits for
+    /// the GPU. Needs 4 bytes per grid node.
     ///
     /// # Errors
-    /// `PlayError::Device` where a graphics device failed.
+    /// `PlayError::Device` if the GPU failed.
     pub fn read_fields(&mut self) -> Result<Vec<(String, FieldGrid)>, PlayError> {
         let plan = self.graph().plan().clone();
         let mut out = Vec::new();
@@ -171,8 +172,7 @@ impl Runner {
         Ok(out)
     }
 
-    /// The first vertex whose position is not finite, and the output that it belongs to. Nothing is brought back from a graphics device
-    /// for this.
+    /// The first vertex with a position that is not finite, and its output. Does not read back from the GPU.
     pub(super) fn not_finite(&self) -> Option<(&str, usize)> {
         match self {
             Self::Processor(instance) => {
@@ -188,9 +188,10 @@ impl Runner {
     }
 }
 
-/// The first position with a coordinate that is infinite or not a number.
+/// The first position with an infinite or NaN coordinate.
 pub(super) fn not_finite(positions: &[[f32; 3]]) -> Option<usize> {
-    // The largest bits without sign: a loop without exits, which compilers vectorise. Looking for the vertex is for the rare case.
+    // Maximum of the bits without sign: a loop without exits, which compilers vectorise. The vertex is only searched if
+    // it is needed.
     let coordinates = positions.as_flattened().iter();
     let largest = coordinates.fold(0, |most, c| most.max(c.abs().to_bits()));
     if largest < f32::INFINITY.to_bits() {

@@ -4,11 +4,11 @@ use super::PlayError;
 use crate::deform::ParameterValue;
 use crate::graph::Plan;
 
-/// Reads parameter values as people type them (JSON, or plain text where a text is wanted), for
-/// [`Cast::bind`](super::Cast::bind). `given` holds names and values.
+/// Parses parameter values from text (JSON, or plain text for text parameters), for [`Cast::bind`](super::Cast::bind).
+/// `given` contains names and values.
 ///
 /// # Errors
-/// [`PlayError::Setting`] names the first that the plan does not have or that takes other values.
+/// [`PlayError::Setting`] for the first unknown parameter or invalid value.
 pub fn parse_settings<'a>(
     plan: &Plan,
     given: &[(&'a str, &str)],

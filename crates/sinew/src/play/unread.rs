@@ -1,4 +1,4 @@
-//! What clips animate and no node of a plan reads.
+//! Data that clips animate but no node of a plan reads.
 
 use super::Character;
 use crate::geom::{ChannelTarget, Clip, LocalTransform, Mesh, Rig, Warning};
@@ -6,14 +6,14 @@ use crate::graph::{ParameterSource, Plan, PlanNode};
 use sinew_deform::{ParameterValue, PortType, drive_morphs, morph};
 use std::collections::BTreeSet;
 
-/// Which parts of poses the nodes of a plan read.
+/// Parts of poses that the nodes of a plan read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PosesRead {
     joints: bool,
     morph_weights: bool,
-    /// Whether a node moves vertices by morph targets.
+    /// True if a node applies morph targets.
     morphs: bool,
-    /// Morph targets whose weights drivers give in place of the clip.
+    /// Morph targets whose weights drivers set instead of the clip.
     driven: BTreeSet<String>,
 }
 
@@ -36,7 +36,7 @@ impl PosesRead {
     }
 }
 
-/// The morph targets that a node of `drive_morphs` names.
+/// The morph targets of a `drive_morphs` node.
 fn targets(node: &PlanNode) -> Vec<String> {
     let parameters = node.desc.parameters.iter().zip(&node.parameters);
     let own = parameters.filter(|(desc, _)| desc.name == "targets");
@@ -48,9 +48,10 @@ fn targets(node: &PlanNode) -> Vec<String> {
     .collect()
 }
 
-/// Warnings of what the clips of `character` animate in `meshes`, the inputs that it gives to the plan, and the plan does not read.
+/// Warnings about data that clips of `character` animate in `meshes` (its inputs of the plan) but the plan does not
+/// read.
 ///
-/// Each clip is looked at until one is found; keys that are as at rest do not count.
+/// Searches clips until it finds one. Keys that equal the rest state do not count.
 pub(super) fn warnings(character: &Character, meshes: &[&Mesh], read: &PosesRead) -> Vec<Warning> {
     let (asset, rig) = (&character.asset, &character.asset.rig);
     let mut out = Vec::new();
@@ -68,7 +69,7 @@ pub(super) fn warnings(character: &Character, meshes: &[&Mesh], read: &PosesRead
                     mesh.morph_targets.len(),
                     mesh.name,
                     match read.morphs {
-                        true => "link the clip's pose to what gives the weights: \"pose\": \"pose\"",
+                        true => "link the clip's pose to the node that gives the weights: \"pose\": \"pose\"",
                         false => "add { \"node\": \"morph\" } before the skinning",
                     }
                 ),
@@ -90,7 +91,7 @@ pub(super) fn warnings(character: &Character, meshes: &[&Mesh], read: &PosesRead
     out
 }
 
-/// Morph targets of the mesh that have a key unlike their weight at rest, but for those that are driven.
+/// Number of morph targets with a key that differs from their rest weight, except driven ones.
 fn animated_targets(rig: &Rig, clip: &Clip, mesh: &Mesh, driven: &BTreeSet<String>) -> usize {
     let mut animated = vec![false; rig.morph_weight_count()];
     for channel in clip.channels() {
@@ -114,7 +115,7 @@ fn animated_targets(rig: &Rig, clip: &Clip, mesh: &Mesh, driven: &BTreeSet<Strin
     targets.filter(is_animated).count()
 }
 
-/// Whether a joint that has weight in the mesh, or a node above it, has a key unlike its rest.
+/// True if a joint with weight in the mesh, or one of its ancestors, has a key that differs from rest.
 fn moves(rig: &Rig, clip: &Clip, mesh: &Mesh) -> bool {
     let Some(influences) = &mesh.influences else {
         return false;

@@ -6,7 +6,7 @@ use crate::graph::{InputDecl, InputType, Plan};
 use crate::io::{ValueTable, read_values};
 use std::path::Path;
 
-/// What one values input gets, for all frames.
+/// Values of one values input for all frames.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Values {
     /// Index into the plan's inputs.
@@ -16,18 +16,18 @@ pub struct Values {
     constant: bool,
 }
 
-/// Why numbers do not fit a plan.
+/// Error of values that do not match a plan.
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ValuesError {
-    /// The plan has no values input of that name.
+    /// The plan has no values input with this name.
     #[error("{name}={origin}: the graph has no values input '{name}'; it has {}", listed(.known))]
     NoInput {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// Where the numbers come from.
+        /// Source of the values.
         origin: String,
-        /// The names there are.
+        /// The existing names.
         known: Vec<String>,
     },
     /// Two tables for one input.
@@ -35,19 +35,19 @@ pub enum ValuesError {
     Twice {
         /// Name of the input.
         name: String,
-        /// Where the later numbers come from.
+        /// Source of the second table.
         origin: String,
     },
-    /// Too many or too few numbers in a row.
-    #[error("input '{name}': {origin}: found {found} values a frame, expected {expected}")]
+    /// Too many or too few values per row.
+    #[error("input '{name}': {origin}: found {found} values per frame, expected {expected}")]
     Columns {
         /// Name of the input.
         name: String,
-        /// Where the numbers come from.
+        /// Source of the values.
         origin: String,
-        /// Numbers in a row.
+        /// Values per row.
         found: usize,
-        /// As declared.
+        /// Values per frame, as declared.
         expected: usize,
     },
     /// Too few rows.
@@ -57,26 +57,26 @@ pub enum ValuesError {
     Rows {
         /// Name of the input.
         name: String,
-        /// Where the numbers come from.
+        /// Source of the values.
         origin: String,
-        /// Rows there are.
+        /// Number of rows.
         found: usize,
         /// Number of the last frame.
         last_frame: i64,
     },
-    /// An input got nothing.
+    /// An input has no values.
     #[error("input '{name}' (values, count {count}) is not given")]
     Missing {
         /// Name of the input.
         name: String,
-        /// Numbers that it takes a frame.
+        /// Values per frame.
         count: usize,
     },
 }
 
 impl Values {
-    /// Reads one `.json` or `.npy` file for each values input of the plan; `given` holds names and files. Frames
-    /// up to number `last_frame` will be asked for. As [`Self::of_table`] else.
+    /// Reads one `.json` or `.npy` file for each values input of the plan. `given` contains names and files,
+    /// `last_frame` is the last frame number that is used. Otherwise as [`Self::of_table`].
     ///
     /// # Errors
     /// [`PlayError::Io`], [`PlayError::Values`].
@@ -100,13 +100,13 @@ impl Values {
         Ok(out)
     }
 
-    /// Numbers that are at hand for the values input `name`, up to frame `last_frame`; `origin` says in messages where they come from.
+    /// Values for the values input `name`, up to frame `last_frame`. `origin` is their source, for messages.
     ///
-    /// A list of as many numbers as the input takes holds for all frames; otherwise row n is for frame n. Where one number is
-    /// wanted, a plain list of several is one a frame.
+    /// A list with the number of values of the input holds for all frames. Otherwise, row n is for frame n. For an
+    /// input with one value, a plain list has one value per frame.
     ///
     /// # Errors
-    /// [`ValuesError`], but for those of several inputs.
+    /// [`ValuesError`], except those about several inputs.
     pub fn of_table(
         plan: &Plan,
         name: &str,
@@ -152,10 +152,10 @@ impl Values {
         })
     }
 
-    /// Whether every values input of the plan has its numbers.
+    /// Checks that every values input of the plan has values.
     ///
     /// # Errors
-    /// [`ValuesError::Missing`] names the first without.
+    /// [`ValuesError::Missing`] with the first input without values.
     pub fn check_complete(plan: &Plan, given: &[Self]) -> Result<(), ValuesError> {
         let lacks = |(input, _): &(usize, &InputDecl)| given.iter().all(|v| v.input != *input);
         match values_inputs(plan).find(lacks) {
@@ -172,7 +172,7 @@ impl Values {
         self.input
     }
 
-    /// The numbers of a frame; none where the table has no row for it.
+    /// Values of a frame; empty if the table has no row for it.
     pub fn of_frame(&self, number: i64) -> &[f32] {
         let row = if self.constant { 0 } else { number };
         let row = usize::try_from(row).ok().and_then(|r| self.table.row(r));

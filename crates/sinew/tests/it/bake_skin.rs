@@ -309,7 +309,7 @@ fn joint_ranges_come_from_degrees_or_text() {
         wrong(&axis),
         format!("r.json: '{name}': found axis 'w', expected x, y or z")
     );
-    assert!(wrong(r#"{"tail": {}}"#).starts_with("there is no joint 'tail'"));
+    assert!(wrong(r#"{"tail": {}}"#).starts_with("no vertices follow a joint 'tail'"));
     // Joint ranges alone, without any clip: the file is measured in the same poses.
     let folder = tempfile::tempdir().expect("a folder");
     let request = SkinRequest {
@@ -347,7 +347,7 @@ fn stopped_work_leaves_no_file() {
     let wrong: SkinBakeError = wrong.expect_err("no such output");
     assert_eq!(
         wrong.to_string(),
-        "there is no mesh output 'hair'; there are: body"
+        "the graph has no mesh output 'hair'; it has: body"
     );
 }
 
@@ -375,27 +375,27 @@ fn clips_and_numbers_that_make_no_sense_are_told_before_anything_is_played() {
     };
     assert_eq!(
         told(&|r| r.clips[0].numbers.clear()),
-        "clip 'bend': no frame, expected one at least"
+        "clip 'bend': no frames, expected at least one"
     );
     assert_eq!(
         told(&|r| r.clips.push(clip(&[1]))),
-        "clip 'bend': named twice, expected each clip once"
+        "clip 'bend': listed twice, expected each clip once"
     );
     assert_eq!(
         told(&|r| r.clips[0].numbers = vec![0, 4, 4]),
-        "clip 'bend': frame 4 behind frame 4, expected frames that rise"
+        "clip 'bend': frame 4 after frame 4, expected increasing frame numbers"
     );
     assert_eq!(
         told(&|r| r.clips[0].numbers = vec![-1, 4]),
-        "clip 'bend': frame -1, expected frames from 0 on"
+        "clip 'bend': frame -1, expected frame numbers from 0"
     );
     assert_eq!(
         told(&|r| r.clips[0].clip = 7),
-        "clip 7 is not there, or not the first of its name"
+        "clip 7 does not exist, or an earlier clip has the same name"
     );
     assert_eq!(
         told(&|r| r.held_out = vec![clip(&[1, 2, 3])]),
-        "clip 'bend': frame 2 is fitted and held out, expected one of both"
+        "clip 'bend': frame 2 in both the fitted and the held-out frames, expected it in one of them"
     );
     assert_eq!(
         told(&|r| r.correctives = 257),
@@ -407,7 +407,7 @@ fn clips_and_numbers_that_make_no_sense_are_told_before_anything_is_played() {
     );
     assert_eq!(
         told(&|r| r.tolerance = f64::NAN),
-        "tolerance is NaN, expected metres, 0 or more"
+        "tolerance is NaN, expected a distance of 0 m or more"
     );
     assert_eq!(
         told(&|r| r.drive_poses = 1),
@@ -419,7 +419,10 @@ fn clips_and_numbers_that_make_no_sense_are_told_before_anything_is_played() {
             r.correctives = 2;
             r.drive = drive;
         });
-        assert!(keyless.contains("2 without clips"), "{drive:?}: {keyless}");
+        assert!(
+            keyless.contains("2 correctives without clips"),
+            "{drive:?}: {keyless}"
+        );
         // Ranges and what is held out have no keys either.
         let ranges = ranges_of(&portable.character.asset, 40.0);
         let keyless = told(&|r| {
@@ -428,14 +431,14 @@ fn clips_and_numbers_that_make_no_sense_are_told_before_anything_is_played() {
             (r.helpers, r.drive) = (2, drive);
         });
         assert!(
-            keyless.contains("2 and 0 without clips"),
+            keyless.contains("2 helpers and 0 correctives without clips"),
             "{drive:?}: {keyless}"
         );
     }
     let ranges = ranges_from_json(&portable.character.asset, "{}", "r.json");
     assert_eq!(
         ranges.expect_err("empty").to_string(),
-        "r.json: found no turn of any joint, expected one at least"
+        "r.json: found no rotations, expected at least one"
     );
 }
 

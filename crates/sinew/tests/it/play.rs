@@ -555,7 +555,7 @@ fn values_that_do_not_fit_are_refused() {
     ));
     assert_eq!(
         of("w", pairs, 0).to_string(),
-        "input 'w': list: found 2 values a frame, expected 1"
+        "input 'w': list: found 2 values per frame, expected 1"
     );
     assert_eq!(
         of("w", table(&[0.0, 1.0], 2), 2).to_string(),

@@ -268,7 +268,7 @@ fn an_animation_that_cannot_be_had_is_an_error() {
     let nameless = with(r#", "file": "vat/ripple.vat.json""#, "");
     assert_eq!(
         nameless,
-        "input 'ripple' takes a vertex animation: give it the \"file\" of a manifest (NAME.vat.json)"
+        "input 'ripple' takes a vertex animation; set its \"file\" to a manifest (NAME.vat.json)"
     );
     let mesh = with("ripple.vat.json", "ripple.obj");
     assert!(mesh.contains("ripple.obj: line 1"), "{mesh}");

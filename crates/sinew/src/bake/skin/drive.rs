@@ -1,12 +1,16 @@
-//! What helpers and morph targets do, as functions of the pose: pose drivers for the file's own graph.
+//! Helpers and morph targets as functions of the pose: pose drivers for the graph in the file.
 //!
-//! A corrective has a weight in every sample, a helper a transform below its parent. Both blend linearly over the poses of a driver (`mix` of node
-//! `drive_morphs`, channels of `drive_joints`), so a driver that interpolates some samples exactly is all that is needed:
+//! A corrective has a weight in every sample, a helper a transform relative to its parent. Both blend linearly over the
+//! poses of a driver (`mix` of node `drive_morphs`, channels of `drive_joints`). Thus a driver that interpolates some
+//! samples exactly is enough:
 //!
-//! 1. The joints that matter ([`relevance`]): turning them moves the vertices against each other; or joints beside those, where the samples say so.
-//! 2. Poses among the samples, greedily: first the rest pose, then the sample that the poses so far show worst, until all are within the
-//!    tolerance or there are enough. What the samples say decides where poses lie close, and the last one tried says how far off all others are.
-//! 3. The width that shows the samples that are no poses best, as long as the system is well conditioned.
+//! 1. Select the relevant joints ([`relevance`]): rotating them moves the vertices relative to each other; or
+//! neighbouring joints, if the samples show it.
+//! 2. Select poses among the samples greedily: the rest pose, then the sample with the largest error, until all are
+//! within the tolerance or the maximum is reached. The sample error decides which poses are close; the last tried pose
+//! gives the error of all others.
+//! 3. Choose the width with the smallest error at the samples that are not poses, as long as the system is well
+//! conditioned.
 //!
 //! Sources: Lewis, Cordner and Fong, "Pose space deformation", 2000 (weights from poses by radial functions); Schaback and Wendland, "Adaptive greedy
 //! techniques for approximate solution of large RBF systems", 2000 (one sample after another, where the rest is largest).
@@ -30,21 +34,21 @@ use std::collections::BTreeMap;
 
 pub(super) use document::Names;
 
-/// Poses nearer than this are the same: half a degree, as a chord.
+/// Poses closer than this are equal: half a degree, as a chord.
 const SAME: f64 = 0.0087;
-/// Larger systems of poses are not taken: single precision must hold the weights.
+/// Maximum condition of the system of poses: single precision must hold the weights.
 const CONDITION: f64 = 1e7;
-/// Widths that are tried, as multiples of the median distance from a pose to the nearest other.
+/// Candidate widths, as multiples of the median distance from a pose to its nearest neighbour.
 const WIDTHS: [f64; 6] = [0.75, 1.0, 1.5, 2.0, 3.0, 4.5];
 
-/// What follows the pose.
+/// An item that follows the pose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Item {
     Helper(usize),
     Corrective(usize),
 }
 
-/// Joints, poses of them, and what they drive.
+/// Joints, their poses, and the items that they drive.
 #[derive(Clone, Debug)]
 pub(super) struct Driver {
     /// Indices of joints of the rig.
@@ -56,43 +60,44 @@ pub(super) struct Driver {
 /// Poses of a driver.
 #[derive(Clone, Debug)]
 pub(super) struct Knots {
-    /// The sample of each; none of the rest pose, in which nothing is driven.
+    /// The sample of each pose; `None` for the rest pose, in which nothing is driven.
     pub(super) samples: Vec<Option<usize>>,
-    /// What the driver's joints do in each.
+    /// Joint values of the driver in each pose.
     pub(super) values: Vec<Vec<DriverValue>>,
-    /// Of the Gaussian, in chords.
+    /// Width of the Gaussian, in chords.
     pub(super) width: f64,
-    /// Mean over the samples of the squares that are left.
+    /// Mean squared error over the samples.
     pub(super) left: f64,
 }
 
-/// What a driver is made from.
+/// Input of a driver.
 pub(super) struct Table {
-    /// For each sample what the driver's joints do.
+    /// For each sample, the joint values of the driver.
     pub(super) values: Vec<Vec<DriverValue>>,
-    /// For each sample what is driven: numbers that blend linearly, scaled so that their squares are square metres over the vertices.
+    /// For each sample, the driven numbers. They blend linearly, and are scaled so that their squares are square metres
+    /// over the vertices.
     pub(super) rows: Vec<Vec<f64>>,
-    /// What the joints do at rest, where all numbers are zero.
+    /// Joint values at rest, where all driven numbers are zero.
     pub(super) rest: Vec<DriverValue>,
 }
 
-/// How far to go.
+/// Limits of the pose selection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// Poses of a driver, at most, the rest pose among them.
+    /// Maximum number of poses of a driver, including the rest pose.
     pub(super) poses: usize,
-    /// Distance at which a vertex is where it should be, metres.
+    /// Distance at which a vertex counts as reached, metres.
     pub(super) tolerance: f64,
 }
 
 impl Limits {
-    /// The sum of squares that may be left of so many vertices.
+    /// The sum of squares that is allowed for this number of vertices.
     fn enough(self, vertices: usize) -> f64 {
         self.tolerance * self.tolerance * vertices as f64
     }
 }
 
-/// All that is driven, and from what.
+/// All driven items and their data.
 pub(super) struct Drive<'a> {
     pub(super) asset: &'a Asset,
     pub(super) collected: &'a Collected,
@@ -101,13 +106,14 @@ pub(super) struct Drive<'a> {
 }
 
 impl Drive<'_> {
-    /// All that can be driven.
+    /// All items that can be driven.
     fn items(&self) -> impl Iterator<Item = Item> {
         let helpers = (0..self.fit.helpers.len()).map(Item::Helper);
         helpers.chain((0..self.correctives.targets.len()).map(Item::Corrective))
     }
 
-    /// Drivers of helpers and correctives; those that look at the same joints share one. What no joint moves has none: see [`Self::undriven`].
+    /// Drivers of helpers and correctives. Items of the same joints share a driver. Items that no joint moves have
+    /// none: see [`Self::undriven`].
     ///
     /// # Errors
     /// [`SkinError::Cancelled`].
@@ -165,7 +171,7 @@ impl Drive<'_> {
         Ok(made)
     }
 
-    /// What no driver moves, by name.
+    /// Names of items without a driver.
     pub(super) fn undriven(&self, drivers: &[Driver], names: &Names) -> Vec<String> {
         let is_driven = |item: &Item| drivers.iter().any(|d| d.items.contains(item));
         let others = self.items().filter(|item| !is_driven(item));
@@ -176,7 +182,7 @@ impl Drive<'_> {
         super::sampler::joint_values(self.asset, &self.asset.rig.rest_pose())
     }
 
-    /// The vertices that something moves, and how much that matters.
+    /// The vertices that an item moves, and their weights.
     fn vertices(&self, item: Item) -> Vec<(usize, f64)> {
         match item {
             Item::Corrective(k) => {
@@ -213,7 +219,8 @@ impl Drive<'_> {
         }
     }
 
-    /// How far vertices go for each unit of what is driven: root of the sum of squares, of shifts and of turns.
+    /// Displacement of vertices per unit of the driven numbers: root of the sum of squares, for translations and
+    /// rotations.
     fn scales(&self, item: Item) -> [f64; 2] {
         let vertices = self.vertices(item);
         let sum: f64 = vertices.iter().map(|v| v.1).sum();
@@ -262,7 +269,7 @@ impl Drive<'_> {
         super::edit::at_rest(self.asset, self.helper(helper))
     }
 
-    /// What a report says of drivers.
+    /// Driver entries of a report.
     pub(super) fn reports(&self, drivers: &[Driver], names: &Names) -> Vec<SkinDriver> {
         let report = |driver: &Driver| {
             let joints = driver
@@ -286,13 +293,13 @@ impl Drive<'_> {
     }
 }
 
-/// Samples that say what is driven.
+/// Samples with driven values.
 fn training(problem: &SkinProblem<'_>) -> Vec<usize> {
     let groups = problem.samples.groups().iter().filter(|g| g.is_free);
     groups.flat_map(|g| g.samples.clone()).collect()
 }
 
-/// How far apart poses are: chords of the rotations between their joints, `2 sin(angle / 2)`, as one length.
+/// Distance of poses: chords of the rotations between their joints, `2 sin(angle / 2)`, as one length.
 fn apart(a: &[DriverValue], b: &[DriverValue]) -> f64 {
     let of_joint = |(a, b): (&DriverValue, &DriverValue)| {
         let between = a.rotation.inverse() * b.rotation;
@@ -301,8 +308,8 @@ fn apart(a: &[DriverValue], b: &[DriverValue]) -> f64 {
     a.iter().zip(b).map(of_joint).sum::<f64>().sqrt()
 }
 
-/// Poses for a table: see the page of the module. `None` where nothing needs to be driven. `enough` is a sum of squares. Where work is to stop no more
-/// poses are sought.
+/// Selects poses for a table: see the module documentation. `None` if nothing needs to be driven. `enough` is a sum of
+/// squares. Stops early if work is cancelled.
 pub(super) fn knots_of(
     table: &Table,
     training: &[usize],
@@ -311,7 +318,7 @@ pub(super) fn knots_of(
     is_stopped: &dyn Fn() -> bool,
 ) -> Option<Knots> {
     let norm = |s: usize| squares(&table.rows[s]);
-    // A sample at rest says more of it than zeros do.
+    // A rest sample is better data than zeros.
     let near = |s: &usize| apart(&table.values[*s], &table.rest) < SAME;
     let first = training.iter().copied().find(near);
     let mut knots = Knots {
@@ -354,7 +361,7 @@ fn mean(numbers: impl Iterator<Item = f64>) -> f64 {
     sum / count.max(1) as f64
 }
 
-/// Gives poses the width that leaves least, and what that leaves of each sample. `None` where no width can be solved.
+/// Sets the width with the smallest error, and gives the error of each sample. `None` if no width can be solved.
 fn solved(table: &Table, training: &[usize], knots: &mut Knots) -> Option<Vec<f64>> {
     let values = knots.values.iter().enumerate();
     let nearest = values.map(|(i, a)| {
@@ -384,7 +391,7 @@ fn solved(table: &Table, training: &[usize], knots: &mut Knots) -> Option<Vec<f6
     Some(left)
 }
 
-/// What poses leave of the numbers of each sample: sums of squares.
+/// Remaining error of each sample: sums of squares.
 fn left_of(table: &Table, training: &[usize], knots: &Knots, bind: &PoseDriverBind) -> Vec<f64> {
     let mut scratch = PoseDriverScratch::new(bind);
     let mut weights = vec![0.0; knots.samples.len()];
@@ -408,7 +415,7 @@ fn left_of(table: &Table, training: &[usize], knots: &Knots, bind: &PoseDriverBi
     training.iter().map(of_sample).collect()
 }
 
-/// A driver that interpolates, without limits: what it drives blends linearly, negative weights too.
+/// An interpolating driver without limits: driven values blend linearly, including negative weights.
 fn driver_of(values: &[Vec<DriverValue>], width: f64) -> PoseDriver {
     let pose =
         |(i, values): (usize, &Vec<DriverValue>)| DriverPose::new(i.to_string(), values.clone());

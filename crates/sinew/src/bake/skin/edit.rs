@@ -1,4 +1,4 @@
-//! What was fitted as changes of a file.
+//! Converts a fit to edits of a file.
 
 use super::meshes::Baked;
 use super::source::Collected;
@@ -6,15 +6,15 @@ use super::{Correctives, Helper, SampleGroup, SkinFit, SkinSamples};
 use crate::geom::{Affine, Asset, Decomposition, MorphTarget, Quat, Trs, Vec3};
 use crate::io::gltf_write::{ClipKeys, HelperJoint, MeshSkin, SkinEdit};
 
-/// A fit and where it is from.
+/// A fit and its source data.
 pub(super) struct Edit<'a> {
     pub(super) asset: &'a Asset,
     pub(super) collected: &'a Collected,
     pub(super) fit: &'a SkinFit,
     pub(super) correctives: &'a Correctives,
-    /// What targets are called.
+    /// Names of the targets.
     pub(super) names: &'a [String],
-    /// Whether helpers and targets get keys in clips.
+    /// True if helpers and targets get keys in clips.
     pub(super) has_keys: bool,
 }
 
@@ -29,7 +29,7 @@ impl Edit<'_> {
             let influences = self.fit.influences.gathered(range.clone());
             let (targets, indices) = self.targets(baked, &range);
             let authored = &self.asset.meshes[baked.mesh].influences;
-            // What shows the same stays as it is.
+            // Unchanged meshes stay as they are.
             if targets.is_empty() && authored.as_ref() == Some(&influences) {
                 continue;
             }
@@ -55,7 +55,7 @@ impl Edit<'_> {
         }
     }
 
-    /// The share of a mesh in each target, and which targets those are.
+    /// The part of each target in a mesh, and the indices of these targets.
     fn targets(
         &self,
         baked: &Baked,
@@ -126,13 +126,14 @@ impl Edit<'_> {
     }
 }
 
-/// A helper below its parent where nothing moves it.
+/// Rest transform of a helper relative to its parent.
 pub(super) fn at_rest(asset: &Asset, helper: &Helper) -> Trs {
     let parent = &asset.rig.joints()[helper.parent];
     trs_of(&(parent.joint_from_bind * helper.bind))
 }
 
-/// A helper below its parent in a sample: parent from bind, back through what the parent does, through what the helper does.
+/// Transform of a helper relative to its parent in a sample: from the parent's bind space, through the inverse of the
+/// parent's motion, through the helper's motion.
 pub(super) fn moment(asset: &Asset, samples: &SkinSamples, helper: &Helper, sample: usize) -> Trs {
     let parent = &asset.rig.joints()[helper.parent];
     let back = samples.motion(helper.parent)[sample].inverse();
@@ -140,7 +141,7 @@ pub(super) fn moment(asset: &Asset, samples: &SkinSamples, helper: &Helper, samp
     trs_of(&(parent.joint_from_bind * back * helper.motion[sample] * helper.bind))
 }
 
-/// Names of targets that no mesh has, so that a name says one thing everywhere.
+/// Names of targets that no mesh has, so that each name is unique in the file.
 pub(super) fn target_names(asset: &Asset, count: usize) -> Vec<String> {
     let all = asset.meshes.iter().flat_map(|m| &m.morph_targets);
     let taken: Vec<&str> = all.map(|t| t.name.as_str()).collect();
@@ -155,9 +156,9 @@ fn free_name(wanted: &str, taken: &[&str]) -> String {
     free.unwrap_or_else(|| wanted.to_owned())
 }
 
-/// Translation, rotation and scale nearest to a transform: without shear, which nodes do not have.
+/// The nearest translation, rotation and scale of a transform, without shear, since nodes have no shear.
 pub(super) fn trs_of(affine: &Affine<f64>) -> Trs {
-    // Fails only for numbers that are not finite or near 1e308, which no fit gives.
+    // Only fails for numbers that are not finite or near 1e308, which no fit gives.
     let parts = affine.decompose(0.0).ok();
     let of = |d: Decomposition| (d.rotation, d.scale);
     let (rotation, scale) = parts.map_or((Quat::identity(), Vec3::repeat(1.0)), of);

@@ -1,4 +1,4 @@
-//! Which meshes of a character outputs of a graph show, and frames of clips.
+//! Maps outputs of a graph to meshes of a character, and checks frames of clips.
 
 use super::JointRange;
 use crate::geom::Asset;
@@ -7,7 +7,7 @@ use crate::play::Player;
 use crate::psd::parts;
 use std::sync::Arc;
 
-/// A mesh of the character that an output of the graph shows.
+/// A mesh of the character that an output of the graph contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Baked {
     /// Name of the output.
@@ -16,78 +16,80 @@ pub struct Baked {
     pub mesh: usize,
     /// Its first vertex in the output.
     pub first: usize,
-    /// How many vertices it has.
+    /// Number of vertices.
     pub count: usize,
 }
 
 /// Frames of one clip.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClipFrames {
-    /// Index into the character's clips; the first of its name.
+    /// Index into the character's clips. It must be the first clip with its name.
     pub clip: usize,
-    /// Numbers of frames, rising, from 0 on.
+    /// Frame numbers, increasing, from 0.
     pub numbers: Vec<i64>,
 }
 
-/// Why outputs of a graph are no skins of the character.
+/// Error of outputs, clips or ranges that do not match the character.
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MeshesError {
-    /// There is no such mesh output.
-    #[error("there is no mesh output '{found}'; there are: {}", known.join(", "))]
+    /// The graph has no such mesh output.
+    #[error("the graph has no mesh output '{found}'; it has: {}", known.join(", "))]
     Output {
-        /// What was asked for.
+        /// The requested name.
         found: String,
-        /// The names of mesh outputs.
+        /// Names of the mesh outputs.
         known: Vec<String>,
     },
-    /// No output shows a mesh of the character.
+    /// No output contains a mesh of the character.
     #[error(
-        "no output of the graph has the vertices of the character's meshes; there are: {}", known.join(", ")
+        "no mesh output of the graph has the vertices of the character's meshes; it has: {}", known.join(", ")
     )]
     None {
-        /// The names of mesh outputs.
+        /// Names of the mesh outputs.
         known: Vec<String>,
     },
-    /// Two outputs show the same mesh.
-    #[error("outputs '{first}' and '{second}' both show mesh '{mesh}'; name one (--mesh-output)")]
+    /// Two outputs contain the same mesh.
+    #[error(
+        "outputs '{first}' and '{second}' both contain mesh '{mesh}'; choose one with --mesh-output"
+    )]
     Twice {
         /// Name of the mesh.
         mesh: String,
-        /// An output.
+        /// The first output.
         first: String,
-        /// The other.
+        /// The second output.
         second: String,
     },
-    /// A clip is not there, or another one has its name.
-    #[error("clip {clip} is not there, or not the first of its name")]
+    /// A clip does not exist, or an earlier clip has the same name.
+    #[error("clip {clip} does not exist, or an earlier clip has the same name")]
     Clip {
         /// Its index.
         clip: usize,
     },
-    /// Frames of a clip make no sense.
+    /// Frames of a clip are invalid.
     #[error("clip '{clip}': {found}, expected {expected}")]
     Frames {
         /// Its name.
         clip: String,
-        /// What there is.
+        /// What was found.
         found: String,
-        /// What there should be.
+        /// What was expected.
         expected: &'static str,
     },
-    /// A joint range makes no sense.
+    /// A joint range is invalid.
     #[error("joint range {range}: {found}, expected {expected}")]
     Range {
         /// Its index.
         range: usize,
-        /// What there is.
+        /// What was found.
         found: String,
-        /// What there should be.
+        /// What was expected.
         expected: String,
     },
 }
 
-/// Looks at all that is to be played, before anything is.
+/// Checks all clips before the graph is played.
 pub(super) fn check_clips(asset: &Asset, clips: &[ClipFrames]) -> Result<(), MeshesError> {
     for (k, frames) in clips.iter().enumerate() {
         let name = clip_name(asset, frames.clip)?;
@@ -99,23 +101,26 @@ pub(super) fn check_clips(asset: &Asset, clips: &[ClipFrames]) -> Result<(), Mes
             })
         };
         if clips.iter().take(k).any(|c| c.clip == frames.clip) {
-            return wrong("named twice".into(), "each clip once");
+            return wrong("listed twice".into(), "each clip once");
         }
         let Some(first) = frames.numbers.first() else {
-            return wrong("no frame".into(), "one at least");
+            return wrong("no frames".into(), "at least one");
         };
         if *first < 0 {
-            return wrong(format!("frame {first}"), "frames from 0 on");
+            return wrong(format!("frame {first}"), "frame numbers from 0");
         }
         let falls = frames.numbers.windows(2).find(|n| n[0] >= n[1]);
         if let Some(&[a, b]) = falls {
-            return wrong(format!("frame {b} behind frame {a}"), "frames that rise");
+            return wrong(
+                format!("frame {b} after frame {a}"),
+                "increasing frame numbers",
+            );
         }
     }
     Ok(())
 }
 
-/// Held out is what is not fitted.
+/// Checks that held-out frames are not fitted.
 pub(super) fn check_held_out(
     asset: &Asset,
     fitted: &[ClipFrames],
@@ -128,8 +133,8 @@ pub(super) fn check_held_out(
         if let Some(number) = both.find(|n| held.numbers.binary_search(n).is_ok()) {
             return Err(MeshesError::Frames {
                 clip: clip_name(asset, held.clip)?.into(),
-                found: format!("frame {number} is fitted and held out"),
-                expected: "one of both",
+                found: format!("frame {number} in both the fitted and the held-out frames"),
+                expected: "it in one of them",
             });
         }
     }
@@ -149,7 +154,7 @@ pub(super) fn check_ranges(asset: &Asset, ranges: &[JointRange]) -> Result<(), M
     }
 }
 
-/// The name of a clip that is the first of its name.
+/// The name of a clip that is the first with this name.
 pub(super) fn clip_name(asset: &Asset, clip: usize) -> Result<&str, MeshesError> {
     let found = asset.clips.get(clip).map(|c| c.name.as_str());
     let first = asset
@@ -160,7 +165,7 @@ pub(super) fn clip_name(asset: &Asset, clip: usize) -> Result<&str, MeshesError>
     found.ok_or(MeshesError::Clip { clip })
 }
 
-/// The meshes of the main character that outputs of the graph show.
+/// The meshes of the main character that outputs of the graph contain.
 pub(super) fn baked_meshes(
     asset: &Asset,
     player: &Player,

@@ -1,46 +1,46 @@
-//! Turns of single joints, as samples beside clips.
+//! Rotations of single joints, as samples in addition to clips.
 
 use crate::geom::{Asset, LocalTransform, Pose, Quat, Vec3};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// One joint turned about one of its own axes, all others at rest.
+/// One joint rotated about one of its own axes, all others at rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JointRange {
     /// Index into [`crate::geom::Rig::nodes`].
     pub node: usize,
     /// 0 x, 1 y, 2 z.
     pub axis: usize,
-    /// How far.
+    /// Rotation in degrees.
     pub degrees: f64,
 }
 
-/// Why joint ranges make no sense.
+/// Error of joint ranges.
 #[derive(Debug, thiserror::Error, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum RangesError {
-    /// The text is no JSON object of joints.
+    /// The text is not a JSON object of joints.
     #[error("{place}: found {found}, expected {expected}")]
     Malformed {
         /// Name of the file and the joint.
         place: String,
-        /// What is there.
+        /// What was found.
         found: String,
-        /// What should be.
+        /// What was expected.
         expected: &'static str,
     },
-    /// There is no such joint.
-    #[error("there is no joint '{name}' that vertices follow; there are {}", known.join(", "))]
+    /// No vertices follow such a joint.
+    #[error("no vertices follow a joint '{name}'; joints with vertices are {}", known.join(", "))]
     Joint {
-        /// What was named.
+        /// The requested name.
         name: String,
-        /// The joints there are.
+        /// Names of joints that vertices follow.
         known: Vec<String>,
     },
 }
 
 impl JointRange {
-    /// Turns a node of a pose, also one that a file gives as a matrix.
+    /// Rotates a node of a pose, including one with a matrix.
     pub(super) fn apply(&self, node: usize, pose: &mut Pose) {
         let mut axis = Vec3::zeros();
         axis[self.axis.min(2)] = 1.0;
@@ -62,7 +62,8 @@ fn used_nodes(asset: &Asset) -> Vec<usize> {
     nodes.into_iter().collect()
 }
 
-/// Each joint that vertices follow, turned that far about each of its axes, both ways; in the order of joints and axes.
+/// Each joint that vertices follow, rotated by this angle about each of its axes in both directions; in the order of
+/// joints and axes.
 pub fn ranges_of(asset: &Asset, degrees: f64) -> Vec<JointRange> {
     let mut out = Vec::new();
     for node in used_nodes(asset) {
@@ -78,8 +79,8 @@ pub fn ranges_of(asset: &Asset, degrees: f64) -> Vec<JointRange> {
     out
 }
 
-/// Ranges from JSON: `{"elbow": {"x": [-10, 60, 120]}, "*": {"z": [-30, 30]}}`, degrees about each axis; `*` stands for all joints that are not
-/// named. `name` appears in errors.
+/// Ranges from JSON: `{"elbow": {"x": [-10, 60, 120]}, "*": {"z": [-30, 30]}}`, degrees about each axis. `*` means all
+/// joints that are not listed. `name` appears in errors.
 ///
 /// # Errors
 /// [`RangesError`].
@@ -137,8 +138,8 @@ pub fn ranges_from_json(
     if out.is_empty() {
         return Err(malformed(
             name.into(),
-            "no turn of any joint".into(),
-            "one at least",
+            "no rotations".into(),
+            "at least one",
         ));
     }
     Ok(out)

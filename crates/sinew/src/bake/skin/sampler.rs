@@ -1,4 +1,4 @@
-//! Plays a graph over clips, joint ranges and the rest pose, and keeps what it shows.
+//! Plays a graph over clips, joint ranges and the rest pose, and stores the results.
 
 use super::meshes::{Baked, ClipFrames, clip_name};
 use super::{JointRange, SkinBakeError, SkinError, SkinSamples};
@@ -7,16 +7,16 @@ use crate::deform::pose_driver::DriverValue;
 use crate::geom::{Affine, Asset, LocalTransform, Pose, Trs};
 use crate::play::{Output, Player};
 
-/// Name of the samples that are of no clip.
+/// Names of samples without a clip.
 pub(super) const RANGES: &str = "joint ranges";
 pub(super) const REST: &str = "rest pose";
 
-/// Plays and collects.
+/// Plays and collects samples.
 pub(super) struct Sampler<'a> {
     pub(super) asset: &'a Asset,
     pub(super) baked: &'a [Baked],
     pub(super) samples: SkinSamples,
-    /// For each sample what each joint's node does below its parent.
+    /// For each sample, the local transform of each joint's node.
     pub(super) locals: Vec<Vec<DriverValue>>,
     pub(super) watch: &'a Watch<'a>,
     pub(super) done: usize,
@@ -41,7 +41,7 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// Clips and joint ranges; the rest pose where neither is given.
+    /// Clips and joint ranges; the rest pose if there are neither.
     pub(super) fn all(
         &mut self,
         player: &mut Player,
@@ -102,7 +102,7 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// The frame that was just played.
+    /// Stores the frame that was just played.
     fn take(&mut self, player: &mut Player, time_secs: f64) -> Result<(), SkinBakeError> {
         let outputs = player.read_outputs()?;
         let mut positions = Vec::new();
@@ -130,7 +130,7 @@ impl<'a> Sampler<'a> {
         Ok(())
     }
 
-    /// Rest positions with the morph targets of the pose; `None` where all weights are zero.
+    /// Rest positions with the morph targets of the pose; `None` if all weights are zero.
     fn morphed(&self, pose: &Pose) -> Option<Vec<[f32; 3]>> {
         if pose.morph_weights.iter().all(|w| *w == 0.0) {
             return None;
@@ -153,9 +153,9 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// What each joint's node does below its parent.
+/// Local transform of each joint's node.
 pub(super) fn joint_values(asset: &Asset, pose: &Pose) -> Vec<DriverValue> {
-    // As `pose_driver` reads a pose without scale: beside the joint's scale at rest where that mirrors, else in one form.
+    // As `pose_driver` reads a pose without scale: with the joint's rest scale if it mirrors, else in one form.
     let in_form = |node: usize, trs: &Trs| match asset.rig.nodes().get(node).map(|n| n.local) {
         Some(LocalTransform::Trs(rest)) if rest.mirrors() => trs.with_signs_of(rest.scale),
         _ => trs.in_one_form(),

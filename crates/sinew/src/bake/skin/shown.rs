@@ -1,4 +1,4 @@
-//! What a baked file shows, held against the graph's frames: as every engine plays it, and with the graph that it carries.
+//! Compares a baked file with the graph's frames: as every engine plays it, and with the graph in it.
 
 use super::meshes::{Baked, baked_meshes};
 use super::sampler::Sampler;
@@ -12,16 +12,16 @@ use crate::io::GltfFile;
 use crate::play::{Cast, Character, Document, Player, Runner};
 use std::sync::Arc;
 
-/// A file that was made from a character, and a player of the graph that it carries.
+/// A file baked from a character, and a player of the graph in it.
 pub(super) struct Baking<'a> {
     portable: &'a Portable,
     file: &'a GltfFile,
     driven: Option<Player>,
 }
 
-/// Numbers of some samples.
+/// Measurements over samples.
 pub(super) struct Found {
-    /// One a group.
+    /// One entry per group.
     pub(super) clips: Vec<SkinClipReport>,
     /// Of the file as every engine plays it.
     pub(super) plain: Measured,
@@ -49,7 +49,7 @@ impl<'a> Baking<'a> {
         })
     }
 
-    /// Calls `look` with what the file shows as every engine plays it.
+    /// Calls `look` with the file as every engine plays it.
     pub(super) fn look<T>(
         &self,
         collected: &Collected,
@@ -66,10 +66,10 @@ impl<'a> Baking<'a> {
         })
     }
 
-    /// How far the file is from the samples.
+    /// Error of the file at the samples.
     ///
     /// # Errors
-    /// [`SkinError::File`] where it has other clips or meshes; what the graph in it says.
+    /// [`SkinError::File`] if it has other clips or meshes; errors of the graph in it.
     pub(super) fn measured(
         &mut self,
         collected: &Collected,
@@ -98,7 +98,7 @@ impl<'a> Baking<'a> {
         })
     }
 
-    /// The same moments as the graph in the file shows them.
+    /// The same frames, played by the graph in the file.
     fn driven(
         &mut self,
         collected: &Collected,
@@ -114,8 +114,8 @@ impl<'a> Baking<'a> {
             let found = shown.iter().find(|b| b.mesh == mesh && b.count == count);
             found.cloned().ok_or_else(|| SkinError::File {
                 file: file.asset.name.clone(),
-                found: format!("a graph that does not show mesh {mesh}"),
-                expected: "one that shows all that was baked".into(),
+                found: format!("a graph without mesh {mesh} in its outputs"),
+                expected: "a graph that outputs all baked meshes".into(),
             })
         };
         let baked: Vec<Baked> = places.into_iter().map(place).collect::<Result<_, _>>()?;

@@ -1,4 +1,4 @@
-//! From a character and a player of its graph to samples.
+//! Samples from a character and a player of its graph.
 
 use super::meshes::{Baked, ClipFrames, baked_meshes, check_clips, check_ranges};
 use super::sampler::{RANGES, Sampler};
@@ -12,10 +12,10 @@ use crate::play::{Character, Player};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A character as one GLB file in memory, whatever it came from: what is changed, and what it is played from.
+/// A character as one GLB file in memory: the file to edit, and the source of playback.
 #[derive(Clone, Debug)]
 pub struct Portable {
-    /// The character as that file holds it: the same vertices, joints and clips.
+    /// The character as in that file: the same vertices, joints and clips.
     pub character: Arc<Character>,
     /// Bytes of the file.
     pub glb: Vec<u8>,
@@ -23,10 +23,10 @@ pub struct Portable {
 }
 
 impl Portable {
-    /// Packs a glTF file with its buffers and images, or writes a character anew that came from no such file.
+    /// Packs a glTF file with its buffers and images, or writes a new file for a character from another format.
     ///
     /// # Errors
-    /// [`SkinBakeError::Io`] where that cannot be done: lists that do not fit, 4 GiB.
+    /// [`SkinBakeError::Io`] if counts do not match or the file would reach 4 GiB.
     pub fn new(character: &Character) -> Result<Self, SkinBakeError> {
         let (glb, warnings) = match &character.source {
             Some(source) => packed_glb(source)?,
@@ -56,7 +56,7 @@ impl Portable {
         &self.source
     }
 
-    /// Where baked meshes are in a file that was made from this one, and how many vertices they have.
+    /// Indices and vertex counts of baked meshes in a file that was made from this one.
     pub(super) fn meshes_in(&self, file: &GltfSource, baked: &[Baked]) -> Vec<(usize, usize)> {
         let place = |b: &Baked| {
             let node = self.source.node_of_mesh[b.mesh];
@@ -66,7 +66,7 @@ impl Portable {
         baked.iter().map(place).collect()
     }
 
-    /// The same node of the document in a file that was made from this one, where it is another one of the rig.
+    /// The rig node of the same document node in a file that was made from this one.
     pub(super) fn node_in(&self, file: &GltfSource, node: usize) -> Option<usize> {
         let nodes = &self.source.rig_node_of_node;
         let node = nodes.iter().position(|n| *n == node)?;
@@ -79,7 +79,7 @@ impl Portable {
     }
 }
 
-/// All that is fitted.
+/// All data of the fit.
 pub(super) struct Collected {
     pub(super) baked: Vec<Baked>,
     pub(super) samples: SkinSamples,
@@ -88,17 +88,17 @@ pub(super) struct Collected {
     authored: Influences,
     parents: Vec<Option<usize>>,
     skins: Vec<u32>,
-    /// For each sample what each joint's node does below its parent.
+    /// For each sample, the local transform of each joint's node.
     pub(super) locals: Vec<Vec<DriverValue>>,
     pub(super) clips: Vec<ClipFrames>,
     pub(super) ranges: Vec<JointRange>,
 }
 
 impl Collected {
-    /// Plays the graph over clips and joint ranges; over the rest pose where neither is given.
+    /// Plays the graph over clips and joint ranges; over the rest pose if there are neither.
     ///
     /// # Errors
-    /// [`SkinBakeError::Meshes`] before anything is played where clips, frames or ranges make no sense.
+    /// [`SkinBakeError::Meshes`] if clips, frames or ranges are invalid, before the graph is played.
     pub(super) fn of(
         portable: &Portable,
         player: &mut Player,
@@ -133,7 +133,7 @@ impl Collected {
         let topology = topology.map_err(|e| SkinError::File {
             file: asset.name.clone(),
             found: e.to_string(),
-            expected: "triangles of its vertices".into(),
+            expected: "triangles with valid vertex indices".into(),
         })?;
         Ok(Self {
             baked,
@@ -193,12 +193,12 @@ pub(super) fn total(clips: &[ClipFrames], ranges: &[JointRange]) -> usize {
     frames.sum::<usize>() + ranges.len()
 }
 
-/// For each joint the nearest one above it in its skin, and the skin.
+/// For each joint, its nearest ancestor in its skin, and the skin.
 fn joints_of(portable: &Portable) -> (Vec<Option<usize>>, Vec<u32>) {
     let rig = &portable.character.asset.rig;
     let count = rig.joints().len();
     let ranges = &portable.source.joints_of_skin;
-    // Joints of meshes without a skin are each of their own.
+    // Joints of meshes without a skin belong to separate skins.
     let own = |j: usize| index32(ranges.len() + j);
     let skin = |j: usize| {
         ranges

@@ -1,4 +1,4 @@
-//! The graph that a baked file carries.
+//! The graph in a baked file.
 
 use super::super::ranges::JointRange;
 use super::super::sampler::RANGES;
@@ -7,12 +7,12 @@ use crate::deform::pose_driver::DriverValue;
 use crate::geom::Trs;
 use serde_json::{Map, Value, json};
 
-/// What helpers and morph targets are called in the file.
+/// Names of helpers and morph targets in the file.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct Names {
     pub(in super::super) helpers: Vec<String>,
     pub(in super::super) targets: Vec<String>,
-    /// Whether meshes have other morph targets, which clips may animate.
+    /// True if meshes have other morph targets, which clips may animate.
     pub(in super::super) has_own_targets: bool,
 }
 
@@ -47,7 +47,7 @@ impl Drive<'_> {
         }
         let has_targets = names.has_own_targets || !names.targets.is_empty();
         if let (Some(driven), true) = (&weights, names.has_own_targets) {
-            // Targets that the character had follow its clips as before; only those above are kept within 0 to 1.
+            // Existing targets follow the clips as before. Only the targets above are clamped to 0 to 1.
             let none: Vec<&str> = drivers
                 .first()
                 .map_or(Vec::new(), |d| vec![""; d.knots.samples.len()]);
@@ -94,7 +94,7 @@ impl Drive<'_> {
             "clamp": "none", "normalize": "none", "poses": poses })
     }
 
-    /// What a sample is called: the clip and the time in it.
+    /// Name of a sample: the clip and its time.
     fn pose_name(&self, sample: Option<usize>) -> String {
         let samples = &self.collected.samples;
         let found = sample.and_then(|s| Some((s, samples.group_of(s)?)));
@@ -119,7 +119,7 @@ impl Drive<'_> {
         format!("{joint} {axis} {} degrees", range.degrees)
     }
 
-    /// Weights of the morph targets of a driver: a mixture of all of its poses.
+    /// Weights of the morph targets of a driver: a mix of all its poses.
     fn morphs_node(
         &self,
         driver: &Driver,

@@ -1,8 +1,8 @@
-//! Joints that matter to some vertices.
+//! Joints that are relevant for vertices.
 //!
-//! A joint bends the skin where part of a vertex follows it and part does not. With `w` the weight of a vertex on the joint and all joints below it,
-//! `4 w (1 - w)` is 1 where it is half and half, and 0 where turning the joint carries the vertex along, or leaves it, as a whole. Both authored and
-//! fitted weights are looked at: authored ones may be rigid.
+//! A joint bends the skin if part of a vertex follows it and part does not. `w` is the weight of a vertex on the joint
+//! and all its descendants. `4 w (1 - w)` is 1 for half of the weight. It is 0 if rotating the joint moves the vertex
+//! fully or not at all. Both authored and fitted weights count, since authored ones may be rigid.
 
 use super::super::{SkinFit, SkinProblem};
 use super::{SAME, apart};
@@ -10,17 +10,17 @@ use crate::deform::pose_driver::DriverValue;
 use crate::geom::{Asset, Influences};
 use std::collections::BTreeMap;
 
-/// Joints that matter less than this share of the one that matters most are left out.
+/// Joints below this share of the most relevant one are ignored.
 const LEAST: f64 = 0.1;
-/// Joints of a driver, at most: with more, poses are far apart and few.
+/// Maximum number of joints of a driver: with more, poses are far apart and few.
 const MOST: usize = 8;
 
 pub(super) struct Relevance<'a> {
     problem: &'a SkinProblem<'a>,
     fit: &'a SkinFit,
-    /// Whether a joint moves in the samples and can be named.
+    /// True if a joint moves in the samples and its name is unique.
     is_usable: Vec<bool>,
-    /// Joints that are the same node.
+    /// Joints with the same node.
     nodes: Vec<usize>,
 }
 
@@ -58,9 +58,10 @@ impl<'a> Relevance<'a> {
         }
     }
 
-    /// The joints that matter to vertices, which count as much as it says; rising, at most [`MOST`]. `left` says how much of the samples poses of some
-    /// joints do not explain: where those that bend the skin there leave more than twice of what is left with those that carry it and the joints
-    /// next to these, they are those (a muscle of the upper arm, which the elbow makes bulge).
+    /// The relevant joints of weighted vertices; increasing, at most [`MOST`]. `left` gives the share of the samples
+    /// that poses of some joints do not explain. If joints that bend the skin leave more than twice the error of joints
+    /// that carry it and their neighbours, uses the latter (such as a muscle of the upper arm, which bulges when the
+    /// elbow bends).
     pub(super) fn joints(
         &self,
         vertices: &[(usize, f64)],
@@ -75,7 +76,7 @@ impl<'a> Relevance<'a> {
         }
     }
 
-    /// Joints that carry vertices, their parents and children, beside those that were found.
+    /// Joints that carry vertices, their parents and children, in addition to those found.
     fn beside(&self, vertices: &[(usize, f64)], found: &[usize]) -> Vec<usize> {
         let own = self.strongest_of(vertices, &|w| w, &|_| true, false);
         let parents = &self.problem.parents;
@@ -104,7 +105,7 @@ impl<'a> Relevance<'a> {
         self.strongest_of(vertices, of, is_meant, true)
     }
 
-    /// By sums of what `of` makes of weights, with those of all joints below or without.
+    /// By sums of `of` over weights, with or without descendants.
     fn strongest_of(
         &self,
         vertices: &[(usize, f64)],
@@ -144,7 +145,8 @@ impl<'a> Relevance<'a> {
         out
     }
 
-    /// For each joint that a vertex follows, itself or (`with_below`) by one below it, the weight of all of these. Helpers are their parents'.
+    /// For each joint that a vertex follows, directly or (`with_below`) through a descendant, the sum of weights.
+    /// Helpers count as their parents.
     fn weights(&self, rows: &Influences, vertex: usize, with_below: bool) -> BTreeMap<usize, f64> {
         let joints = self.problem.parents.len();
         let mut out: BTreeMap<usize, f64> = BTreeMap::new();
