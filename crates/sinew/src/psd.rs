@@ -1,7 +1,7 @@
-//! Pose space deformation as authors work on it: drivers of a graph looked at, posed sculpts turned into correctives, and many
-//! correctives into a few.
+//! Authoring tools for pose space deformation: checks of drivers, correctives from posed sculpts, compression of
+//! correctives, and conversion of pose-driver files.
 //!
-//! What plays is the graph, see the nodes `pose_driver`, `drive_morphs` and `drive_joints`; this is for the time before.
+//! The graph plays the result, with the nodes `pose_driver`, `drive_morphs` and `drive_joints`.
 
 pub mod check;
 mod compress;

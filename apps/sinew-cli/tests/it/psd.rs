@@ -76,7 +76,10 @@ fn check_reports_every_driver_and_fails_where_one_has_no_solution() {
         text.contains("poses 'one' and 'two' are the same"),
         "{text}"
     );
-    assert!(text.contains("overlap: 3.00 degrees apart"), "{text}");
+    assert!(
+        text.contains("overlap: they are 3.00 degrees apart"),
+        "{text}"
+    );
     expect(&p.sinew(&["psd", "check", "tight.json"]), 0, "");
     let strict = p.sinew(&["psd", "check", "tight.json", "--strict"]);
     expect(&strict, 4, "1 of 2 drivers have problems");

@@ -190,7 +190,7 @@ fn graphs_in_files_stay_in_them() {
     ]);
     assert_eq!(o.status.code(), Some(0), "{}", said(&o));
     assert!(
-        printed(&o).contains("unchanged: it has a 'mix' already"),
+        printed(&o).contains("unchanged: it already has a 'mix'"),
         "{}",
         printed(&o)
     );
@@ -296,7 +296,7 @@ fn exit_codes_tell_what_is_wrong() {
                 "1e-4",
             ],
             3,
-            "carries a graph of its own that names the morph target 'bent_1'",
+            "contains another graph, which uses the morph target 'bent_1'",
         ),
         (
             &[

@@ -1,4 +1,4 @@
-//! How well the poses of a driver can be solved, and what their weights do.
+//! Checks of pose drivers: condition of the system, and weights between the poses.
 
 mod findings;
 
@@ -9,50 +9,50 @@ use super::drivers::each_driver;
 use crate::deform::pose_driver::PoseDriverBind;
 use crate::graph::{Plan, SetupProgress, SetupWatch};
 
-/// What is known of one driver.
+/// Report of one driver.
 #[derive(Clone, Debug)]
 pub struct DriverReport {
     /// Name of its node.
     pub name: String,
-    /// Where it stands, `file:line:column`.
+    /// Location of its node, `file:line:column`.
     pub place: String,
-    /// What it says; `None` where that could not be read.
+    /// Its settings; `None` if they are invalid.
     pub driver: Option<GraphDriver>,
-    /// What came out when it was solved; `None` where it could not be.
+    /// Numbers of the solved driver; `None` if it has no solution.
     pub solved: Option<Solved>,
-    /// What is to be said about it, the gravest first.
+    /// Findings, most severe first.
     pub findings: Vec<Finding>,
 }
 
 impl DriverReport {
-    /// The gravest severity of its findings.
+    /// The highest severity of its findings.
     pub fn severity(&self) -> Option<Severity> {
         self.findings.iter().map(Finding::severity).max()
     }
 }
 
-/// Numbers of a driver that has a solution.
+/// Numbers of a driver with a solution.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solved {
-    /// Of each pose that takes part, in the unit of its metric.
+    /// Width of each enabled pose, in the unit of its metric.
     pub widths: Vec<f64>,
-    /// Of the system, in the 1-norm; `None` for additive solvers.
+    /// Condition number of the system in the 1-norm; `None` for additive solvers.
     pub condition: Option<f64>,
-    /// Of the symmetric part of the kernel matrix; `None` for additive solvers. The kernel is positive definite for these poses where this is
-    /// above 0.
+    /// Smallest eigenvalue of the symmetric part of the kernel matrix; `None` for additive solvers. If it is above 0,
+    /// the kernel is positive definite for these poses.
     pub smallest_eigenvalue: Option<f64>,
     /// Smallest and largest weight of any pose on the arcs between poses, before limits.
     pub range_on_arcs: [f64; 2],
-    /// Number of those arcs. All pairs of up to 200 poses have one; of more poses each has one to its nearest, so that there are
-    /// no more arcs than between 200.
+    /// Number of sampled arcs. Up to 200 poses, all pairs have one. With more poses, each pose has arcs to its nearest
+    /// poses, and the total is not above that of 200 poses.
     pub arcs: usize,
 }
 
-/// Checks every driver of a plan. One that cannot be read or solved has a finding that says so and does not keep the others from being
-/// checked. `None` where `watch` stops it.
+/// Checks every driver of a plan. A driver that is invalid or has no solution gets a finding; the others are still
+/// checked. `None` if `watch` stops it.
 ///
-/// Binds each driver, which is `O(n³)` for n poses, and asks for its n weights along arcs between poses, `O(n²)` a query: `O(n⁴)` up to 200 poses, whose
-/// arcs are all sampled, `O(n²)` beyond.
+/// Cost for n poses: binding is `O(n³)`, one query of the n weights is `O(n²)`. Up to 200 poses, all arcs are sampled:
+/// `O(n⁴)`. Above, `O(n²)`.
 pub fn check(plan: &Plan, watch: SetupWatch<'_>) -> Option<Vec<DriverReport>> {
     let drivers: Vec<_> = each_driver(plan).collect();
     let count = drivers.len() as f64;
@@ -84,7 +84,7 @@ pub fn check(plan: &Plan, watch: SetupWatch<'_>) -> Option<Vec<DriverReport>> {
     reports.collect()
 }
 
-/// An error with all that caused it, on one line.
+/// An error with all its causes on one line.
 fn message_of(error: &dyn std::error::Error) -> String {
     let mut message = error.to_string();
     let mut source = error.source();
@@ -98,7 +98,7 @@ fn message_of(error: &dyn std::error::Error) -> String {
     message
 }
 
-/// Checks one driver; `None` where `watch` stops it.
+/// Checks one driver; `None` if `watch` stops it.
 pub fn check_driver(driver: &GraphDriver, watch: SetupWatch<'_>) -> Option<DriverReport> {
     let mut findings = findings::of_settings(driver);
     let solved = match PoseDriverBind::new(&driver.settings.driver) {

@@ -1,14 +1,15 @@
-//! Correctives of a pose driver reduced to a few basis targets.
+//! Reduces correctives of a pose driver to a few basis targets.
 //!
-//! Kry, James and Pai, "EigenSkin: real time large deformation character skinning in hardware", SCA 2002: the displacements of all poses of
-//! a joint make a matrix; its leading singular vectors are shapes whose mixtures give all of them, and a pose is a few
-//! coefficients. As there, each driver has a basis of its own, so that a basis stays as sparse as what its joint moves. Where we differ:
+//! Kry, James and Pai, "EigenSkin: real time large deformation character skinning in hardware", SCA 2002: the
+//! displacements of all poses of a joint form a matrix. Mixes of its leading singular vectors approximate all
+//! displacements; a pose is a few coefficients. As in the paper, each driver has its own basis, which is as sparse as
+//! the motion of its joint. Differences:
 //!
-//! - How many components stay follows from the largest distance that any vertex may be off in any of the poses, not from a number
-//!   or a share of the energy.
-//! - Displacements between the poses are mixtures of those at the poses, as the driver has it; since all of that is linear, it goes into the
-//!   coefficients (`mix` of `drive_morphs`), and the basis costs nothing more than targets do.
-//! - The mean of the poses stays in: without weights there must be no displacement.
+//! - The number of components follows from the largest allowed distance of any vertex in any pose, instead of a fixed
+//!   number or a share of the energy.
+//! - Displacements between the poses are mixes of those at the poses. This is linear and becomes part of the
+//!   coefficients (`mix` of `drive_morphs`). The basis costs the same as ordinary targets.
+//! - The mean of the poses is not subtracted: zero weights must give zero displacement.
 
 mod basis;
 #[cfg(feature = "io")]
@@ -30,14 +31,14 @@ pub use made::{Compression, GraphPlaces, TargetMix, compress, compress_with};
 #[cfg(feature = "io")]
 pub use report::{GroupBasis, GroupReport, Kept, Unchanged};
 
-/// How far to go.
+/// Options of the compression.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CompressOptions {
-    /// How far any vertex may be off in any of the original targets at weight 1, metres.
+    /// Maximum distance of any vertex in any original target at weight 1, metres.
     pub tolerance: f64,
-    /// Components at most, even where the tolerance is not reached with so few.
+    /// Maximum number of components, even if the tolerance is not reached.
     pub components: Option<usize>,
-    /// Offsets of basis targets shorter than this share of the tolerance are left out, as long as the tolerance is kept.
+    /// Offsets of basis targets shorter than this share of the tolerance are dropped, as long as the tolerance is kept.
     pub drop_share: f64,
 }
 

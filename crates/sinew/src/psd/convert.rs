@@ -1,9 +1,9 @@
-//! Pose drivers of other systems' files as ours, and back.
+//! Converts pose drivers of other systems' files to Sinew's graphs and back.
 //!
-//! Everything goes through one [`Solver`]: what is watched, how it is solved, what is driven. Each way in and out adds to a list of what
-//! could not be carried ([`Loss`]), so that nothing disappears without a word. Where a file keeps its format, write the document that was read
-//! instead: it holds every field, those of other programs included, and numbers as they were. Angles are radians and lengths metres here; files have their
-//! own units and conventions, which are converted by their readers and here at the edge.
+//! All conversions use one [`Solver`]: its driver joints, its method, and what it drives. Each conversion lists data
+//! that it cannot convert ([`Loss`]). To keep a file in its own format, write the document that was read instead: it
+//! has all fields, including those of other programs, and unchanged numbers. Angles are in radians and lengths in
+//! metres here. Readers and this module convert the units and conventions of files.
 
 mod graph_in;
 mod graph_out;
@@ -23,41 +23,41 @@ pub use samples::from_samples;
 use crate::deform::pose_driver::PoseDriver;
 use crate::geom::Affine;
 
-/// A pose driver with what it drives.
+/// A pose driver and what it drives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solver {
     /// Its name.
     pub name: String,
-    /// Joints that are watched.
+    /// Names of the driver joints.
     pub joints: Vec<String>,
-    /// Whether the poses are relative to where the joints rest, instead of to their parents.
+    /// True if the poses are relative to the rest pose; false if they are relative to the parent joints.
     pub relative_to_rest: bool,
-    /// All poses and how they are solved.
+    /// All poses and the method.
     pub driver: PoseDriver,
-    /// Whether each pose takes part.
+    /// For each pose: true if it is enabled.
     pub enabled: Vec<bool>,
-    /// Where the driver joints are in each pose, as it was authored (the driver keeps rotation and place).
+    /// Authored transforms of the driver joints in each pose. (The driver keeps rotation and position.)
     pub driver_transforms: Vec<Vec<Affine<f64>>>,
-    /// Helper joints that are driven.
+    /// Names of driven helper joints.
     pub driven_joints: Vec<String>,
-    /// For each pose where each of them is, relative to its parent; empty where none is driven.
+    /// For each pose, their transforms relative to their parents; empty if there are no driven joints.
     pub driven_transforms: Vec<Vec<Affine<f64>>>,
-    /// For each pose the morph target that it drives; empty for none.
+    /// For each pose, the morph target that it drives; empty for none.
     pub morph_targets: Vec<String>,
 }
 
-/// Something that a format has no place for.
+/// Data that a format cannot store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
     /// Name of the solver.
     pub solver: String,
-    /// What, and what stands instead.
+    /// The data, and what replaces it.
     pub what: String,
-    /// Nothing is lost: the format does not say what a field means, and this is what it is taken for.
+    /// True if nothing is lost: the format does not define the meaning of a field, and this is the assumed one.
     pub assumed: bool,
 }
 
-/// What could not be carried, solver after solver.
+/// Losses of all solvers, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Losses(pub Vec<Loss>);
 
@@ -75,13 +75,13 @@ impl Losses {
         });
     }
 
-    /// What is lost, without what is only assumed.
+    /// Losses without assumptions.
     pub fn lost(&self) -> impl Iterator<Item = &Loss> {
         self.0.iter().filter(|loss| !loss.assumed)
     }
 }
 
-/// Names each field that a format does not define; those without a value are none. `of` is what has them.
+/// Lists each field outside the format that has a value. `of` is the prefix of its owner.
 fn other_fields(extra: &ExtraFields, of: &str, lost: &mut impl FnMut(String)) {
     let given = extra.values.iter().filter(|(_, value)| !value.is_null());
     for (key, _) in given {
@@ -90,7 +90,7 @@ fn other_fields(extra: &ExtraFields, of: &str, lost: &mut impl FnMut(String)) {
 }
 
 impl Solver {
-    /// Poses and whether each takes part.
+    /// Poses and whether each is enabled.
     fn poses(&self) -> impl Iterator<Item = (usize, bool)> {
         (0..self.driver.poses.len()).map(|i| (i, self.enabled.get(i).copied().unwrap_or(true)))
     }

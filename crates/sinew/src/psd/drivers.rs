@@ -4,30 +4,30 @@ use crate::deform::pose_driver::{self, PoseDriverSettings};
 use crate::deform::{NodeError, ParameterValue, Parameters, ReadLog};
 use crate::graph::{ParameterSource, Plan, PlanNode};
 
-/// A pose driver that stands in a graph.
+/// A pose driver in a graph.
 #[derive(Clone, Debug)]
 pub struct GraphDriver {
     /// Name of its node.
     pub name: String,
-    /// Where it stands, `file:line:column`.
+    /// Its location, `file:line:column`.
     pub place: String,
-    /// What it says.
+    /// Its settings.
     pub settings: PoseDriverSettings,
-    /// Names of the poses that take no part.
+    /// Names of disabled poses.
     pub disabled: Vec<String>,
 }
 
-/// The pose drivers of a plan, those of nested graphs, too, in the order in which they run.
+/// The pose drivers of a plan, including those of nested graphs, in the order in which they run.
 ///
 /// # Errors
-/// [`NodeError`] where a driver's parameters do not fit each other, with the node's name.
+/// [`NodeError`] if a driver's parameters contradict each other, with the node's name.
 pub fn drivers_of(plan: &Plan) -> Result<Vec<GraphDriver>, (String, NodeError)> {
     each_driver(plan)
         .map(|(node, driver)| driver.map_err(|e| (node.name.clone(), e)))
         .collect()
 }
 
-/// The nodes of pose drivers in the order in which they run, each with what it says.
+/// The pose driver nodes in the order in which they run, each with its settings.
 pub(super) fn each_driver(
     plan: &Plan,
 ) -> impl Iterator<Item = (&PlanNode, Result<GraphDriver, NodeError>)> {
@@ -37,10 +37,10 @@ pub(super) fn each_driver(
         .map(|n| (n, driver_of(plan, n)))
 }
 
-/// Reads the parameters of a node as they are before anything is animated or set.
+/// Reads the parameters of a node before anything is animated or set.
 ///
 /// # Errors
-/// What `read` refuses, and a bug in the node where it reads what it does not declare.
+/// Errors of `read`, and a bug in the node if it reads a parameter that it does not declare.
 pub(super) fn read_parameters<T>(
     plan: &Plan,
     node: &PlanNode,

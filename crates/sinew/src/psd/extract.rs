@@ -1,21 +1,21 @@
-//! Posed sculpts become rest-space correctives, by undoing the stack.
+//! Converts posed sculpts to rest-space correctives by inverting the deformer stack.
 //!
-//! With `P(r)` the positions that a stack makes of rest positions `r` in one frame, and `S` the sculpt made on them, this finds
-//! offsets `d` with `P(r + d) = S`: a morph target of `d` in front of the stack gives the sculpt in that pose (Lewis, Cordner
-//! and Fong, "Pose space deformation", 2000, section 4). Nothing is known of the nodes: the stack is evaluated.
+//! `P(r)` are the positions that a stack computes from rest positions `r` in one frame. `S` is the sculpt on them. This
+//! finds offsets `d` with `P(r + d) = S`: a morph target of `d` before the stack gives the sculpt in that pose (Lewis,
+//! Cordner and Fong, "Pose space deformation", 2000, section 4). The stack is a black box that is evaluated.
 //!
-//! - All vertices moved along one axis, to and fro, show how each output vertex answers: a 3x3 block `B` a vertex. Where every
-//!   vertex goes its own way (skinning of any method, deformers) that is the whole Jacobian; where neighbours count (delta mush,
-//!   smoothing) it is the answer to a motion that neighbours share.
-//! - Each vertex goes by its inverted block times what is missing. Where the blocks are the Jacobian that is Newton's method, and a
-//!   step or two are enough. Under a smoothing stack it would be Van Cittert's iteration, which finds short waves late or
-//!   never; so each step is mixed with those before it (Anderson's mixing), with damped offsets.
-//! - Steps repeat with residuals of the stack itself, so that the result is as accurate as the evaluation (about 1e-6 of the
-//!   size in single precision), however coarse the differences are.
+//! - Moving all vertices along one axis, forwards and backwards, gives the response of each output vertex: a 3x3 block
+//!   `B` per vertex. If vertices are independent (skinning of any method, deformers), this is the whole Jacobian. If
+//!   neighbours count (delta mush, smoothing), it is the response to a common motion.
+//! - Each vertex moves by its inverted block times its residual. If the blocks are the Jacobian, this is Newton's
+//!   method, and one or two steps are enough. With a smoothing stack, it is Van Cittert's iteration, which finds short
+//!   waves late or never. Thus each step is mixed with the previous ones (Anderson mixing), with damped offsets.
+//! - Steps use residuals of the stack itself. Thus the result is as accurate as the evaluation (about 1e-6 of the size
+//!   in single precision), even with coarse differences.
 //!
-//! Where influences cancel, a block is singular: no offset moves the vertex in some direction. The pseudo-inverse leaves that
-//! direction alone, and the vertex is reported. A stack that smooths takes short waves away; what of a sculpt it cannot make
-//! stays as a residual, and that is reported, too.
+//! If influences cancel, a block is singular: no offset moves the vertex in some direction. The pseudo-inverse ignores
+//! that direction, and the report lists the vertex. A stack that smooths removes short waves; the part of a sculpt that
+//! it cannot produce stays as a residual in the report.
 
 mod blocks;
 mod error;
@@ -34,36 +34,36 @@ use relax::solve;
 use report::ReportParts;
 use stack::Stack;
 
-/// A mesh modelled on a posed character, and what of a graph it belongs to.
+/// A mesh sculpted on a posed character, and the parts of a graph it belongs to.
 #[derive(Clone, Copy, Debug)]
 pub struct Sculpt<'a> {
     /// Name of the morph target.
     pub name: &'a str,
-    /// Where each vertex shall be: metres, scene space, in the vertex order of the input's mesh.
+    /// Target position of each vertex: metres, scene space, in the vertex order of the input's mesh.
     pub positions: &'a [[f32; 3]],
-    /// The graph's mesh output that it was modelled on; without a name the first.
+    /// The graph's mesh output that was sculpted on; `None` means the first.
     pub output: Option<&'a str>,
-    /// The graph's mesh input whose rest positions get the offsets; without a name the one that the output shows.
+    /// The graph's mesh input whose rest positions get the offsets; `None` means that of the output.
     pub input: Option<&'a str>,
 }
 
-/// How far to go.
+/// Options of an extraction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExtractOptions {
     /// Largest distance to the sculpt that counts as reached, metres.
     pub tolerance: f64,
-    /// Offsets shorter than this are left out of the target, metres.
+    /// Offsets shorter than this are dropped from the target, metres.
     pub drop_below: f64,
-    /// A block whose smallest singular value is below this share of its largest is singular.
+    /// A block is singular if its smallest singular value is below this share of its largest.
     pub singular_ratio: f64,
-    /// Keeps offsets short where the stack takes most of them away: what is worth an offset is `damping` times as long as it. 0 comes
-    /// nearest, with offsets that are wild in any other pose. Without effect where each vertex goes its own way.
+    /// Damping of offsets that the stack mostly removes: an offset must reduce the error by `damping` times its length.
+    /// 0 gives the smallest error, but extreme offsets in other poses. Has no effect if vertices are independent.
     pub damping: f64,
-    /// Steps, at most.
+    /// Maximum number of steps.
     pub max_steps: usize,
-    /// How many of the worst vertices a report names.
+    /// Number of worst vertices in the report.
     pub worst: usize,
-    /// Threads for evaluating the stack.
+    /// Threads to evaluate the stack.
     pub par: Par,
 }
 
@@ -81,26 +81,26 @@ impl Default for ExtractOptions {
     }
 }
 
-/// A corrective and how well it does.
+/// A corrective and its error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Extraction {
     /// The graph's mesh input whose rest positions the target moves.
     pub input: String,
-    /// Offsets of the rest positions, only for the vertices that move; metres, scene space. Normals and tangents are empty:
-    /// they follow from the positions (`tangent_frames`), and a sculpt says nothing better.
+    /// Offsets of the rest positions of vertices that move; metres, scene space. Normals and tangents are empty: they
+    /// follow from the positions (`tangent_frames`), and a sculpt has no better ones.
     pub target: MorphTarget,
-    /// What was reached and where it failed.
+    /// Errors and singular vertices.
     pub report: ExtractReport,
 }
 
-/// The rest offsets that give `sculpt` in `frame`. Parameters are those that the instance has. Offsets that the instance had are
-/// lost: afterwards it has none, and its outputs are those of `frame` without the corrective.
+/// Computes the rest offsets that give `sculpt` in `frame`, with the current parameters of the instance. Replaces
+/// offsets of the instance: afterwards it has none, and its outputs are those of `frame` without the corrective.
 ///
-/// Evaluates the graph 9 times, and once more for each step: two or three where vertices do not depend on each other, about a
-/// hundred else. Takes 1.7 KB for each vertex.
+/// Evaluates the graph 9 times, plus once per step: two or three steps for independent vertices, otherwise about a
+/// hundred. Needs 1.7 KB per vertex.
 ///
 /// # Errors
-/// [`ExtractError`]. A sculpt that cannot be reached is none: the report says how near it is.
+/// [`ExtractError`]. A sculpt that cannot be reached is not an error; see the report.
 pub fn extract_corrective(
     instance: &mut Instance,
     frame: &Frame<'_>,
@@ -138,7 +138,7 @@ fn extract_with(
 ) -> Result<Extraction, ExtractError> {
     let solution = solve(stack, goal, options)?;
     let (target, dropped) = sparse(name, &solution.offsets, options.drop_below);
-    // What is left is measured with what the target holds: rounded, without the small ones.
+    // Measures the remaining error with the stored target: rounded, without small offsets.
     let mut kept = vec![Vec3::zeros(); goal.len()];
     for (&v, p) in target.vertices.iter().zip(&target.positions) {
         kept[v as usize] = Vec3::from(p.map(f64::from));
@@ -160,7 +160,7 @@ fn extract_with(
     })
 }
 
-/// The vertices whose offset counts, and how many have one that does not.
+/// The vertices with a sufficient offset, and the number of dropped ones.
 fn sparse(name: &str, offsets: &[Vec3<f64>], drop_below: f64) -> (MorphTarget, usize) {
     let mut target = MorphTarget {
         name: name.to_owned(),

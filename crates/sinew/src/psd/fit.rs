@@ -1,25 +1,26 @@
-//! Fewer poses and a width for them: what is left when poses go that the others predict.
+//! Reduces the poses of a driver and chooses a width: removes poses that the others predict.
 //!
-//! An author who exports every frame of a clip as a pose wants the few that matter. With the numbers that each pose drives (weights of
-//! morph targets, channels of helper joints), a pose is redundant where the driver without it still gives them, at every pose
-//! of the beginning, up to a tolerance.
+//! An artist who exports every frame of a clip as a pose needs only a few of them. The input are the numbers that each
+//! pose drives (weights of morph targets, channels of helper joints). A pose is redundant if the driver without it
+//! still gives these numbers at every original pose, within a tolerance.
 
 use crate::deform::pose_driver::{
     DriverValue, Metric, PoseDriver, PoseDriverBind, PoseDriverError, Rules, Solver, Width,
 };
 
-/// The numbers that each pose drives, row after row.
+/// The numbers that each pose drives, row by row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DrivenValues {
-    /// One row a pose.
+    /// One row per pose.
     pub numbers: Vec<f64>,
-    /// Numbers in a row.
+    /// Numbers per row.
     pub columns: usize,
 }
 
 impl DrivenValues {
-    /// The poses' own values: rotation vectors from the first pose, in radians, or places in metres for metric `position`, three a joint. What
-    /// poses drive mostly follows them smoothly, so a width that predicts them is a guess where nothing else is known.
+    /// The values of the poses themselves, three numbers per joint: rotation vectors relative to the first pose in
+    /// radians, or positions in metres for metric `position`. Driven values usually follow them smoothly. Thus a width
+    /// that predicts them is a good guess without other data.
     pub fn of_poses(driver: &PoseDriver) -> Self {
         let first = driver.poses.first().map_or(&[][..], |p| &p.values);
         let is_place = driver.metric == Metric::Position;
@@ -55,14 +56,14 @@ impl DrivenValues {
     }
 }
 
-/// What a fit may do.
+/// Options of a fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FitOptions {
-    /// How much any driven number may be off at any pose of the beginning, in its own unit.
+    /// Maximum error of any driven number at any original pose, in its own unit.
     pub tolerance: f64,
-    /// Poses nearer than this are the same, in the unit of the metric.
+    /// Poses closer than this count as equal, in the unit of the metric.
     pub merge: f64,
-    /// Widths with a larger condition number are not taken.
+    /// Maximum condition number of a width.
     pub condition_limit: f64,
 }
 
@@ -77,111 +78,115 @@ impl Default for FitOptions {
     }
 }
 
-/// Why a driver could not be fitted.
+/// Error of fitting a driver.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FitError {
-    /// There is no system to fit.
+    /// Additive solvers have no system to fit.
     #[error(
-        "an additive solver has no weights to keep at its poses; only interpolative drivers are fitted"
+        "found an additive solver, expected an interpolative one; additive solvers do not keep weights at their poses"
     )]
     Additive,
-    /// Leaving one out must leave two.
-    #[error("{found} poses that differ, expected 3 or more")]
+    /// At least two poses must remain after leaving one out.
+    #[error("found {found} different poses, expected 3 or more")]
     TooFew {
-        /// How many there are.
+        /// Number of different poses.
         found: usize,
     },
-    /// The table has another shape.
-    #[error("{found} numbers of driven values, expected {poses} rows of {columns}")]
+    /// The table has another size.
+    #[error("found {found} driven values, expected {poses} rows of {columns}")]
     Shape {
         /// Numbers found.
         found: usize,
-        /// Poses.
+        /// Number of poses.
         poses: usize,
-        /// Numbers in a row.
+        /// Numbers per row.
         columns: usize,
     },
-    /// A number that is none.
+    /// A number is not finite.
     #[error("row {row} of the driven values has a number that is not finite")]
     NotFinite {
         /// Index of the row.
         row: usize,
     },
-    /// An option that is out of range.
+    /// An option is out of range.
     #[error("{what} is {found}, expected a finite number, 0 or greater")]
     Option {
-        /// Which.
+        /// Name of the option.
         what: &'static str,
         /// Its value.
         found: f64,
     },
-    /// No width will do.
+    /// No width is possible.
     #[error(
-        "no width solves these poses with a condition below {limit:e}; raise the limit or merge more poses"
+        "no width gives a condition number below {limit:e}; raise the limit or merge more poses"
     )]
     NoWidth {
         /// The limit.
         limit: f64,
     },
-    /// The driver is wrong in itself.
+    /// The driver itself is invalid.
     #[error(transparent)]
     Driver(#[from] PoseDriverError),
 }
 
-/// Why a pose was removed.
+/// Reason why a pose was removed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reason {
-    /// It is next to a pose that stays.
+    /// It is close to a pose that stays.
     Same {
         /// Index of that pose.
         pose: usize,
-        /// How far, in the unit of the metric.
+        /// Their distance, in the unit of the metric.
         apart: f64,
-        /// How much the driven values of the two differ at most; 0 where none were given.
+        /// Largest difference of their driven values; 0 without driven values.
         values_differ: f64,
     },
-    /// The others predict it.
+    /// The other poses predict it.
     Redundant {
-        /// How far off the driven numbers are at most, at any pose of the beginning, once it is gone.
+        /// Largest error of the driven numbers at any original pose after its removal.
         error: f64,
     },
 }
 
-/// A pose that was removed.
+/// A removed pose.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Removed {
     /// Its index in the driver.
     pub pose: usize,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
 }
 
-/// What a fit comes to.
+/// Result of a fit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fit {
-    /// Indices of the poses that stay, rising.
+    /// Indices of the remaining poses, increasing.
     pub kept: Vec<usize>,
-    /// Those that go, in the order in which they went.
+    /// Removed poses, in the order of removal.
     pub removed: Vec<Removed>,
     /// Proposed width, in the unit of the metric.
     pub width: f64,
-    /// Condition number of the poses that stay, with that width.
+    /// Condition number of the remaining poses with this width.
     pub condition: f64,
-    /// Root mean square of the leave-one-out errors of the poses that stay: what is lost with one of them.
+    /// Root mean square of the leave-one-out errors of the remaining poses.
     pub leave_one_out: f64,
-    /// How far off the driven numbers are at most, at any pose of the beginning; `None` where none were given.
+    /// Largest error of the driven numbers at any original pose; `None` without driven values.
     pub error: Option<f64>,
 }
 
-/// Fits a driver. `values` has a row for each of its poses; without them only poses that are the same go, and the width is chosen by
+/// Fits a driver. `values` has one row per pose. Without it, only equal poses are removed, and the width is chosen with
 /// [`DrivenValues::of_poses`].
 ///
-/// First poses nearer than `merge` to an earlier one go. Then the width is chosen that predicts each pose best from the others
-/// ([`leave_one_out`]); then, one after the other, poses go whose loss keeps every number within the tolerance at all poses of the beginning,
-/// what the others predict best first, and never the first pose. Errors of the last step are those of the weights that the node gives, with
-/// limits and normalising. Where poses went, the width is chosen again, by the largest such error, and more may go. `O(n⁴)` for n poses,
-/// where many go.
+/// Steps:
+///
+/// 1. Remove poses closer than `merge` to an earlier one.
+/// 2. Choose the width that predicts each pose best from the others ([`leave_one_out`]).
+/// 3. Remove poses one by one, best predicted first, as long as every number stays within the tolerance at all original
+/// poses. Never remove the first pose. Errors are those of the node's weights, with limits and normalization.
+/// 4. After a removal, choose the width again by the largest such error, and try to remove more.
+///
+/// Cost: `O(n⁴)` for n poses if many are removed.
 ///
 /// # Errors
 /// [`FitError`].
@@ -265,7 +270,7 @@ fn of_poses(driver: &PoseDriver, kept: &[usize]) -> PoseDriver {
     }
 }
 
-/// The poses that differ, and those that do not.
+/// The different poses, and the duplicates.
 fn merge(
     driver: &PoseDriver,
     values: Option<&DrivenValues>,
@@ -293,13 +298,13 @@ fn merge(
     Ok((kept, removed))
 }
 
-/// Between all poses; those that cannot be solved are no hindrance.
+/// Distances of all poses. Poses without a solution are allowed.
 fn distances(driver: &PoseDriver) -> Result<Vec<Vec<f64>>, FitError> {
     let mut asked = driver.clone();
     asked.solver = Solver::Additive;
     asked.width = Width::Given(1.0);
     if asked.rules != Rules::Sinew {
-        // Where they interpolate, poses have no metrics of their own.
+        // Poses of interpolative solvers have no metrics of their own.
         asked.poses.iter_mut().for_each(|p| p.metric = None);
     }
     let bind = PoseDriverBind::new(&asked)?;
@@ -312,11 +317,12 @@ fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
     differences.fold(0.0, f64::max)
 }
 
-/// How far off each driven number is at each pose when the driver is solved without that pose: row after row, as in `values`, which has a
-/// row for each pose of `bind`. Before limits. In closed form from the inverse of the kernel matrix (Rippa, Advances in Computational Mathematics
-/// 11, 1999): `(C^T Y)_j / C_jj`. Empty for additive solvers and where the rows are not as many as the poses. `O(n² m)` for m numbers in a row.
+/// Error of each driven number at each pose if the driver is solved without that pose, before limits. Row by row as in
+/// `values`, which has one row per pose of `bind`. Closed form from the inverse of the kernel matrix (Rippa, Advances
+/// in Computational Mathematics 11, 1999): `(C^T Y)_j / C_jj`. Empty for additive solvers, and if the number of rows
+/// differs from that of poses. Cost: `O(n² m)` for m numbers per row.
 ///
-/// Exact where leaving a pose out changes no width: with [`Width::Given`].
+/// Exact if leaving out a pose does not change widths: with [`Width::Given`].
 pub fn leave_one_out(bind: &PoseDriverBind, values: &DrivenValues) -> Vec<f64> {
     let count = bind.pose_count();
     if count.checked_mul(values.columns) != Some(values.numbers.len()) {
@@ -338,12 +344,12 @@ pub fn leave_one_out(bind: &PoseDriverBind, values: &DrivenValues) -> Vec<f64> {
     out
 }
 
-/// Widths that are tried before the best one is refined.
+/// Number of candidate widths before refinement.
 const WIDTHS: usize = 48;
-/// Steps of refining; each takes a third of the range away.
+/// Refinement steps; each one reduces the range by a third.
 const REFINEMENTS: usize = 20;
 
-/// The width, `narrowest` or wider, with the least error by that measure, and the error.
+/// The width of at least `narrowest` with the smallest error by this measure, and its error.
 fn best_width(
     driver: &PoseDriver,
     narrowest: f64,
@@ -396,8 +402,8 @@ fn refine(error_of: &mut dyn FnMut(f64) -> f64, mut low: f64, mut high: f64) -> 
     best
 }
 
-/// Least and greatest width worth a trial: from a quarter of the smallest distance to eight times the largest, and as much for kernels that
-/// take the square of the width.
+/// Smallest and largest candidate width: from a quarter of the smallest distance to eight times the largest, and
+/// accordingly for kernels with a squared width.
 fn range(driver: &PoseDriver) -> Result<[f64; 2], FitError> {
     let distances = distances(driver)?;
     let all = || distances.iter().flatten().copied().filter(|d| *d > 0.0);
@@ -420,14 +426,14 @@ fn float(number: usize) -> f64 {
     number as f64
 }
 
-/// A driver with its width, and what its poses drive.
+/// A driver with a width, and the driven numbers of its poses.
 struct Search<'a> {
     driver: PoseDriver,
     width: f64,
     values: Option<&'a DrivenValues>,
 }
 
-/// How often a new width is looked for once poses went.
+/// Number of new searches for a width after removals.
 const ROUNDS: usize = 8;
 
 impl Search<'_> {
@@ -440,8 +446,8 @@ impl Search<'_> {
         PoseDriverBind::new(&of_poses(&self.driver, kept))
     }
 
-    /// Fewer poses bear a wider kernel: takes the width that errs least at all poses of the beginning and removes what is redundant then,
-    /// until that is nothing.
+    /// Fewer poses allow a wider kernel: chooses the width with the smallest error at all original poses and removes
+    /// redundant poses, until there are none.
     fn widen(
         &mut self,
         kept: &mut Vec<usize>,
@@ -472,7 +478,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Removes poses from `kept` as long as that is within the tolerance.
+    /// Removes poses from `kept` as long as the error is within the tolerance.
     fn reduce(
         &self,
         kept: &mut Vec<usize>,
@@ -502,7 +508,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// How far off the driven numbers are at most, at any pose of the beginning, where only `kept` are left.
+    /// Largest error of the driven numbers at any original pose, with only the poses in `kept`.
     fn error(&self, bind: &PoseDriverBind, kept: &[usize], values: &DrivenValues) -> f64 {
         let poses = self.driver.poses.iter().enumerate();
         let errors = poses.map(|(row, pose)| {
@@ -519,7 +525,7 @@ impl Search<'_> {
     }
 }
 
-/// Places of all poses but the first, in the order of their leave-one-out errors.
+/// Indices of all poses but the first, ordered by leave-one-out error.
 fn predicted_best_first(bind: &PoseDriverBind, values: &DrivenValues) -> Vec<usize> {
     let errors = leave_one_out(bind, values);
     let largest = |place: usize| {

@@ -1,42 +1,42 @@
-//! What a driver's weights do between its poses: along arcs, and over the directions that a joint can point in.
+//! Samples a driver's weights between its poses: along arcs, and over the directions of a joint.
 
 use crate::deform::pose_driver::{DriverValue, Metric, PoseDriver, PoseDriverBind};
 use crate::geom::{Quat, Vec3};
 use std::f64::consts::PI;
 
-/// Why a driver cannot be sampled so.
+/// Error of sampling a driver.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SampleError {
-    /// A pose that there is not.
-    #[error("there is no pose {index}, the driver has {poses}")]
+    /// The pose does not exist.
+    #[error("found no pose {index}; the driver has {poses} poses")]
     Pose {
         /// Its index.
         index: usize,
         /// Number of poses.
         poses: usize,
     },
-    /// A joint that there is not.
-    #[error("there is no driver joint {index}, the driver has {joints}")]
+    /// The joint does not exist.
+    #[error("found no driver joint {index}; the driver has {joints} joints")]
     Joint {
         /// Its index.
         index: usize,
         /// Number of joints.
         joints: usize,
     },
-    /// Not enough to go from one to the next.
-    #[error("an arc needs two poses or more, found {found}")]
+    /// An arc needs two poses.
+    #[error("found {found} poses for an arc, expected 2 or more")]
     Stops {
-        /// How many there are.
+        /// Number of poses.
         found: usize,
     },
-    /// Places have no directions.
-    #[error("metric 'position' does not look at directions; sample along arcs instead")]
+    /// Positions have no directions.
+    #[error("metric 'position' has no directions; sample along arcs instead")]
     Places,
 }
 
-/// What is between two sets of driver values: each joint's rotation on the shortest arc (slerp), its place on the straight line. `part` is 0 at
-/// `from` and 1 at `to`. For rotations half a turn apart, where any axis would do, one is taken.
+/// Interpolates two sets of driver values: rotations by slerp on the shortest arc, positions linearly. `part` is 0 at
+/// `from` and 1 at `to`. For rotations 180 degrees apart, chooses one of the possible axes.
 pub fn between(from: &[DriverValue], to: &[DriverValue], part: f64) -> Vec<DriverValue> {
     let pairs = from.iter().zip(to);
     pairs
@@ -47,7 +47,7 @@ pub fn between(from: &[DriverValue], to: &[DriverValue], part: f64) -> Vec<Drive
         .collect()
 }
 
-/// The rotation from `a` to `b`, by no more than half a turn.
+/// The rotation from `a` to `b`, by at most 180 degrees.
 fn shortest(a: &DriverValue, b: &DriverValue) -> Quat<f64> {
     let turn = a.rotation.inverse() * b.rotation;
     if turn.w < 0.0 {
@@ -61,8 +61,8 @@ fn part_of(turn: &Quat<f64>, part: f64) -> Quat<f64> {
     Quat::from_scaled_axis(turn.scaled_axis() * part)
 }
 
-/// How far it is from one set of values to the other: the angle in radians, or for metric `position` the way in metres; of several joints
-/// the root of the sum of squares.
+/// Distance between two sets of values: the angle in radians, or metres for metric `position`. With several joints, the
+/// root of the sum of squares.
 pub fn travel(driver: &PoseDriver, from: &[DriverValue], to: &[DriverValue]) -> f64 {
     let is_place = driver.metric == Metric::Position;
     let of_joint = |(a, b): (&DriverValue, &DriverValue)| {
@@ -79,22 +79,22 @@ pub fn travel(driver: &PoseDriver, from: &[DriverValue], to: &[DriverValue]) -> 
 /// Weights along arcs from pose to pose.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArcSamples {
-    /// Pose after pose that the way goes through, with how far along it is.
+    /// Indices of the poses along the path, with their distance from its start.
     pub stops: Vec<(usize, f64)>,
-    /// How far along each sample is, from 0; radians, or metres where [`Self::in_metres`]; rising.
+    /// Distance of each sample from the start, increasing; radians, or metres if [`Self::in_metres`].
     pub at: Vec<f64>,
-    /// Whether the way is in metres.
+    /// True if distances are in metres.
     pub in_metres: bool,
-    /// For each pose its weight at each sample.
+    /// For each pose, its weight at each sample.
     pub weights: Vec<Vec<f64>>,
 }
 
-/// Which weights are sampled.
+/// Stage at which weights are sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// What the solver gives, before limits, curves, sum and threshold.
+    /// Weights of the solver, before limits, curves, normalization and threshold.
     Solved,
-    /// What the node gives.
+    /// Weights of the node.
     Final,
 }
 
@@ -107,8 +107,8 @@ impl Stage {
     }
 }
 
-/// Samples the way through `stops` (indices of the driver's poses), in `steps` equal steps from each to the next (1 where 0).
-/// `bind` is `driver`, bound. `O(stops steps n²)`.
+/// Samples the path through `stops` (indices of the driver's poses), with `steps` equal steps per arc (1 if 0). `bind`
+/// is `driver`, bound. Cost: `O(stops steps n²)`.
 ///
 /// # Errors
 /// [`SampleError::Stops`], [`SampleError::Pose`].
@@ -164,31 +164,32 @@ impl ArcSamples {
     }
 }
 
-/// Weights over the directions that a joint's axis can point in, on an equal-area map (Lambert's azimuthal projection) of the whole
+/// Weights over the directions of a joint's axis, on an equal-area map (Lambert's azimuthal projection) of the whole
 /// sphere.
 ///
-/// In the middle is where the axis points in the first pose; a direction at an angle θ from it is `sin(θ/2)` away from the
-/// middle, so the rim, at 1, is the opposite direction. One looks from outside at the joint, with y up (z, where the middle is along y).
+/// The centre is the direction of the axis in the first pose. A direction at an angle θ from it is `sin(θ/2)` away from
+/// the centre; the rim, at 1, is the opposite direction. The view is from outside towards the joint, with y up (z up if
+/// the centre is along y).
 #[derive(Clone, Debug, PartialEq)]
 pub struct DirectionSamples {
     /// Samples along each side of the square around the map.
     pub side: usize,
-    /// For each pose its weight at each sample, row after row from the top, no number outside the map.
+    /// For each pose, its weight at each sample, row by row from the top; NaN outside the map.
     pub weights: Vec<Vec<f64>>,
-    /// Where each pose points, `[right, up]`, each -1 to 1.
+    /// Direction of each pose, `[right, up]`, each -1 to 1.
     pub poses: Vec<[f64; 2]>,
 }
 
-/// How far from the middle a direction at an angle, radians, from the middle's is.
+/// Distance from the centre of a direction at an angle (radians) from the centre direction.
 pub fn map_radius(angle: f64) -> f64 {
     (angle * 0.5).sin()
 }
 
-/// Samples all directions of one driver joint: it swings there from the first pose without twisting, while all other joints stay as
-/// in the first pose. `side` is the number of samples across the map. `bind` is `driver`, bound. `O(side² n²)`.
+/// Samples all directions of one driver joint. It swings from its first pose without twist; all other joints stay in
+/// their first pose. `side` is the number of samples across the map. `bind` is `driver`, bound. Cost: `O(side² n²)`.
 ///
 /// # Errors
-/// [`SampleError::Joint`], [`SampleError::Places`] and, without poses, [`SampleError::Stops`].
+/// [`SampleError::Joint`], [`SampleError::Places`]; without poses, [`SampleError::Stops`].
 pub fn over_directions(
     driver: &PoseDriver,
     bind: &PoseDriverBind,
@@ -261,7 +262,7 @@ impl View {
         if radius > 1.0 {
             return None;
         }
-        // sin θ = 2 sin(θ/2) cos(θ/2), so what is across is the place on the map times 2 cos(θ/2).
+        // sin θ = 2 sin(θ/2) cos(θ/2): the lateral component is the map position times 2 cos(θ/2).
         let across = 2.0 * (1.0 - radius * radius).sqrt();
         let along = 1.0 - 2.0 * radius * radius;
         Some(self.middle * along + (self.right * x + self.up * y) * across)
@@ -272,13 +273,13 @@ impl View {
         let across = x.hypot(y);
         let radius = map_radius(across.atan2(self.middle.dot(direction)));
         if across < 1e-12 {
-            // In the middle, or on its other side, which is the whole rim.
+            // At the centre, or at the opposite direction, which is the whole rim.
             return [0.0, -radius];
         }
         [x, y].map(|v| v / across * radius)
     }
 
-    /// From the middle to a direction, by the shortest way.
+    /// The shortest rotation from the centre to a direction.
     fn swing(&self, to: &Vec3<f64>) -> Quat<f64> {
         Quat::rotation_between(&self.middle, to)
             .unwrap_or_else(|| Quat::from_scaled_axis(self.up * PI))

@@ -180,7 +180,10 @@ fn each_driver_is_reported_whatever_the_others_are_like() {
     assert_eq!(good.severity(), Some(Severity::Information));
     let said: Vec<String> = good.findings.iter().map(ToString::to_string).collect();
     assert!(said[0].contains("pose 'off' is disabled"), "{said:?}");
-    assert!(said[1].contains("'bent', is 20.00 degrees"), "{said:?}");
+    assert!(
+        said[1].contains("the nearest pose 'bent' is 20.00 degrees away"),
+        "{said:?}"
+    );
     let solved = good.solved.as_ref().expect("solved");
     // 1 - k, k the influence of one at the other; the condition is (1 + k) / (1 - k).
     let k = 1.0 - 70_f64.to_radians() / 3.0;

@@ -1,4 +1,4 @@
-//! Correctives into the file that their character came from.
+//! Writes correctives into the file of their character.
 
 use crate::geom::{Asset, Mesh, MorphTarget, Selection, Topology};
 use crate::graph::to_plain_json;
@@ -10,11 +10,11 @@ use crate::play::Character;
 use crate::psd::{Compression, GraphPlaces};
 use std::path::Path;
 
-/// Copies the GLB file of a character with further morph targets, of weight 0. `targets` count the vertices of the meshes that
-/// `selection` selects, one after another, as an input of that selection does. All else in the file stays.
+/// Copies the GLB file of a character and adds morph targets with weight 0. `targets` use the vertex indices of the
+/// meshes in `selection`, one after another, as in an input with that selection. Everything else in the file stays.
 ///
 /// # Errors
-/// As [`add_morph_targets`]; [`IoError::Unsupported`] where the character came from no glTF file.
+/// As [`add_morph_targets`]; [`IoError::Unsupported`] if the character is not from a glTF file.
 pub fn write_correctives(
     character: &Character,
     selection: &Selection,
@@ -29,12 +29,12 @@ pub fn write_correctives(
     add_morph_targets(&character.path, source, &new, out)
 }
 
-/// Copies the GLB file of a character with bases in place of its correctives, and writes the graph that plays them. Weights that the file has or
-/// animates become those of the basis targets, linearly. All else in the file stays. Neither file appears where one of them
-/// cannot be written.
+/// Copies the GLB file of a character with bases instead of its correctives, and writes the graph that plays them.
+/// Weights in the file are converted linearly to those of the basis targets. Everything else in the file stays. If one
+/// of the files cannot be written, none appears.
 ///
 /// # Errors
-/// As [`replace_morph_targets`]; [`IoError::Unsupported`] where the character came from no glTF file.
+/// As [`replace_morph_targets`]; [`IoError::Unsupported`] if the character is not from a glTF file.
 pub fn write_compressed(
     character: &Character,
     compression: &Compression,
@@ -57,7 +57,7 @@ pub fn write_compressed(
         path: out.to_owned(),
         place: "graph".into(),
         found: e.to_string(),
-        expected: "a correct document".into(),
+        expected: "a valid graph document".into(),
     })?;
     let graphs = GraphTexts {
         embedded: embedded.as_deref(),
@@ -66,7 +66,7 @@ pub fn write_compressed(
     replace_morph_targets(&character.path, source, &changes, graphs, out)
 }
 
-/// What a writer needs of the file that a character came from.
+/// The glTF source of a character, for writers.
 fn source_of<'a>(character: &'a Character, what: &str) -> Result<&'a GltfSource, IoError> {
     character
         .source
@@ -74,12 +74,12 @@ fn source_of<'a>(character: &'a Character, what: &str) -> Result<&'a GltfSource,
         .ok_or_else(|| IoError::Unsupported {
             path: character.path.clone(),
             place: "character".into(),
-            feature: format!("{what} in a file that is no GLB file"),
+            feature: format!("{what} in a file that is not GLB"),
             help: "convert the character to GLB".into(),
         })
 }
 
-/// The share that each selected mesh has of a target. All get one, so that their targets have the same numbers.
+/// The part of a target in each selected mesh. All meshes get a part, so that target indices are equal.
 fn split(asset: &Asset, selection: &Selection, target: &MorphTarget) -> Vec<NewTarget> {
     let mut first = 0_usize;
     let selected = |(_, mesh): &(usize, &Mesh)| is_selected(mesh, selection);
@@ -109,7 +109,7 @@ fn split(asset: &Asset, selection: &Selection, target: &MorphTarget) -> Vec<NewT
         .collect()
 }
 
-/// By the rule that merging goes by, asked about a mesh without vertices.
+/// The rule of merging, applied to a mesh without vertices.
 pub(super) fn is_selected(mesh: &Mesh, selection: &Selection) -> bool {
     let alone = Asset {
         meshes: vec![Mesh::new(&mesh.name, Topology::default(), Vec::new())],

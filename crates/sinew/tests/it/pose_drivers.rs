@@ -349,8 +349,7 @@ fn poses_without_driven_matrices_are_as_in_the_first() {
     let document = parse_psd(&text, Path::new("test.json")).expect("a correct file");
     let (solvers, losses) = from_psd(&document, &MayaScene::default(), BasisOrder::Published);
     let list = losses.0.iter().map(|l| l.what.as_str());
-    let said =
-        list.filter(|l| l.starts_with("pose 'bent' does not say where its 1 driven joints are"));
+    let said = list.filter(|l| l.starts_with("pose 'bent' has no matrices of its 1 driven joints"));
     assert_eq!(said.count(), 1, "{losses:?}");
     let [rest, bent] = solvers[0].driven_transforms.as_slice() else {
         panic!("two poses")
@@ -379,10 +378,10 @@ fn what_a_graph_says_besides_is_told() {
     let mut found: Vec<&str> = losses.0.iter().map(|l| l.what.as_str()).collect();
     found.sort_unstable();
     let mut expected = [
-        "its weights are the output 'weights'",
+        "the output 'weights', which has its weights",
         "drive_joints 'helpers': 'rotation'",
-        "drive_joints 'helpers': \"space\": \"rest\": as if poses were relative to the parents",
-        "drive_morphs 'shapes': 'gain' over time: its first key instead",
+        "drive_joints 'helpers': \"space\": \"rest\"; its poses are converted as relative to the parent joints",
+        "drive_morphs 'shapes': 'gain' over time; its first key is used instead",
         "drive_morphs 'shapes': 'clamp'",
         "drive_morphs 'shapes': 'mix'",
         "drive_morphs 'shapes': the link 'pose'",
@@ -433,7 +432,7 @@ fn what_cannot_be_carried_is_listed() {
     let (_, losses) = to_pose_wrangler(&from(PSD, true), &scene);
     let all: Vec<&str> = losses.0.iter().map(|l| l.what.as_str()).collect();
     assert!(
-        all.iter().any(|w| w.contains("rules of another system")),
+        all.iter().any(|w| w.contains("rules other than 'unreal'")),
         "{all:?}"
     );
     let (path, text) = (

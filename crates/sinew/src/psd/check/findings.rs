@@ -1,4 +1,4 @@
-//! What may be wrong with a driver.
+//! Findings about a driver.
 
 use super::super::GraphDriver;
 use super::super::sample::{between, travel};
@@ -11,12 +11,12 @@ use rayon::prelude::*;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-/// How grave a finding is.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Good to know; may be meant so.
+    /// Information; may be intended.
     Information,
-    /// Works, most likely not as meant.
+    /// Works, but probably not as intended.
     Warning,
     /// Does not work.
     Error,
@@ -32,12 +32,12 @@ impl fmt::Display for Severity {
     }
 }
 
-/// How far two poses are apart.
+/// Distance of two poses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Apart {
-    /// Radians, or metres.
+    /// Distance in radians, or in metres.
     pub amount: f64,
-    /// Whether it is in metres: for metric `position`.
+    /// True for metres (metric `position`).
     pub in_metres: bool,
 }
 
@@ -51,119 +51,119 @@ impl fmt::Display for Apart {
     }
 }
 
-/// Something to say about a driver. Displayed as a sentence.
+/// A finding about a driver. Displayed as a sentence.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Finding {
-    /// Its parameters do not fit each other.
+    /// Its parameters contradict each other.
     #[error("{message}")]
     Unreadable {
-        /// What is wrong.
+        /// The error.
         message: String,
     },
-    /// It has no solution.
+    /// The system has no solution.
     #[error("{error}")]
     CannotSolve {
-        /// Why.
+        /// The error.
         error: PoseDriverError,
     },
-    /// Close to having no solution.
+    /// The system is close to having no solution.
     #[error(
-        "condition {condition:.1e}: small changes of the poses change the weights between them widely; take a smaller width or fewer poses"
+        "condition number {condition:.1e}: small changes of the poses cause large changes of the weights between them; use a smaller width or fewer poses"
     )]
     IllConditioned {
         /// Condition number.
         condition: f64,
     },
-    /// Each has nearly full influence at the other.
+    /// Two poses have nearly full influence at each other.
     #[error(
-        "poses '{first}' and '{second}' overlap: {apart} apart, {influence:.3} of full influence at each other; remove one or take a smaller width"
+        "poses '{first}' and '{second}' overlap: they are {apart} apart and have {influence:.3} of their full influence at each other; remove one or use a smaller width"
     )]
     Overlap {
         /// Name of one pose.
         first: String,
         /// Name of the other.
         second: String,
-        /// The smaller of the influences of one at the other.
+        /// The smaller one of the two influences.
         influence: f64,
-        /// How far apart.
+        /// Distance of the poses.
         apart: Apart,
     },
-    /// A pose does not get what it asks for.
-    #[error("pose '{pose}' has weight {weight:.4} at its own values, not 1")]
+    /// The weight of a pose is not 1 at the pose itself.
+    #[error("pose '{pose}' has weight {weight:.4} at the pose itself, expected 1")]
     OwnWeight {
         /// Name of the pose.
         pose: String,
         /// Its weight there.
         weight: f64,
-        /// How grave: with an additive solver this is as it has to be.
+        /// Severity: for an additive solver, this is normal.
         severity: Severity,
     },
-    /// A pose gets what another one asks for.
-    #[error("pose '{other}' has weight {weight:.4} at the values of '{pose}', not 0")]
+    /// The weight of a pose is not 0 at another pose.
+    #[error("pose '{other}' has weight {weight:.4} at pose '{pose}', expected 0")]
     OtherWeight {
-        /// Name of the pose whose values these are.
+        /// Name of the pose at which the weight is measured.
         pose: String,
-        /// Name of the one that has weight there: the one with the most.
+        /// Name of the other pose with the largest weight there.
         other: String,
         /// Its weight.
         weight: f64,
-        /// How grave: with an additive solver this is as it has to be.
+        /// Severity: for an additive solver, this is normal.
         severity: Severity,
     },
-    /// Goes below 0 between poses.
+    /// A weight falls below 0 between poses.
     #[error(
-        "the weight of '{pose}' falls to {weight:.3} between '{from}' and '{to}', before limits; take another kernel or width, or add a pose there"
+        "the weight of '{pose}' falls to {weight:.3} between '{from}' and '{to}', before limits; use another kernel or width, or add a pose there"
     )]
     Undershoot {
-        /// Whose weight.
+        /// Name of the pose with this weight.
         pose: String,
-        /// The least on all arcs.
+        /// The smallest weight on all arcs.
         weight: f64,
-        /// Name of the pose where that arc starts.
+        /// Name of the pose where the arc starts.
         from: String,
-        /// Name of the pose where it ends.
+        /// Name of the pose where the arc ends.
         to: String,
     },
-    /// Goes above 1 between poses.
+    /// A weight rises above 1 between poses.
     #[error(
-        "the weight of '{pose}' rises to {weight:.3} between '{from}' and '{to}', before limits; take another kernel or width, or add a pose there"
+        "the weight of '{pose}' rises to {weight:.3} between '{from}' and '{to}', before limits; use another kernel or width, or add a pose there"
     )]
     Overshoot {
-        /// Whose weight.
+        /// Name of the pose with this weight.
         pose: String,
-        /// The most on all arcs.
+        /// The largest weight on all arcs.
         weight: f64,
-        /// Name of the pose where that arc starts.
+        /// Name of the pose where the arc starts.
         from: String,
-        /// Name of the pose where it ends.
+        /// Name of the pose where the arc ends.
         to: String,
     },
-    /// Neighbours do not hand over to each other straight.
+    /// The weight between two neighbours is not monotone.
     #[error(
-        "between the neighbours '{from}' and '{to}' the weight of '{pose}' turns back by {by:.3}"
+        "between the neighbours '{from}' and '{to}', the weight of '{pose}' is not monotone: it reverses by {by:.3}"
     )]
     NotMonotone {
-        /// Whose weight: one of the two.
+        /// Name of the pose with this weight, one of the two.
         pose: String,
         /// Name of the pose where the arc starts.
         from: String,
-        /// Name of the pose where it ends.
+        /// Name of the pose where the arc ends.
         to: String,
-        /// How much it rises where it should fall, or falls where it should rise.
+        /// The largest rise where it should fall, or fall where it should rise.
         by: f64,
     },
-    /// Nothing takes the weights at rest.
+    /// No pose is at rest.
     #[error(
-        "no pose is at rest: the nearest, '{nearest}', is {apart} from it, so that weights do not fall to 0 there; list the neutral pose"
+        "no pose is at rest, and weights do not fall to 0 there: the nearest pose '{nearest}' is {apart} away; add the neutral pose"
     )]
     NoRestPose {
         /// Name of the pose that is nearest to rest.
         nearest: String,
-        /// How far.
+        /// Its distance from rest.
         apart: Apart,
     },
-    /// A pose that takes no part.
+    /// A pose is disabled.
     #[error("pose '{pose}' is disabled: its weight is 0 everywhere")]
     Disabled {
         /// Its name.
@@ -172,7 +172,7 @@ pub enum Finding {
 }
 
 impl Finding {
-    /// How grave it is.
+    /// The severity.
     pub fn severity(&self) -> Severity {
         match self {
             Self::Unreadable { .. } | Self::CannotSolve { .. } => Severity::Error,
@@ -187,7 +187,7 @@ impl Finding {
         }
     }
 
-    /// What it is called in reports for programs; never changes.
+    /// Stable code for machine-readable reports.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Unreadable { .. } => "unreadable",
@@ -205,23 +205,24 @@ impl Finding {
     }
 }
 
-/// Above this an error of the poses in the sixth digit reaches the weights; an author's limit, far below the solver's.
+/// Condition number above which single-precision errors of the poses reach the sixth digit of weights. This limit for
+/// authors is far below that of the solver.
 const HIGH_CONDITION: f64 = 1e6;
-/// Influence of one pose at another from which on they count as the same by oversight.
+/// Influence of one pose at another above which they count as duplicates.
 const OVERLAP: f64 = 0.95;
-/// Weights that should be 1 or 0 at a pose may be off by this.
+/// Tolerance of weights that should be 1 or 0 at a pose.
 const AT_POSES: f64 = 1e-3;
-/// Weights between poses may leave 0 to 1 by this.
+/// Tolerance of weights outside 0 to 1 between poses.
 const BEYOND: f64 = 0.1;
-/// A weight that turns back by less is still called monotone.
+/// Reversal of a weight that still counts as monotone.
 const TURN: f64 = 0.01;
-/// Steps on each arc.
+/// Steps per arc.
 const STEPS: usize = 32;
-/// Arcs that are sampled at most: those between all pairs of 200 poses.
+/// Maximum number of sampled arcs: all pairs of 200 poses.
 const MOST_ARCS: usize = 19_900;
-/// Arcs whose weights are one product of matrices; behind each it is asked whether to stop.
+/// Arcs per matrix product; cancellation is checked after each.
 const ARCS_AT_ONCE: usize = 64;
-/// A pose this near to rest is at rest: one degree, or one millimetre.
+/// Distance up to which a pose counts as at rest: one degree, or one millimetre.
 const AT_REST: [f64; 2] = [std::f64::consts::PI / 180.0, 1e-3];
 
 fn apart(driver: &PoseDriver, a: &[DriverValue], b: &[DriverValue]) -> Apart {
@@ -283,7 +284,7 @@ pub(super) fn of_pairs(driver: &PoseDriver, bind: &PoseDriverBind) -> Vec<Findin
     out
 }
 
-/// Weights at the poses themselves.
+/// Weights at the poses.
 pub(super) fn at_poses(driver: &PoseDriver, bind: &PoseDriverBind) -> Vec<Finding> {
     let severity = match driver.solver {
         Solver::Interpolative => Severity::Warning,
@@ -315,21 +316,21 @@ pub(super) fn at_poses(driver: &PoseDriver, bind: &PoseDriverBind) -> Vec<Findin
     out
 }
 
-/// The least and the most of one pose's weight, with the arcs where that is.
+/// The smallest and largest weight of one pose, and the arcs where they occur.
 #[derive(Clone, Copy)]
 struct Range {
     least: (f64, [usize; 2]),
     most: (f64, [usize; 2]),
 }
 
-/// Weights on arcs: how many arcs were sampled, the smallest and largest weight there, and what is to be said about them.
+/// Weights on arcs: number of sampled arcs, smallest and largest weight, and findings.
 pub(super) struct OnArcs {
     pub(super) sampled: usize,
     pub(super) range: [f64; 2],
     pub(super) findings: Vec<Finding>,
 }
 
-/// Samples the weights of all poses on [`arcs`], which is `O(n²)` for each query. `None` where `watch` stops it.
+/// Samples the weights of all poses on [`arcs`], `O(n²)` per query. `None` if `watch` stops it.
 pub(super) fn on_arcs(
     driver: &PoseDriver,
     bind: &PoseDriverBind,
@@ -378,8 +379,8 @@ pub(super) fn on_arcs(
     })
 }
 
-/// The pairs of poses between which weights are sampled: all, or where those are more than [`MOST_ARCS`] each pose with as many of its nearest as
-/// come to that. Ordered by the second pose, then the first, which has the smaller index.
+/// Pairs of poses between which weights are sampled: all pairs, or above [`MOST_ARCS`], each pose with the same number
+/// of nearest poses. Ordered by the second pose, then the first, which has the smaller index.
 fn arcs(distances: &[Vec<f64>]) -> Vec<[usize; 2]> {
     let count = distances.len();
     if count * count.saturating_sub(1) / 2 <= MOST_ARCS {
@@ -404,7 +405,7 @@ fn arcs(distances: &[Vec<f64>]) -> Vec<[usize; 2]> {
     out
 }
 
-/// Asks for the weights of all poses on some arcs. Gives the range of each, and where neighbours turn back.
+/// Samples the weights of all poses on some arcs. Gives the range of each weight, and reversals between neighbours.
 fn sample_arcs(
     driver: &PoseDriver,
     bind: &PoseDriverBind,
@@ -476,7 +477,7 @@ impl Range {
     }
 }
 
-/// Whether no third pose is nearer to both than they are to each other (the relative neighbourhood graph, Toussaint 1980).
+/// True if no third pose is nearer to both than they are to each other (relative neighbourhood graph, Toussaint 1980).
 fn are_neighbours(distances: &[Vec<f64>], [a, b]: [usize; 2]) -> bool {
     let apart = distances[a][b];
     let thirds = (0..distances.len()).filter(|&k| k != a && k != b);
@@ -485,7 +486,7 @@ fn are_neighbours(distances: &[Vec<f64>], [a, b]: [usize; 2]) -> bool {
         .all(|further| further >= apart)
 }
 
-/// Whether the weight of the pose where the arc starts ever rises, or that of the one where it ends falls.
+/// Largest rise of the weight of the arc's first pose, or fall of that of its last pose.
 fn turned_back(
     driver: &PoseDriver,
     [start, end]: &[Vec<f64>; 2],
@@ -505,7 +506,7 @@ fn turned_back(
     })
 }
 
-/// How far a curve that should rise falls, at most.
+/// Largest fall of a curve that should rise.
 fn drop_of(curve: &[f64]) -> f64 {
     let mut highest = f64::NEG_INFINITY;
     let mut most = 0.0_f64;

@@ -1,47 +1,46 @@
-//! The mathematics: displacements as a matrix, its singular vectors, and what is left of them in single precision.
+//! The mathematics: displacements as a matrix, its singular vectors, and their error in single precision.
 
 use crate::geom::nalgebra::{DMatrix, DVector};
 use crate::geom::{MorphTarget, Vec3};
 use crate::psd::{CompressOptions, Distances};
 use std::collections::BTreeSet;
 
-/// Deltas of normals and tangents shorter than this do not keep a vertex in a target: 0.06 degrees.
+/// Deltas of normals and tangents below this do not keep a vertex in a target: 0.06 degrees.
 const SHORT_DIRECTION: f64 = 1e-3;
 
-/// Targets whose mixtures give other targets.
+/// Basis targets whose mixes approximate other targets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Basis {
-    /// The components, without names, longest first.
+    /// The components, without names, in order of decreasing length.
     pub targets: Vec<MorphTarget>,
-    /// A row for each component: how much of it each of the original targets has. Rows are unit vectors at right angles to each
-    /// other, but for rounding.
+    /// One row per component: its coefficient in each original target. Rows are orthonormal up to rounding.
     pub coefficients: Vec<Vec<f32>>,
-    /// How well they do.
+    /// The error of the basis.
     pub report: BasisReport,
 }
 
-/// How well a basis does. Distances are those of the stored basis: rounded, without the short offsets.
+/// Error of a basis. Distances are those of the stored basis: rounded, without short offsets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BasisReport {
-    /// Vertices that any of the targets moves.
+    /// Number of vertices that any target moves.
     pub vertices: usize,
-    /// One for each target, or for each row of the matrix where those are fewer; falling, metres.
+    /// Singular values, one per target (or per matrix row if there are fewer), decreasing, metres.
     pub singular_values: Vec<f64>,
-    /// How many of them are not rounding of the targets.
+    /// Number of singular values above the rounding error of the targets.
     pub rank: usize,
-    /// Whether no vertex is farther off than the tolerance in any of the targets.
+    /// True if no vertex exceeds the tolerance in any target.
     pub reached: bool,
     /// Largest distance from the targets, each at weight 1, and root mean square over targets and vertices; metres.
     pub error: Distances,
-    /// The target with the largest distance.
+    /// Index of the target with the largest distance.
     pub worst: usize,
-    /// The same of the deltas of normals, unitless; `None` where no target has any.
+    /// The same for deltas of normals, unitless; `None` if no target has them.
     pub normal_error: Option<Distances>,
-    /// Offsets left out for being short.
+    /// Number of dropped short offsets.
     pub dropped: usize,
 }
 
-/// One attribute of all targets: three rows a vertex, a column a target.
+/// One attribute of all targets: three rows per vertex, one column per target.
 struct Stack(DMatrix<f64>);
 
 impl Stack {
@@ -53,7 +52,7 @@ impl Stack {
         let mut out = DMatrix::zeros(3 * vertices.len(), targets.len());
         for (column, target) in targets.iter().enumerate() {
             for (vertex, delta) in target.vertices.iter().zip(of(target)) {
-                // All of them are listed; what is listed twice adds up.
+                // The list contains all of them; duplicates add up.
                 let row = vertices.binary_search(vertex).unwrap_or_default();
                 for (c, d) in delta.iter().enumerate() {
                     out[(3 * row + c, column)] += f64::from(*d);
@@ -80,10 +79,10 @@ impl Stack {
     }
 }
 
-/// Right singular vectors of a matrix as columns, and its singular values, falling.
+/// Right singular vectors of a matrix as columns, and its singular values, decreasing.
 ///
-/// They are those of `R` in `A = Q R`, which is as small as the number of targets. The Gram matrix `A^T A` would be as small, but
-/// squares the values: below 1e-8 of the largest nothing would be left of them, less than single precision holds.
+/// Computed from `R` in `A = Q R`, whose size is the number of targets. The Gram matrix `A^T A` has the same size, but
+/// squares the values: below 1e-8 of the largest, it would lose them, and single precision holds more.
 fn singular(a: &DMatrix<f64>) -> (DMatrix<f64>, Vec<f64>) {
     if a.is_empty() {
         return (DMatrix::zeros(a.ncols(), 0), Vec::new());
@@ -91,7 +90,7 @@ fn singular(a: &DMatrix<f64>) -> (DMatrix<f64>, Vec<f64>) {
     let svd = a.clone().qr().r().svd(false, true);
     let values: Vec<f64> = svd.singular_values.iter().copied().collect();
     let mut vectors = svd.v_t.map(|v| v.transpose()).unwrap_or_default();
-    // Both signs are right; one of them is the same on all machines.
+    // Both signs are valid. This choice is the same on all machines.
     for mut v in vectors.column_iter_mut() {
         if v[v.icamax()] < 0.0 {
             v.neg_mut();
@@ -100,19 +99,19 @@ fn singular(a: &DMatrix<f64>) -> (DMatrix<f64>, Vec<f64>) {
     (vectors, values)
 }
 
-/// Singular values that are more than rounding: numbers in single precision are off by up to 2^-24 of their size, so that a
-/// singular value is off by up to the same share of the matrix's norm (Weyl).
+/// Number of singular values above rounding. Single-precision numbers have an error of up to 2^-24 of their size; a
+/// singular value has an error of up to the same share of the matrix norm (Weyl).
 fn rank(values: &[f64]) -> usize {
     let norm = values.iter().map(|s| s * s).sum::<f64>().sqrt();
     let rounding = norm * f64::from(f32::EPSILON) / 2.0;
     values.iter().filter(|s| **s > rounding).count()
 }
 
-/// The fewest singular vectors whose mixtures give each of `targets` with no vertex farther off than the tolerance, none where all of
-/// them are shorter than that. With `options.components` no more than that; then, and where rounding alone is farther off, the
-/// report says that the tolerance is not reached.
+/// Finds the smallest number of singular vectors whose mixes give each of `targets` with every vertex within the
+/// tolerance; none if all offsets are shorter than the tolerance. `options.components` limits the number. If this limit
+/// or rounding exceeds the tolerance, the report says that it is not reached.
 ///
-/// Time is `O(vertices · targets²)`, memory some 24 bytes for each vertex and target, three times over.
+/// Time is `O(vertices · targets²)`; memory is about 72 bytes per vertex and target.
 ///
 /// # Example
 /// ```
@@ -143,7 +142,7 @@ pub fn find_basis(targets: &[&MorphTarget], options: &CompressOptions) -> Basis 
         if found.is_within(options.tolerance) {
             break;
         }
-        // Rounding took it beyond the tolerance.
+        // Rounding exceeded the tolerance.
         found = shapes.stored(&vectors, count, options);
     }
     shapes.finish(found, singular_values, rank, options.tolerance)
@@ -157,15 +156,15 @@ struct Shapes {
     tangents: Option<Stack>,
 }
 
-/// A basis as it is stored, and how far off it is.
+/// A basis as stored, and its error.
 struct Stored {
-    /// A column a component.
+    /// One column per component.
     positions: DMatrix<f32>,
     normals: Option<DMatrix<f32>>,
     tangents: Option<DMatrix<f32>>,
-    /// A row a target.
+    /// One row per target.
     coefficients: DMatrix<f32>,
-    /// For each component and vertex whether it has an offset there.
+    /// For each component and vertex: true if it has an offset there.
     kept: DMatrix<bool>,
     error: Distances,
     worst: usize,
@@ -205,7 +204,7 @@ impl Shapes {
         }
     }
 
-    /// The fewest components that would do if nothing were rounded.
+    /// The smallest number of components without rounding.
     fn components_for(&self, vectors: &DMatrix<f64>, most: usize, tolerance: f64) -> usize {
         let mut left = Stack(self.positions.0.clone());
         for count in 0..most {
@@ -219,7 +218,7 @@ impl Shapes {
         most
     }
 
-    /// The first `count` components in single precision, without short offsets where they can be spared.
+    /// The first `count` components in single precision, without short offsets that are not needed.
     fn stored(&self, vectors: &DMatrix<f64>, count: usize, options: &CompressOptions) -> Stored {
         let v = vectors.columns(0, count).into_owned();
         let component = |stack: &Stack| rounded(&(&stack.0 * &v));
@@ -242,7 +241,7 @@ impl Shapes {
         out
     }
 
-    /// Leaves short offsets out, but for vertices that would get farther off than the tolerance by that.
+    /// Drops short offsets, except at vertices that would exceed the tolerance.
     fn drop_short(&self, stored: &mut Stored, options: &CompressOptions) {
         let short = options.tolerance * options.drop_share;
         for vertex in 0..self.vertices.len() {
@@ -262,7 +261,7 @@ impl Shapes {
         stored.dropped = all.filter(gone).count();
     }
 
-    /// What a target has at a vertex that the stored basis does not give.
+    /// Error of the stored basis for a target at a vertex.
     fn missing(&self, stored: &Stored, vertex: usize, target: usize) -> Vec3<f64> {
         stored.missing(&self.positions, &stored.positions, vertex, target)
     }
@@ -329,7 +328,7 @@ impl Shapes {
 }
 
 impl Stored {
-    /// Whether an offset counts, or the deltas of normals and tangents with it.
+    /// True if an offset is long enough, or its deltas of normals and tangents are.
     fn is_long(&self, vertex: usize, component: usize, short: f64) -> bool {
         let directions = [&self.normals, &self.tangents];
         let mut directions = directions.into_iter().flatten();
@@ -337,7 +336,7 @@ impl Stored {
             || directions.any(|m| length(row3(m, vertex, component)) >= SHORT_DIRECTION)
     }
 
-    /// What `target` has in `stack` at a vertex that the mixture of `basis` does not give.
+    /// Error of the mix of `basis` for `target` in `stack` at a vertex.
     fn missing(
         &self,
         stack: &Stack,
@@ -356,7 +355,7 @@ impl Stored {
     }
 }
 
-/// Of squared distances, one for each vertex of each target; and the target with the largest.
+/// Distances from squared distances, one per vertex of each target; and the target with the largest.
 fn distances<I: Iterator<Item = f64>>(
     targets: usize,
     vertices: usize,

@@ -1,52 +1,52 @@
-//! Why correctives could not be reduced to a basis.
+//! Errors of the compression.
 
 use crate::graph::{Diagnostics, EditError};
 use crate::play::PlayError;
 
-/// Why correctives could not be reduced to a basis.
+/// Error of reducing correctives to a basis.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CompressError {
-    /// A number that makes no sense.
+    /// An option is out of range.
     #[error("option '{option}' is {found}, expected {expected}")]
     Option {
-        /// Which.
+        /// Name of the option.
         option: &'static str,
-        /// What was given.
+        /// The given value.
         found: f64,
-        /// What would be right.
+        /// The valid range.
         expected: &'static str,
     },
-    /// The document, or what became of it, is wrong.
+    /// The document is invalid before or after the change.
     #[error("{0}")]
     Graph(Diagnostics),
-    /// Graph and character do not fit each other.
+    /// Graph and character do not match.
     #[error(transparent)]
     Play(#[from] PlayError),
-    /// Nothing to do.
+    /// The graph has no suitable node.
     #[error("{document} has no node 'drive_morphs' whose weights come from a 'pose_driver'")]
     NoDriver {
         /// Name of the document.
         document: String,
     },
-    /// A node's text could not be changed.
+    /// The text of a node could not be changed.
     #[error("{document}: node '{node}': {source}")]
     Edit {
         /// Name of the document.
         document: String,
         /// Name of the node.
         node: String,
-        /// What is in the way.
+        /// The reason.
         source: EditError,
     },
-    /// The file carries another graph than the one given, which would miss a target.
+    /// The file contains another graph than the given one, which uses a target that would be removed.
     #[error(
-        "{file} carries a graph of its own that names the morph target '{target}'; reduce that graph, or take it out of the file first"
+        "{file} contains another graph, which uses the morph target '{target}'; compress that graph, or remove it from the file first"
     )]
     OtherGraph {
         /// The character's file.
         file: String,
-        /// The target that would go.
+        /// The target that would be removed.
         target: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Which targets of which nodes are mixtures already, as far as the graph goes.
+//! Groups of targets that a basis can replace, as far as the graph allows it.
 
 use super::report::{Kept, Unchanged};
 use crate::deform::{ParameterValue, drive_joints, drive_morphs, morph, pose_driver};
@@ -7,7 +7,7 @@ use crate::graph::{ParameterSource, Plan, PlanNode, Source};
 use crate::psd::drivers::read_parameters;
 use crate::psd::write::is_selected;
 
-/// A node `drive_morphs` that a pose driver feeds.
+/// A node `drive_morphs` whose weights come from a pose driver.
 #[derive(Debug)]
 pub(super) struct Group<'a> {
     /// Index into the plan's nodes.
@@ -15,7 +15,7 @@ pub(super) struct Group<'a> {
     pub(super) node: &'a PlanNode,
     /// Name of the pose driver.
     pub(super) driver: &'a str,
-    /// A name for each incoming weight, empty for one that drives nothing.
+    /// Name of the target of each incoming weight; empty if it drives none.
     pub(super) names: Vec<String>,
 }
 
@@ -44,18 +44,18 @@ fn is_drive(node: &PlanNode) -> bool {
     node.desc.name == drive_morphs::DESC.name
 }
 
-/// What is linked to a port.
+/// The source of a port.
 fn input(node: &PlanNode, port: &str) -> Option<Source> {
     let place = node.desc.inputs.iter().position(|p| p.name == port)?;
     node.inputs.get(place).copied().flatten()
 }
 
-/// A list of texts; a node of the registry has what is asked for here.
+/// A list of texts. Registered nodes always have the requested parameter.
 fn texts(plan: &Plan, node: &PlanNode, name: &str) -> Vec<String> {
     read_parameters(plan, node, |p| Ok(p.texts(name).to_vec())).unwrap_or_default()
 }
 
-/// A value that is written in the document, or the default.
+/// A value from the document, or the default.
 fn constant<'a>(node: &'a PlanNode, name: &str) -> Option<&'a ParameterValue> {
     let place = node.desc.parameters.iter().position(|p| p.name == name)?;
     match node.parameters.get(place)? {
@@ -65,10 +65,10 @@ fn constant<'a>(node: &'a PlanNode, name: &str) -> Option<&'a ParameterValue> {
 }
 
 impl Group<'_> {
-    /// The input that has the mesh.
+    /// The input with the mesh.
     ///
     /// # Errors
-    /// What keeps the whole group as it is.
+    /// The reason why the whole group stays unchanged.
     pub(super) fn mesh_input(&self, plan: &Plan, document: &str) -> Result<usize, Unchanged> {
         if !self.node.place.starts_with(&format!("{document}:")) {
             return Err(Unchanged::OtherDocument {
@@ -91,7 +91,8 @@ impl Group<'_> {
         }
     }
 
-    /// Follows the weights to where they are used: by name up to node `morph`, and nowhere else. (Plans have no nodes that nothing reads.)
+    /// Follows the weights to their users: by name to node `morph`, and nowhere else. (Plans have no nodes without
+    /// readers.)
     fn check_readers(&self, plan: &Plan) -> Result<(), Unchanged> {
         let mut open = vec![self.index];
         while let Some(index) = open.pop() {
@@ -122,7 +123,7 @@ impl Group<'_> {
         others_by_place(plan)
     }
 
-    /// What keeps a target of that name as it is.
+    /// The reason why a target of this name stays.
     pub(super) fn kept(&self, plan: &Plan, name: &str) -> Option<Kept> {
         let nodes = plan.nodes().iter();
         if let Some(node) = nodes.clone().find(|n| reads_by_name(plan, n, name)) {
@@ -160,7 +161,7 @@ fn read_by(node: &PlanNode) -> Unchanged {
     }
 }
 
-/// Nodes that get one weight a target from elsewhere than from names.
+/// Nodes that get one weight per target by index, from another source.
 fn others_by_place(plan: &Plan) -> Result<(), Unchanged> {
     let is_named = |source: Source| match source {
         Source::Node { node, .. } => plan.nodes().get(node).is_some_and(is_drive),
@@ -179,8 +180,8 @@ fn others_by_place(plan: &Plan) -> Result<(), Unchanged> {
     Ok(())
 }
 
-/// Whether a node that is none of a driver's own has that text in a parameter: `pose_space_deformation`, or any that is yet to come. A joint
-/// of the same name keeps a target, too, which costs no more than its bytes.
+/// True if a node other than the driver's own has this text in a parameter: `pose_space_deformation`, or any future
+/// node. A joint of the same name also keeps a target, which only costs its bytes.
 fn reads_by_name(plan: &Plan, node: &PlanNode, name: &str) -> bool {
     let own = [
         pose_driver::DESC.name,
@@ -205,7 +206,7 @@ fn mentions(value: &ParameterValue, name: &str) -> bool {
     }
 }
 
-/// Whether an object of the list names the target.
+/// True if an object of the list refers to the target.
 fn named_in(plan: &Plan, node: &PlanNode, list: &str, name: &str) -> bool {
     let found = read_parameters(plan, node, |p| {
         let mut records = p.records(list);
@@ -221,17 +222,17 @@ fn named_in(plan: &Plan, node: &PlanNode, list: &str, name: &str) -> bool {
     found.unwrap_or(true)
 }
 
-/// A mesh of the asset that belongs to an input.
+/// A mesh of the asset that is part of an input.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     /// Index into the asset's meshes.
     pub(crate) mesh: usize,
-    /// Number of its first vertex in the input.
+    /// Its first vertex in the input.
     pub(crate) first: usize,
     pub(crate) vertices: usize,
 }
 
-/// The meshes of an input, in their order.
+/// The meshes of an input, in order.
 pub(crate) fn parts(asset: &Asset, plan: &Plan, input: usize) -> Vec<Part> {
     let selection = &plan.inputs()[input].selection;
     let mut first = 0;

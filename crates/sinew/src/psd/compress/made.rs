@@ -1,4 +1,4 @@
-//! A whole character: groups, their bases, and the document that plays them.
+//! Compresses a whole character: groups, their bases, and the graph document.
 
 use super::groups::{Group, Part, groups, parts};
 use super::report::{GroupBasis, GroupReport, Kept, Unchanged};
@@ -12,38 +12,39 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What becomes of the morph targets of one mesh.
+/// Change of the morph targets of one mesh.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TargetMix {
     /// Index into the meshes of the asset.
     pub mesh: usize,
-    /// Indices of the targets that go, rising.
+    /// Indices of removed targets, increasing.
     pub removed: Vec<usize>,
-    /// Basis targets, behind those that stay.
+    /// Basis targets, which follow the remaining ones.
     pub added: Vec<MorphTarget>,
-    /// A row for each added target: how much it gets of the weight of each removed one.
+    /// One row per added target: its share of the weight of each removed target.
     pub weights: Vec<Vec<f64>>,
 }
 
-/// A character and its graph with bases in place of correctives, to be written by [`write_compressed`](crate::psd::write_compressed).
+/// A character and its graph with bases instead of correctives. Write it with
+/// [`write_compressed`](crate::psd::write_compressed).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compression {
-    /// One for each node `drive_morphs` that a pose driver feeds.
+    /// One report per node `drive_morphs` whose weights come from a pose driver.
     pub groups: Vec<GroupReport>,
-    /// The document; that of the beginning, but for the nodes whose targets went.
+    /// The document; changed only in the nodes with replaced targets.
     pub graph: String,
-    /// Meshes whose targets change.
+    /// Changes of meshes.
     pub meshes: Vec<TargetMix>,
 }
 
-/// Looks for a basis of the targets of each node `drive_morphs` that a pose driver feeds.
+/// Finds a basis of the targets of each node `drive_morphs` whose weights come from a pose driver.
 ///
-/// A group of targets stays as it is where something else needs them, or where a basis would not be smaller; its report says why. Takes the time
-/// of [`find_basis`] for each group.
+/// A group of targets stays unchanged if something else needs them, or if a basis would not be smaller; its report has
+/// the reason. Takes the time of [`find_basis`] per group.
 ///
 /// # Errors
-/// [`CompressError`]: options that make no sense, documents that are wrong or do not fit the character or have no such node. A
-/// tolerance that is not reached is none: the report says so.
+/// [`CompressError`]: options out of range, documents that are invalid, do not match the character or have no such
+/// node. An unreached tolerance is not an error; see the report.
 pub fn compress(
     character: &Arc<Character>,
     document: &Document,
@@ -52,10 +53,10 @@ pub fn compress(
     compress_with(character, document, options, Par::Rayon)
 }
 
-/// As [`compress`], with options for the binding that comes first: who follows it and may stop it, say.
+/// As [`compress`], with options for binding, such as a watch that receives progress and can stop it.
 ///
 /// # Errors
-/// As [`compress`]; [`CompressError::Play`] where binding was stopped.
+/// As [`compress`]; [`CompressError::Play`] if binding was stopped.
 pub fn compress_with<'o>(
     character: &Arc<Character>,
     document: &Document,
@@ -65,7 +66,7 @@ pub fn compress_with<'o>(
     check_options(options)?;
     let plan = Arc::new(document.compile().map_err(CompressError::Graph)?);
     let cast = Cast::assemble(character.clone(), &plan, &document.folders)?;
-    // What does not fit now is not to be found out with fewer targets.
+    // Errors of the original graph must not first appear with fewer targets.
     cast.bind_with(&plan, &[], bind)?;
     let found = groups(&plan);
     if found.is_empty() {
@@ -112,7 +113,7 @@ fn check_options(options: &CompressOptions) -> Result<(), CompressError> {
         drop_share,
     } = *options;
     if !(tolerance.is_finite() && tolerance >= 0.0) {
-        return Err(wrong("tolerance", tolerance, "metres, 0 or more"));
+        return Err(wrong("tolerance", tolerance, "a distance of 0 m or more"));
     }
     if !(0.0..=1.0).contains(&drop_share) {
         return Err(wrong("drop_share", drop_share, "0 to 1"));
@@ -123,7 +124,7 @@ fn check_options(options: &CompressOptions) -> Result<(), CompressError> {
     }
 }
 
-/// The file's own graph would miss what another graph no longer needs.
+/// Checks whether the graph in the file uses targets that the given graph no longer needs.
 fn check_other_graph(
     character: &Character,
     document: &Document,
@@ -152,13 +153,13 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// What `mix` of a node shall be.
+/// The new `mix` of a node.
 struct NodeMix {
     /// Index into the groups.
     node: usize,
-    /// The list `targets`, without those that went.
+    /// The list `targets` without removed targets.
     targets: Vec<String>,
-    /// Names of basis targets, and a coefficient for each incoming weight.
+    /// Names of basis targets, with a coefficient for each incoming weight.
     mix: Vec<(String, Vec<f32>)>,
 }
 
@@ -167,7 +168,7 @@ struct Work<'a> {
     plan: &'a Plan,
     document: &'a str,
     options: &'a CompressOptions,
-    /// Of basis targets so far.
+    /// Number of basis targets so far.
     names: Vec<String>,
     meshes: BTreeMap<usize, TargetMix>,
     mixes: Vec<NodeMix>,
@@ -224,7 +225,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// The group's targets: those that can be mixtures, and those that stay.
+    /// Sorts the group's targets into those that a basis can replace, and those that stay.
     fn sort_out(&self, group: &Group<'_>, parts: &[Part], report: &mut GroupReport) {
         for name in &group.names {
             let is_known =
@@ -240,7 +241,7 @@ impl Work<'_> {
         }
     }
 
-    /// Whether one mesh has several targets of that name.
+    /// Reason if a mesh has several targets of this name.
     fn twice(&self, parts: &[Part], name: &str) -> Option<Kept> {
         let meshes = parts.iter().map(|part| &self.asset.meshes[part.mesh]);
         let count = |mesh: &&crate::geom::Mesh| {
@@ -294,7 +295,7 @@ impl Work<'_> {
         }
     }
 
-    /// Names that no target has, by the driver.
+    /// Unused target names that contain the driver's name.
     fn names(&self, group: &Group<'_>, count: usize) -> Vec<String> {
         let targets = self.asset.meshes.iter().flat_map(|m| &m.morph_targets);
         let taken: Vec<&str> = targets
@@ -327,7 +328,7 @@ impl Work<'_> {
         }
     }
 
-    /// The basis in place of the targets, in each mesh that has any of them.
+    /// Replaces the targets by the basis in each mesh that has any of them.
     fn put(&mut self, parts: &[Part], targets: &[String], basis: &Basis, names: &[String]) {
         for part in parts {
             let all = &self.asset.meshes[part.mesh].morph_targets;
@@ -358,7 +359,7 @@ impl Work<'_> {
     }
 }
 
-/// Removed targets in rising order, and columns with them.
+/// Removed targets in increasing order, and their columns.
 fn sorted(mix: TargetMix) -> TargetMix {
     let mut order: Vec<usize> = (0..mix.removed.len()).collect();
     order.sort_by_key(|&i| mix.removed[i]);
@@ -373,7 +374,7 @@ fn sorted(mix: TargetMix) -> TargetMix {
     }
 }
 
-/// The share of a mesh, numbered by its own vertices.
+/// The part of a mesh, with its own vertex indices.
 fn of_part(target: &MorphTarget, part: &Part) -> MorphTarget {
     let mut out = MorphTarget::default();
     for (row, &vertex) in target.vertices.iter().enumerate() {
@@ -390,7 +391,7 @@ fn of_part(target: &MorphTarget, part: &Part) -> MorphTarget {
     out
 }
 
-/// Bytes of the deltas of all targets as they are written.
+/// Bytes of the deltas of all targets in the file.
 fn bytes(parts: &[Part], targets: &[&MorphTarget]) -> usize {
     let moved = |deltas: &[[f32; 3]]| deltas.iter().filter(|d| **d != [0.0; 3]).count();
     let of = |part: &Part, target: &&MorphTarget| -> usize {
@@ -427,7 +428,7 @@ fn node_mix(group: &Group<'_>, targets: &[String], basis: &Basis, names: &[Strin
     }
 }
 
-/// The document with the mixes in their nodes.
+/// The document with the new mixes.
 fn edited(
     document: &Document,
     groups: &[Group<'_>],
@@ -439,7 +440,7 @@ fn edited(
         let place = group.and_then(|g| Some((place_of(&document.name, &g.node.place)?, g)));
         places.extend(place.map(|(place, group)| (place, group, mix)));
     }
-    // From the end, so that places before stay what they are.
+    // From the end, so that earlier locations stay valid.
     places.sort_by_key(|p| std::cmp::Reverse((p.0.line, p.0.column)));
     let mut text = document.text.clone();
     for (place, group, mix) in places {
@@ -482,7 +483,7 @@ fn place_of(file: &str, place: &str) -> Option<LineColumn> {
 
 fn mix_text(mix: &[(String, Vec<f32>)]) -> String {
     let record = |(name, weights): &(String, Vec<f32>)| {
-        // The shortest text that reads as the same number; no minus before zero.
+        // The shortest text that reads as the same number, without a minus before zero.
         let weights: Vec<String> = weights.iter().map(|w| (w + 0.0).to_string()).collect();
         format!(
             "  {{ \"target\": {}, \"weights\": [{}] }}",
@@ -494,11 +495,11 @@ fn mix_text(mix: &[(String, Vec<f32>)]) -> String {
     format!("[\n{}\n]", records.join(",\n"))
 }
 
-/// Where the graph goes that plays a compressed character.
+/// Destinations of the graph of a compressed character.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GraphPlaces<'a> {
-    /// Into the character's file.
+    /// Embed it in the character's file.
     pub embed: bool,
-    /// Into a file of its own.
+    /// Write it to a separate file.
     pub beside: Option<&'a Path>,
 }

@@ -1,21 +1,21 @@
-//! What became of the groups.
+//! Reports of the groups.
 
 use super::BasisReport;
 
-/// What became of the targets that one node `drive_morphs` drives.
+/// Result for the targets of one node `drive_morphs`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupReport {
     /// Name of the node.
     pub node: String,
-    /// Name of the pose driver that its weights come from.
+    /// Name of the pose driver of its weights.
     pub driver: String,
-    /// Targets that the weights drive one by one, with what keeps those that must stay.
+    /// Targets that stay, with the reason.
     pub kept: Vec<(String, Kept)>,
-    /// Those that could be mixtures of a basis.
+    /// Targets that a basis can replace.
     pub targets: Vec<String>,
-    /// Of the basis that was found; `None` where none was looked for.
+    /// The basis; `None` if none was computed.
     pub basis: Option<GroupBasis>,
-    /// Why everything stays as it is; `None` where the basis took the place of the targets.
+    /// The reason why the group is unchanged; `None` if the basis replaces the targets.
     pub unchanged: Option<Unchanged>,
 }
 
@@ -24,43 +24,43 @@ pub struct GroupReport {
 pub struct GroupBasis {
     /// Names of the basis targets.
     pub names: Vec<String>,
-    /// Bytes of the targets' deltas as they are written: positions, normals and tangents, sparse where that is smaller.
+    /// Bytes of the targets' deltas in the file: positions, normals and tangents, sparse if smaller.
     pub bytes_before: usize,
-    /// The same of the basis.
+    /// Bytes of the basis, likewise.
     pub bytes_after: usize,
-    /// How well it does.
+    /// Error of the basis.
     pub report: BasisReport,
 }
 
-/// Why a target stays.
+/// Reason why a target stays.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Kept {
     /// Its weight is not linear in those of the poses.
-    #[error("it takes part in the in-betweens of '{node}'")]
+    #[error("the in-betweens of '{node}' use it")]
     InBetween {
-        /// The node that says so.
+        /// The node.
         node: String,
     },
     /// As above.
-    #[error("it takes part in the combinations of '{node}'")]
+    #[error("the combinations of '{node}' use it")]
     Combination {
-        /// The node that says so.
+        /// The node.
         node: String,
     },
-    /// It would have to be a mixture of two bases.
+    /// It would have to be a mix of two bases.
     #[error("'{node}' drives it, too")]
     OtherNode {
-        /// That node.
+        /// The other node.
         node: String,
     },
-    /// Something reads it besides the weights.
-    #[error("'{node}' names it")]
+    /// Another node refers to it by name.
+    #[error("'{node}' refers to it by name")]
     NamedBy {
-        /// That node.
+        /// The other node.
         node: String,
     },
-    /// Its name says not which.
+    /// Its name is not unique.
     #[error("mesh '{mesh}' has several targets of that name")]
     Twice {
         /// The mesh.
@@ -68,57 +68,59 @@ pub enum Kept {
     },
 }
 
-/// Why a group stays as it is.
+/// Reason why a group is unchanged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unchanged {
-    /// What it drives passes limits that a basis must not.
-    #[error("'{node}' clamps, and what a basis target gets leaves 0 to 1")]
+    /// A node clamps the weights, and the basis needs weights outside 0 to 1.
+    #[error("'{node}' clamps weights to 0 to 1, but weights of basis targets leave this range")]
     Clamps {
         /// The node with `clamp`.
         node: String,
     },
-    /// Its parameters are not written where it stands.
-    #[error("its '{parameter}' is not a list of its own")]
+    /// Its parameters are not lists in the node itself.
+    #[error("its '{parameter}' is not a list in the node itself")]
     NotOwn {
-        /// Which.
+        /// The parameter.
         parameter: &'static str,
     },
-    /// It stands elsewhere.
-    #[error("it stands in another document ({place})")]
+    /// The node is in another document.
+    #[error("it is in another document ({place})")]
     OtherDocument {
-        /// Where.
+        /// Its location.
         place: String,
     },
-    /// It has a basis already.
-    #[error("it has a 'mix' already")]
+    /// It already has a basis.
+    #[error("it already has a 'mix'")]
     HasMix,
-    /// Its mesh is not that of the character, as it is in the file.
-    #[error("its mesh is not one of the character's file")]
+    /// Its mesh is not an unchanged mesh of the character's file.
+    #[error("its mesh is not from the character's file")]
     OtherMesh,
-    /// Somebody else wants one weight for each target.
-    #[error("{by} takes weights by the place of their targets, and places would change")]
+    /// Another node or output needs one weight per target, by index.
+    #[error("{by} reads weights by target index, and indices would change")]
     ReadByPlace {
-        /// Who.
+        /// The node or output.
         by: String,
     },
     /// All targets must stay.
-    #[error("none of its targets can be a mixture")]
+    #[error("a basis cannot replace any of its targets")]
     NoTarget,
-    /// The tolerance is larger than all there is, a matter of units most likely: what would be left is a mesh without correctives.
+    /// The tolerance exceeds all offsets, probably because of a wrong unit: the mesh would have no correctives.
     #[error(
-        "nothing would be left: no offset is longer than {largest:e} m, the tolerance is {tolerance:e} m"
+        "no correctives would be left: the longest offset is {largest:e} m, but the tolerance is {tolerance:e} m; use a smaller tolerance"
     )]
     NothingLeft {
         /// The longest offset, metres.
         largest: f64,
-        /// As asked for, metres.
+        /// The given tolerance, metres.
         tolerance: f64,
     },
-    /// It does not pay.
-    #[error("a basis of {components} would take {after} bytes, the targets take {before}")]
+    /// A basis would not be smaller.
+    #[error(
+        "a basis of {components} targets would need {after} bytes, but the targets only need {before}"
+    )]
     NotSmaller {
-        /// Basis targets that it needs.
+        /// Number of basis targets.
         components: usize,
         /// Bytes of the targets.
         before: usize,

@@ -1,4 +1,4 @@
-//! Solvers from the nodes of a graph.
+//! Reads solvers from the nodes of a graph.
 
 use super::{Losses, Solver};
 use crate::deform::pose_driver::{self, DriverPose};
@@ -7,16 +7,16 @@ use crate::geom::Affine;
 use crate::graph::{ParameterSource, Plan, PlanNode, Source};
 use crate::psd::drivers::{driver_of, read_parameters};
 
-/// The pose drivers of a plan with what their weights drive.
+/// The pose drivers of a plan, with the nodes that use their weights.
 ///
 /// # Errors
-/// [`NodeError`] where the parameters of a node do not fit each other, with the node's name.
+/// [`NodeError`] if the parameters of a node contradict each other, with the node's name.
 pub fn solvers_of_plan(plan: &Plan) -> Result<(Vec<Solver>, Losses), (String, NodeError)> {
     let mut losses = Losses::default();
     let mut out = Vec::new();
     for (index, node) in plan.nodes().iter().enumerate() {
         if node.desc.name == pose_space_deformation::DESC.name {
-            losses.of(&node.name)("the whole node: shapes of each vertex by itself".into());
+            losses.of(&node.name)("the whole node; solvers have no weights per vertex".into());
         }
         if node.desc.name == pose_driver::DESC.name {
             let read = read(plan, index, node, &mut losses);
@@ -37,14 +37,14 @@ fn read(
     let joints = driven_by(plan, index, drive_joints::DESC.name);
     let morphs = driven_by(plan, index, drive_morphs::DESC.name);
     other_readers(plan, index, &mut lost);
-    // Files have weights that drive nothing of theirs: they are there for whoever reads the file.
+    // Weights that drive nothing are normal in files: the program that reads the file uses them.
     if !(joints.is_empty() && morphs.is_empty()) {
         outputs(plan, index, &mut lost);
     }
     let settings = driver_of(plan, node)?.settings;
     if settings.space == "joint" {
         lost(format!(
-            "poses as seen from '{}': as if they were relative to their parents",
+            "poses relative to '{}'; they are converted as relative to the parent joints",
             settings.reference
         ));
     }
@@ -59,7 +59,7 @@ fn read(
     for (nodes, name) in [(&joints, "drive_joints"), (&morphs, "drive_morphs")] {
         if nodes.len() > 1 {
             lost(format!(
-                "{} nodes '{name}': the first one instead",
+                "{} nodes '{name}'; only the first one is converted",
                 nodes.len()
             ));
         }
@@ -82,7 +82,7 @@ fn read(
     })
 }
 
-/// Those that take part, and the others in between.
+/// Enabled poses, with the disabled ones in between.
 fn all_poses(
     taking_part: Vec<DriverPose>,
     left_out: Vec<DriverPose>,
@@ -99,7 +99,7 @@ fn all_poses(
     enabled.iter().filter_map(next).collect()
 }
 
-/// Nodes of that kind whose weights are those of node `driver`.
+/// Nodes of this type whose weights come from node `driver`.
 fn driven_by<'a>(plan: &'a Plan, driver: usize, kind: &str) -> Vec<&'a PlanNode> {
     let source = Some(Source::Node {
         node: driver,
@@ -112,28 +112,28 @@ fn driven_by<'a>(plan: &'a Plan, driver: usize, kind: &str) -> Vec<&'a PlanNode>
     plan.nodes().iter().filter(takes).collect()
 }
 
-/// Files hold what is, not what changes.
+/// Files store constants, not values that change over time.
 fn changes_in_time(node: &PlanNode, of: &str, lost: &mut impl FnMut(String)) {
     for (desc, source) in node.desc.parameters.iter().zip(&node.parameters) {
         match source {
             ParameterSource::Constant(_) => {}
             ParameterSource::Parameter(_) => lost(format!(
-                "{of}'{}' as a parameter of the graph: its default instead",
+                "{of}'{}' as a graph parameter; its default is used instead",
                 desc.name
             )),
             ParameterSource::Keyed(_) => lost(format!(
-                "{of}'{}' over time: its first key instead",
+                "{of}'{}' over time; its first key is used instead",
                 desc.name
             )),
             ParameterSource::FrameTime => lost(format!(
-                "{of}'{}' as the time of the frame: zero instead",
+                "{of}'{}' as frame time; 0 is used instead",
                 desc.name
             )),
         }
     }
 }
 
-/// What gets the weights and is none of the nodes that are carried.
+/// Other nodes that read the weights.
 fn other_readers(plan: &Plan, driver: usize, lost: &mut impl FnMut(String)) {
     let source = Source::Node {
         node: driver,
@@ -143,25 +143,28 @@ fn other_readers(plan: &Plan, driver: usize, lost: &mut impl FnMut(String)) {
     for node in plan.nodes() {
         if node.inputs.contains(&Some(source)) && !carried.contains(&node.desc.name) {
             lost(format!(
-                "its weights go to '{}' ({})",
+                "the link of its weights to '{}' ({})",
                 node.name, node.desc.name
             ));
         }
     }
 }
 
-/// Outputs that are its weights.
+/// Outputs of its weights.
 fn outputs(plan: &Plan, driver: usize, lost: &mut impl FnMut(String)) {
     let source = Source::Node {
         node: driver,
         port: 0,
     };
     for output in plan.outputs().iter().filter(|o| o.source == source) {
-        lost(format!("its weights are the output '{}'", output.name));
+        lost(format!(
+            "the output '{}', which has its weights",
+            output.name
+        ));
     }
 }
 
-/// Parameters besides `carried` that say something else than their default, and links besides `ports`.
+/// Lists parameters outside `carried` that differ from their default, and links outside `ports`.
 fn not_carried(node: &PlanNode, carried: &[&str], ports: &[&str], lost: &mut impl FnMut(String)) {
     let of = format!("{} '{}': ", node.desc.name, node.name);
     changes_in_time(node, &of, lost);
@@ -198,10 +201,10 @@ fn driven(
         let driven = (p.texts("joints").to_vec(), transforms);
         Ok((p.text("space").to_owned(), driven))
     })?;
-    // Where joints rest is not known here.
+    // The rest pose of joints is unknown here.
     if space == "rest" {
         lost(format!(
-            "drive_joints '{}': \"space\": \"rest\": as if poses were relative to the parents",
+            "drive_joints '{}': \"space\": \"rest\"; its poses are converted as relative to the parent joints",
             node.name
         ));
     }
@@ -215,7 +218,7 @@ fn targets(
 ) -> Result<Vec<String>, NodeError> {
     let base = node.desc.inputs.iter().position(|p| p.name == "base");
     let base = base.and_then(|place| node.inputs.get(place).copied().flatten());
-    // Solvers behind each other become such a chain again.
+    // Chains of solvers become such a chain again.
     let is_chain = |source: Source| match source {
         Source::Node { node, .. } => plan.nodes()[node].desc.name == drive_morphs::DESC.name,
         Source::Input(_) => false,

@@ -1,12 +1,13 @@
-//! Solvers as nodes of a graph.
+//! Writes solvers as nodes of a graph.
 
 use super::{Losses, Solver};
 use crate::deform::pose_driver::{DriverPose, Normalize, PoseDriver, RadialKernel, Width};
 use crate::geom::{Affine, ORTHOGONAL_TOLERANCE};
 use serde_json::{Map, Value, json};
 
-/// A whole graph document: for each solver a `pose_driver`, a `drive_joints` where helper joints are driven, a `drive_morphs` where morph targets
-/// are; then `morph` and linear skinning. Weights that drive nothing are an output of the driver's name.
+/// A whole graph document: for each solver a `pose_driver`, a `drive_joints` for its helper joints, and a
+/// `drive_morphs` for its morph targets; then `morph` and linear skinning. Weights without a target become an output
+/// with the driver's name.
 pub fn graph_text(solvers: &[Solver]) -> (String, Losses) {
     let mut losses = Losses::default();
     let mut nodes = Map::new();
@@ -53,7 +54,7 @@ pub fn graph_text(solvers: &[Solver]) -> (String, Losses) {
     (format!("{document:#}\n"), losses)
 }
 
-/// A name for a node that no other has: letters, digits and underscores.
+/// An unused node name: letters, digits and underscores.
 fn free_name(nodes: &Map<String, Value>, name: &str, ending: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     let base: String = name.chars().map(plain).chain(ending.chars()).collect();
@@ -155,17 +156,17 @@ fn pose(
     }
     if let Some(metric) = p.metric {
         out["metric"] = metric.name().into();
-        // The node has one order for all.
+        // The node has one rotation order for all poses.
         if let Some(own) = metric.order_name().filter(|own| Some(*own) != order) {
             lost(format!(
-                "pose '{}': the order {own} of its Euler angles",
+                "pose '{}': its own Euler angle order {own}",
                 p.name
             ));
         }
     }
     match &p.kernel {
         Some(RadialKernel::Curve(_)) => {
-            lost(format!("pose '{}': a kernel that is a curve", p.name));
+            lost(format!("pose '{}': its own kernel curve", p.name));
         }
         Some(kernel) => out["kernel"] = kernel.name().into(),
         None => {}
@@ -179,7 +180,7 @@ fn pose(
     out
 }
 
-/// Translation, rotation and scale, where they say everything; else the matrix.
+/// Translation, rotation and scale if they define the transform, else the matrix.
 fn transform(a: &Affine<f64>) -> Value {
     let Ok(parts) = a.decompose(ORTHOGONAL_TOLERANCE) else {
         return json!({});

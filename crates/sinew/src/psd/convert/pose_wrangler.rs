@@ -12,7 +12,7 @@ use crate::io::pose_driver::pose_wrangler::{
 };
 use crate::io::pose_driver::{MayaMatrix, MayaScene, PoseWranglerDocument};
 
-/// Words of an enumeration in Unreal's order. Maya's numbers are not published; they are taken to be in this order, too.
+/// Names of an enumeration in Unreal's order. Maya's numbers are not published; this order is assumed.
 type Words = &'static [&'static str];
 const MODES: Words = &["Additive", "Interpolative"];
 const DISTANCES: Words = &["Euclidean", "Quaternion", "SwingAngle", "TwistAngle"];
@@ -25,13 +25,13 @@ const SUMS: Words = &[
 ];
 const AXES: Words = &["X", "Y", "Z"];
 const INPUTS: Words = &["Rotation", "Translation"];
-/// Stand for what the solver has.
+/// Placeholders for the solver's value.
 const DEFAULT_FUNCTION: &str = "DefaultFunctionType";
 const DEFAULT_DISTANCE: &str = "DefaultMethod";
-/// Weights up to this are 0 where a file says nothing, as in Unreal.
+/// Weights up to this are 0 if the file has no threshold, as in Unreal.
 const THRESHOLD: f64 = 1e-4;
 
-/// Place of a word: the words of Maya and Unreal differ in their endings ("Swing", "SwingAngle").
+/// Index of a name. Names of Maya and Unreal have different endings ("Swing", "SwingAngle").
 fn index(word: &str, words: Words) -> Option<usize> {
     let word = word.to_lowercase();
     words.iter().position(|w| {
@@ -54,7 +54,7 @@ fn choice(
     };
     found.unwrap_or_else(|| {
         lost(format!(
-            "{field} {value:?} is not known; {} instead",
+            "{field} {value:?}, which is unknown; {} is used instead",
             words[default]
         ));
         default
@@ -80,7 +80,7 @@ fn kernel(index: usize) -> RadialKernel {
     }
 }
 
-/// The solvers of a file, and what a solver does not hold. `scene` says what its matrices mean.
+/// The solvers of a file, and data that a solver cannot store. `scene` defines the meaning of its matrices.
 pub fn from_pose_wrangler(
     document: &PoseWranglerDocument,
     scene: &MayaScene,
@@ -116,7 +116,7 @@ fn read(s: &PoseWranglerSolver, scene: &MayaScene, losses: &mut Losses) -> Whole
     if let Some(mode @ MayaEnum::Index(_)) = &s.mode {
         let taken = choice("mode", Some(mode), MODES, 1, &mut |_| {});
         let what = format!(
-            "mode is a number, whose meaning is not published: taken as {}",
+            "mode is a number without a published meaning; Sinew uses {}",
             MODES[taken]
         );
         losses.push(name, what, true);
@@ -200,20 +200,23 @@ fn read(s: &PoseWranglerSolver, scene: &MayaScene, losses: &mut Losses) -> Whole
     }
 }
 
-/// Fields that a solver has no place for.
+/// Fields that a solver cannot store.
 fn not_held(s: &PoseWranglerSolver, lost: &mut impl FnMut(String)) {
     if !s.key.is_empty() && !s.solver_name.is_empty() && s.key != s.solver_name {
-        lost(format!("the key '{}' beside 'solver_name'", s.key));
+        lost(format!(
+            "the key '{}', which differs from 'solver_name'",
+            s.key
+        ));
     }
     if !s.controllers.is_empty() || s.poses.iter().any(|p| !p.controllers.is_empty()) {
-        lost("controllers: no other format has controls".into());
+        lost("controllers; no other format has them".into());
     }
     if s.driven_attrs.iter().any(|list| !list.is_empty()) {
-        lost("driven_attrs: attributes of a Maya scene".into());
+        lost("driven_attrs; they only exist in a Maya scene".into());
     }
     if s.automatic_radius && s.radius != PoseWranglerSolver::default().radius {
         lost(format!(
-            "radius {}, which an automatic radius leaves out",
+            "radius {}; the automatic radius replaces it",
             s.radius
         ));
     }
@@ -226,7 +229,7 @@ fn not_held(s: &PoseWranglerSolver, lost: &mut impl FnMut(String)) {
             .filter(|(joint, _)| !s.driven_transforms.contains(joint));
         for (joint, _) in others {
             lost(format!(
-                "{of}where '{joint}' is, which is none of the 'driven_transforms'"
+                "{of}the matrix of '{joint}', which is not in 'driven_transforms'"
             ));
         }
         other_fields(&p.extra, &of, lost);
@@ -234,7 +237,8 @@ fn not_held(s: &PoseWranglerSolver, lost: &mut impl FnMut(String)) {
     shapes_not_held(s, lost);
 }
 
-/// Fields of the first shape of each pose besides its name, each with the number of poses; the other shapes are told by [`morph_targets`].
+/// Fields of the first shape of each pose except its name, each with the number of poses. [`morph_targets`] reports the
+/// other shapes.
 fn shapes_not_held(s: &PoseWranglerSolver, lost: &mut impl FnMut(String)) {
     let mut counts: Vec<(String, usize)> = Vec::new();
     let mut count = |field: &str| match counts.iter_mut().find(|(known, _)| known == field) {
@@ -285,7 +289,7 @@ fn read_pose(
         let found = index(word, words);
         if found.is_none() {
             lost(format!(
-                "pose '{}': {field} {word} is not known; the solver's instead",
+                "pose '{}': {field} {word}, which is unknown; that of the solver is used instead",
                 p.name
             ));
         }
@@ -311,7 +315,7 @@ fn read_pose(
     }
 }
 
-/// Where a pose says nothing of a driven joint, it is where the first pose has it.
+/// If a pose has no matrix of a driven joint, uses that of the first pose.
 fn driven(
     s: &PoseWranglerSolver,
     scene: &MayaScene,
@@ -330,7 +334,7 @@ fn driven(
             .map(|joint| {
                 find(p, joint).unwrap_or_else(|| {
                     lost(format!(
-                        "pose '{}' does not say where '{joint}' is; as in the first pose",
+                        "pose '{}' has no matrix of '{joint}'; that of the first pose is used",
                         p.name
                     ));
                     let first = s.poses.first().and_then(|first| find(first, joint));
@@ -349,7 +353,7 @@ fn morph_targets(s: &PoseWranglerSolver, lost: &mut impl FnMut(String)) -> Vec<S
     let mut name = |p: &PoseWranglerPose| {
         if p.blendshapes.len() > 1 {
             lost(format!(
-                "pose '{}' drives {} shapes: the first one instead",
+                "pose '{}' drives {} shapes; only the first one is converted",
                 p.name,
                 p.blendshapes.len()
             ));
@@ -384,16 +388,16 @@ fn write(s: &Whole, scene: &MayaScene, losses: &mut Losses) -> PoseWranglerSolve
     for (is_there, what) in [
         (
             d.rules != Rules::Unreal,
-            "rules of another system: weights are computed as Unreal has it",
+            "rules other than 'unreal'; the format uses Unreal's rules",
         ),
-        (d.regularization > 0.0, "the regularisation"),
+        (d.regularization > 0.0, "the regularization"),
         (
             d.width == Width::Nearest,
-            "widths of the nearest pose: the mean of all pairs instead",
+            "widths from the nearest pose; the mean distance of all pairs is used instead",
         ),
         (
             s.relative_to_rest,
-            "poses are relative to rest: the format has them relative to the parent, so the joints must rest unrotated",
+            "poses relative to rest; the format stores them relative to the parent, which is only equal if the joints have no rotation at rest",
         ),
         (
             d.poses.iter().any(|p| p.curve.is_some()),
@@ -401,7 +405,7 @@ fn write(s: &Whole, scene: &MayaScene, losses: &mut Losses) -> PoseWranglerSolve
         ),
         (
             matches!(d.normalize, Normalize::WithinMedian { .. }),
-            "the median's pose and angles",
+            "the pose and the angles of the median",
         ),
     ] {
         if is_there {
@@ -446,7 +450,7 @@ fn write(s: &Whole, scene: &MayaScene, losses: &mut Losses) -> PoseWranglerSolve
 fn distance_index(metric: Metric, lost: &mut impl FnMut(String)) -> usize {
     let (index, is_other) = match metric {
         Metric::Euler(order) | Metric::EulerTriples(order) => (0, order != EulerOrder::Xyz),
-        // The input mode says it.
+        // The input mode stores it.
         Metric::Position => (0, false),
         Metric::Components => (0, true),
         Metric::Arc => (1, false),
@@ -459,7 +463,7 @@ fn distance_index(metric: Metric, lost: &mut impl FnMut(String)) -> usize {
         Metric::TwistChord => (3, true),
     };
     if is_other {
-        lost(format!("the metric: {} instead", DISTANCES[index]));
+        lost(format!("the metric; {} is used instead", DISTANCES[index]));
     }
     index
 }
@@ -474,7 +478,7 @@ fn function_index(kernel: &RadialKernel, lost: &mut impl FnMut(String)) -> usize
         RadialKernel::Gaussian | RadialKernel::Curve(_) => 0,
         RadialKernel::ExponentialPlain => 1,
     };
-    lost(format!("the kernel: {} instead", FUNCTIONS[index]));
+    lost(format!("the kernel; {} is used instead", FUNCTIONS[index]));
     index
 }
 

@@ -1,4 +1,4 @@
-//! PSD JSON's JSON.
+//! PSD JSON.
 
 use super::{Losses, Solver as Whole, other_fields};
 use crate::deform::pose_driver::{
@@ -11,10 +11,11 @@ use crate::io::pose_driver::psd::{
 };
 use crate::io::pose_driver::{MayaMatrix, MayaScene, PsdDocument};
 
-/// Rotations in `RawPoseRotation` and in the matrix that differ by more are mentioned, in radians.
+/// Difference between the rotations in `RawPoseRotation` and in the matrix that is reported, radians.
 const SAME_ROTATION: f64 = 2e-3;
 
-/// The solvers of a file, and what a solver does not hold. `scene` says what its matrices mean, `order` what the numbers of its kernels.
+/// The solvers of a file, and data that a solver cannot store. `scene` defines the meaning of its matrices, `order` the
+/// numbers of its kernels.
 pub fn from_psd(
     document: &PsdDocument,
     scene: &MayaScene,
@@ -29,25 +30,22 @@ pub fn from_psd(
     (solvers, losses)
 }
 
-/// Fields that a solver has no place for.
+/// Fields that a solver cannot store.
 fn not_held(s: &PsdSolver, lost: &mut impl FnMut(String)) {
     let default = PsdSolver::default();
     let orients = s.driven_joint_orients_degrees.iter().flatten().flatten();
     if orients.into_iter().any(|angle| *angle != 0.0) {
-        lost(
-            "DrivenJointOrientList is not kept; weights and transforms are the same without it"
-                .into(),
-        );
+        lost("DrivenJointOrientList; weights and transforms do not depend on it".into());
     }
     if s.psd_type != default.psd_type {
         lost(format!(
-            "PSDType {}: {} instead",
+            "PSDType {}; {} is used instead",
             s.psd_type, default.psd_type
         ));
     }
     if s.is_automatic_radius && s.global_width_degrees != default.global_width_degrees {
         lost(format!(
-            "GlobalWidth {}, which an automatic radius leaves out",
+            "GlobalWidth {}; the automatic radius replaces it",
             s.global_width_degrees
         ));
     }
@@ -62,7 +60,7 @@ fn read(s: &PsdSolver, scene: &MayaScene, order: BasisOrder, losses: &mut Losses
     not_held(s, &mut lost);
     let mut unknown = |field: &str, number: i64, instead: &str| {
         lost(format!(
-            "{field} {number} is not documented; {instead} instead"
+            "{field} {number}, which is unknown; {instead} is used instead"
         ));
     };
     let kernel = s.kernel(order).unwrap_or_else(|| {
@@ -87,7 +85,7 @@ fn read(s: &PsdSolver, scene: &MayaScene, order: BasisOrder, losses: &mut Losses
         .map(|p| {
             let (transform, differs) = driver_transform(p, scene);
             if let Some(degrees) = differs {
-                lost(format!("pose '{}': RawPoseRotation is {degrees:.3} degrees from the rotation of outDriverLocalMatrix (joint orient or rotate axis), which is taken", p.name));
+                lost(format!("pose '{}': RawPoseRotation, which differs by {degrees:.3} degrees from outDriverLocalMatrix (joint orient or rotate axis); the matrix is used", p.name));
             }
             transform
         })
@@ -141,7 +139,7 @@ fn read(s: &PsdSolver, scene: &MayaScene, order: BasisOrder, losses: &mut Losses
     }
 }
 
-/// Where the driven joints are in each pose; as in the first one where a pose does not say.
+/// Transforms of the driven joints in each pose. A pose without them uses those of the first pose that has them.
 fn driven_transforms(
     s: &PsdSolver,
     scene: &MayaScene,
@@ -163,7 +161,7 @@ fn driven_transforms(
             return found;
         }
         lost(format!(
-            "pose '{}' does not say where its {count} driven joints are: as in the first pose that does",
+            "pose '{}' has no matrices of its {count} driven joints; those of the first pose that has them are used",
             p.name
         ));
         first.clone()
@@ -171,7 +169,7 @@ fn driven_transforms(
     s.poses.iter().map(&mut filled).collect()
 }
 
-/// Where the driver is, and by how many degrees the two rotations of the file differ where they do.
+/// Transform of the driver, and the difference in degrees between the two rotations in the file.
 fn driver_transform(p: &PsdPose, scene: &MayaScene) -> (Affine<f64>, Option<f64>) {
     let raw = p.raw_pose_rotation_degrees;
     let raw = raw.map(|d| EulerOrder::Xyz.rotation(d.map(f64::to_radians)));
@@ -187,7 +185,7 @@ fn driver_transform(p: &PsdPose, scene: &MayaScene) -> (Affine<f64>, Option<f64>
     }
 }
 
-/// Angle between a rotation and that of a matrix. One that mirrors has several: the nearest counts.
+/// Angle between a rotation and that of a matrix. A mirroring matrix has several rotations; uses the nearest one.
 fn apart(raw: &Quat<f64>, matrix: &Affine<f64>) -> f64 {
     let rotation = DriverValue::from(matrix).rotation;
     let own = raw.angle_to(&rotation);
@@ -225,7 +223,7 @@ fn write(
     let mut lost = losses.of(&s.name);
     let [driver] = s.joints.as_slice() else {
         lost(format!(
-            "{} driver joints, the format has one: the solver is left out",
+            "the whole solver, since it has {} driver joints and the format allows one",
             s.joints.len()
         ));
         return None;
@@ -244,7 +242,7 @@ fn write(
             Normalize::AboveOne => 0,
             Normalize::Always => 1,
             Normalize::None | Normalize::WithinMedian { .. } => {
-                lost("normalisation: above one instead".into());
+                lost("the normalization; above one is used instead".into());
                 0
             }
         },
@@ -255,7 +253,7 @@ fn write(
         },
         clamp_negative_weight: {
             if d.clamp == Clamp::Unit {
-                lost("weights of 1 at most: negative ones are clamped only".into());
+                lost("the limit of weights at 1; only negative weights are clamped".into());
             }
             d.clamp != Clamp::None
         },
@@ -275,21 +273,21 @@ fn common_losses(s: &Whole, lost: &mut impl FnMut(String)) {
     for (is_there, what) in [
         (
             d.solver == Solver::Additive,
-            "additive solving: interpolative instead",
+            "the additive solver; interpolative is used instead",
         ),
         (
-            d.rules != Rules::PsdJson,
-            "rules of another system: weights are computed as the document has it",
+            d.rules != Rules::Document004,
+            "rules other than 'psd_json'; the format uses the PSD JSON rules",
         ),
         (d.threshold > 0.0, "the threshold"),
-        (d.regularization > 0.0, "the regularisation"),
+        (d.regularization > 0.0, "the regularization"),
         (
             d.width == Width::Nearest,
-            "widths of the nearest pose: the mean of all pairs instead",
+            "widths from the nearest pose; the mean distance of all pairs is used instead",
         ),
         (
             s.relative_to_rest,
-            "poses are relative to rest: the format has them relative to the parent, so the joint must rest unrotated",
+            "poses relative to rest; the format stores them relative to the parent, which is only equal if the joint has no rotation at rest",
         ),
         (d.poses.iter().any(|p| p.scale != 1.0), "scales of poses"),
         (
@@ -298,7 +296,7 @@ fn common_losses(s: &Whole, lost: &mut impl FnMut(String)) {
                 .any(|p| p.metric.is_some() || p.kernel.is_some() || p.curve.is_some()),
             "metrics, kernels and curves of single poses",
         ),
-        (s.enabled.iter().any(|e| !e), "poses that do not take part"),
+        (s.enabled.iter().any(|e| !e), "disabled poses"),
         (
             s.morph_targets.iter().any(|t| !t.is_empty()),
             "names of morph targets",
@@ -320,7 +318,7 @@ fn basis_function(d: &PoseDriver, order: BasisOrder, lost: &mut impl FnMut(Strin
         RadialKernel::Gaussian | RadialKernel::ExponentialPlain | RadialKernel::Curve(_) => None,
     };
     kernel.and_then(|k| order.number(k)).unwrap_or_else(|| {
-        lost("the kernel: exponential instead".into());
+        lost("the kernel; exponential is used instead".into());
         order.number(PsdKernel::Exponential).unwrap_or_default()
     })
 }
@@ -338,18 +336,18 @@ fn distance_method(d: &PoseDriver, lost: &mut impl FnMut(String)) -> i64 {
     };
     if is_other {
         let names = ["Euclidean", "quaternion", "swing", "twist"];
-        lost(format!("the metric: {} instead", names[method]));
+        lost(format!("the metric; {} is used instead", names[method]));
     }
     i64::try_from(method).unwrap_or_default()
 }
 
-/// 0, 1 or 2; others have no word.
+/// 0, 1 or 2; other axes are losses.
 pub(super) fn twist_axis(d: &PoseDriver, lost: &mut impl FnMut(String)) -> i64 {
     let axis = d.axis.normalize();
     let index = axis.iamax();
     if (axis[index] - 1.0).abs() > 1e-9 {
         lost(format!(
-            "the twist axis: {} instead",
+            "the twist axis; {} is used instead",
             ["x", "y", "z"][index]
         ));
     }

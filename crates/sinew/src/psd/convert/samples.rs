@@ -1,12 +1,12 @@
-//! Plain samples: rotations of one joint by name.
+//! Pose samples: rotations of one joint by name.
 
 use super::{Losses, Solver, other_fields};
 use crate::deform::pose_driver::{DriverPose, DriverValue, PoseDriver, Width};
 use crate::geom::{Affine, Quat, Vec3};
 use crate::io::pose_driver::SamplesDocument;
 
-/// The solvers of a file and what a solver does not hold. The rest rotation is a pose that drives nothing; each other pose drives the morph
-/// target of its name.
+/// The solvers of a file, and data that a solver cannot store. The rest rotation becomes a pose that drives nothing.
+/// Each other pose drives the morph target of its name.
 pub fn from_samples(document: &SamplesDocument) -> (Vec<Solver>, Losses) {
     let mut losses = Losses::default();
     other_fields(&document.extra, "", &mut losses.of("the file"));

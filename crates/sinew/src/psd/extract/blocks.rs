@@ -1,26 +1,26 @@
-//! How each output vertex answers to a motion that all rest positions share.
+//! Response of each output vertex to a common motion of all rest positions.
 
 use super::stack::Stack;
 use super::{ExtractError, SingularVertex};
 use crate::geom::{Mat3, Vec3};
 
-/// Reach of the differences, as a share of the mesh's size: skinning is affine in the rest positions, so that a long
-/// reach costs nothing and keeps rounding out.
+/// Step of the differences, as a share of the mesh size. Skinning is affine in the rest positions; a long step costs
+/// nothing and reduces rounding.
 const REACH: f64 = 1e-2;
-/// A vertex that answers less than this share of what the liveliest one does is taken as fixed: differences of rounded
-/// positions are no better.
+/// A vertex whose response is below this share of the largest response counts as fixed: differences of rounded
+/// positions are not more accurate.
 const FIXED: f64 = 1e-4;
 
-/// Blocks, inverted.
+/// Inverted blocks.
 pub(super) struct Blocks {
     inverses: Vec<Mat3<f64>>,
-    /// For singular blocks: projector onto what can be reached.
+    /// For singular blocks: projector onto the reachable directions.
     reachable: Vec<(usize, Mat3<f64>)>,
     singular: Vec<SingularVertex>,
 }
 
 impl Blocks {
-    /// Around `offsets`; 6 evaluations.
+    /// Measures around `offsets`; 6 evaluations.
     pub(super) fn measure(
         stack: &mut Stack<'_, '_>,
         offsets: &[Vec3<f64>],
@@ -64,12 +64,12 @@ impl Blocks {
         out
     }
 
-    /// Rest offsets that answer to `x`, vertex by vertex.
+    /// Rest offsets that give the motion `x`, vertex by vertex.
     pub(super) fn solve(&self, x: &[Vec3<f64>]) -> Vec<Vec3<f64>> {
         self.inverses.iter().zip(x).map(|(b, x)| b * x).collect()
     }
 
-    /// `x` without what no offset reaches.
+    /// `x` without directions that no offset reaches.
     pub(super) fn projected(&self, x: &[Vec3<f64>]) -> Vec<Vec3<f64>> {
         let mut out = x.to_vec();
         for (vertex, projector) in &self.reachable {
@@ -78,13 +78,13 @@ impl Blocks {
         out
     }
 
-    /// The vertices that cannot be moved everywhere.
+    /// Vertices that cannot move in every direction.
     pub(super) fn into_singular(self) -> Vec<SingularVertex> {
         self.singular
     }
 }
 
-/// Pseudo-inverse that leaves singular values up to `least` out, and the projector onto its domain.
+/// Pseudo-inverse without singular values up to `least`, and the projector onto its domain.
 fn pseudo_inverse(block: &Mat3<f64>, least: f64) -> (Mat3<f64>, Mat3<f64>) {
     let svd = block.svd(true, true);
     let (Some(u), Some(v_transposed)) = (svd.u, svd.v_t) else {

@@ -1,65 +1,65 @@
-//! Why nothing can be extracted.
+//! Errors of extractions.
 
 use crate::graph::{RestOffsetError, UpdateError};
 
-/// Why a sculpt could not be turned into a corrective.
+/// Error of converting a sculpt to a corrective.
 #[derive(Debug, thiserror::Error, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ExtractError {
-    /// The graph has no mesh output, or none of that name.
+    /// The graph has no mesh output, or none with this name.
     #[error("the graph has no mesh output{}; its mesh outputs are {}", .asked.as_ref().map_or_else(String::new, |a| format!(" '{a}'")), listed(.known))]
     NoOutput {
-        /// What was asked for; `None` for any.
+        /// The requested name; `None` for any.
         asked: Option<String>,
-        /// The mesh outputs that there are.
+        /// Names of the mesh outputs.
         known: Vec<String>,
     },
-    /// The output shows another mesh than that of the input.
+    /// The output shows the mesh of another input.
     #[error("output '{output}' shows the mesh of input '{shows}', not of '{input}'")]
     OtherInput {
         /// Name of the output.
         output: String,
-        /// The input whose mesh it shows.
+        /// The input of its mesh.
         shows: String,
-        /// The input that was asked for.
+        /// The requested input.
         input: String,
     },
-    /// A node keeps a state from frame to frame, so that a frame alone says nothing.
+    /// A node has a state: one frame alone does not define its result.
     #[error(
-        "node '{node}' ({kind}) has a state, so that its output is no function of the rest positions; leave it out"
+        "node '{node}' ({kind}) has a state: its output depends on earlier frames, not only on the rest positions; remove it from the graph"
     )]
     State {
         /// Name of the node.
         node: String,
-        /// Kind of the node.
+        /// Type of the node.
         kind: &'static str,
     },
-    /// The sculpt does not have the vertices of the mesh.
+    /// The vertex count of the sculpt differs from that of the mesh.
     #[error(
         "the sculpt has {found} vertices, expected {expected} as the mesh of input '{input}', in the same order"
     )]
     Count {
-        /// The input whose mesh it must fit.
+        /// The input of the mesh.
         input: String,
         /// Vertices of the sculpt.
         found: usize,
         /// Vertices of the mesh.
         expected: usize,
     },
-    /// A position of the sculpt is infinite or not a number.
+    /// A position of the sculpt is infinite or NaN.
     #[error("vertex {vertex} of the sculpt is at {found:?}, expected finite numbers")]
     NotFinite {
-        /// Which vertex.
+        /// Index of the vertex.
         vertex: usize,
-        /// Where it is.
+        /// Its position.
         found: [f32; 3],
     },
-    /// The stack gave a position that is infinite or not a number.
+    /// The stack gave a position that is infinite or NaN.
     #[error("output '{output}': the position of vertex {vertex} is not finite")]
     OutputNotFinite {
         /// Name of the output.
         output: String,
-        /// Which vertex.
+        /// Index of the vertex.
         vertex: usize,
     },
     /// An option is out of range.
@@ -67,13 +67,13 @@ pub enum ExtractError {
     Option {
         /// Field of [`super::ExtractOptions`].
         option: &'static str,
-        /// What it is.
+        /// Its value.
         found: f64,
     },
-    /// The rest positions cannot be offset: no frame reads them, say.
+    /// The rest positions cannot have offsets, for example because no frame reads them.
     #[error(transparent)]
     Rest(#[from] RestOffsetError),
-    /// The frame does not fit the graph.
+    /// The frame does not match the graph.
     #[error(transparent)]
     Update(#[from] UpdateError),
 }

@@ -1,21 +1,21 @@
-//! What the last steps changed, and the mixture of it that leaves least.
+//! Changes of the last steps, and the mix of them with the smallest error.
 
 use crate::geom::Vec3;
 use crate::geom::nalgebra::{DMatrix, DVector};
 use std::collections::VecDeque;
 
-/// Steps that are remembered, at most; single precision is enough for their differences.
+/// Maximum number of stored steps. Single precision is enough for their differences.
 const DEPTH: usize = 60;
-/// Directions of less than this share of the strongest are rounding.
+/// Directions below this share of the strongest one are rounding.
 const ROUNDING: f64 = 1e-10;
-/// A vertex counts by the square of how far it is off, up to this many times what is near enough.
+/// A vertex has the square of its error as weight, up to this multiple of the tolerance.
 const FARTHEST: f64 = 10.0;
 
-/// How much each vertex counts.
+/// Weight of each vertex.
 pub(super) struct Weights(Vec<f64>);
 
 impl Weights {
-    /// 1 where no more is missing than `near`.
+    /// 1 for errors up to `near`.
     pub(super) fn of(missing: &[Vec3<f64>], near: f64) -> Self {
         let weight = |m: &Vec3<f64>| {
             let off = if near > 0.0 { m.norm() / near } else { 1.0 };
@@ -24,7 +24,7 @@ impl Weights {
         Self(missing.iter().map(weight).collect())
     }
 
-    /// Square root of the weighted squares.
+    /// Square root of the sum of weighted squares.
     pub(super) fn norm(&self, field: &[Vec3<f64>]) -> f64 {
         let squares = field.iter().zip(&self.0).map(|(v, w)| v.norm_squared() * w);
         squares.sum::<f64>().sqrt()
@@ -44,13 +44,13 @@ fn product(a: &[f32; 3], b: &[f32; 3]) -> f64 {
     double(a).dot(&double(b))
 }
 
-/// What a step changed.
+/// Change of one step.
 struct Step {
     offsets: Vec<[f32; 3]>,
     missing: Vec<[f32; 3]>,
-    /// Products of its change of what is missing with those of the steps before and with itself, weighted.
+    /// Weighted products of its residual change with those of earlier steps and itself.
     missing_products: VecDeque<f64>,
-    /// The same of its change of offsets, not weighted.
+    /// Products of its offset change, without weights.
     offset_products: VecDeque<f64>,
 }
 
@@ -80,7 +80,7 @@ impl History {
         }
     }
 
-    /// Remembers a step and forgets the oldest where there are too many.
+    /// Stores a step and removes the oldest one if there are too many.
     pub(super) fn push(&mut self, offsets: Vec<[f32; 3]>, missing: Vec<[f32; 3]>) {
         if self.steps.len() == DEPTH {
             self.steps.pop_front();
@@ -109,8 +109,8 @@ impl History {
         });
     }
 
-    /// Takes from both what the remembered steps changed, each its share: the shares for which the weighted square of what is missing
-    /// and `damping²` times the square of the offsets add up to least, were all linear.
+    /// Subtracts a share of each stored step from offsets and residuals. The shares minimise the weighted square of the
+    /// residual plus `damping²` times the square of the offsets, as if everything were linear.
     pub(super) fn mix(&self, offsets: &mut [Vec3<f64>], missing: &mut [Vec3<f64>], damping: f64) {
         let shares = self.shares(offsets, missing, damping * damping);
         for (step, share) in self.steps.iter().zip(shares.iter()) {
@@ -123,7 +123,7 @@ impl History {
         }
     }
 
-    /// Least squares by their normal equations, each step scaled to length one, without directions that are rounding.
+    /// Least squares by normal equations, each step scaled to length one, without directions that are rounding.
     fn shares(&self, offsets: &[Vec3<f64>], missing: &[Vec3<f64>], damping: f64) -> DVector<f64> {
         let count = self.steps.len();
         let mut matrix = DMatrix::zeros(count, count);

@@ -1,9 +1,9 @@
-//! Offsets step by step, each step mixed from those before it.
+//! Iterates the offsets; each step is a mix with earlier ones.
 //!
-//! Anderson's mixing (Walker and Ni, "Anderson acceleration for fixed-point iterations", 2011) of the plain iteration "go what the block
-//! says": of all that the last steps changed, the mixture is taken that leaves least. It is weighted, so that the few vertices
-//! that are farthest off are not lost among thousands that are there, and damped, so that it does not pay for the last
-//! micrometre with offsets of a decimetre.
+//! Anderson mixing (Walker and Ni, "Anderson acceleration for fixed-point iterations", 2011) of the plain block
+//! iteration: of all changes of the last steps, uses the mix with the smallest error. The error is weighted, so that a
+//! few distant vertices count among thousands of reached ones. It is damped, so that the last micrometre does not cause
+//! offsets of a decimetre.
 
 use super::blocks::Blocks;
 use super::mixture::{History, Weights};
@@ -11,30 +11,30 @@ use super::stack::Stack;
 use super::{ExtractError, ExtractOptions, SingularVertex};
 use crate::geom::Vec3;
 
-/// Steps go on to this share of the tolerance, where they can: rounding and dropping come on top.
+/// Iteration aims at this share of the tolerance, since rounding and dropping add errors.
 const MARGIN: f64 = 0.25;
-/// So many steps must leave less by a hundredth.
+/// This number of steps must reduce the error by a hundredth.
 const PATIENCE: usize = 40;
-/// After so many steps vertices are weighted anew.
+/// Vertices get new weights after this number of steps.
 const WEIGHTED_FOR: usize = 5;
-/// A step that leaves so many times what the best one left begins anew there.
+/// A step with this multiple of the best error restarts there.
 const ASTRAY: f64 = 4.0;
 
-/// Offsets and the way to them.
+/// Offsets and their history.
 pub(super) struct Solution {
     pub(super) offsets: Vec<Vec3<f64>>,
-    /// What was missing to the sculpt without offsets.
+    /// Residual without offsets.
     pub(super) before: Vec<Vec3<f64>>,
     pub(super) singular: Vec<SingularVertex>,
     pub(super) steps: usize,
 }
 
-/// Offsets and what they leave.
+/// Offsets and their residual.
 #[derive(Clone)]
 struct Place {
     offsets: Vec<Vec3<f64>>,
     missing: Vec<Vec3<f64>>,
-    /// Square root of the weighted squares of what is missing.
+    /// Square root of the weighted squares of the residual.
     left: f64,
 }
 
@@ -48,7 +48,7 @@ impl Place {
         }
     }
 
-    /// Where the mixture leads: what `history` makes of here, and from there what the blocks say.
+    /// The next offsets: the mix of `history`, then a step of the blocks.
     fn next(&self, history: &History, damping: f64, blocks: &Blocks) -> Vec<Vec3<f64>> {
         let (mut offsets, mut missing) = (self.offsets.clone(), self.missing.clone());
         history.mix(&mut offsets, &mut missing, damping);

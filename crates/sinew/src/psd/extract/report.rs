@@ -1,4 +1,4 @@
-//! What an extraction reached.
+//! Report of an extraction.
 
 use super::ExtractOptions;
 use super::relax::longest;
@@ -7,67 +7,67 @@ use crate::geom::Vec3;
 /// Distances of an output from a sculpt, metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Distances {
-    /// Of the vertex that is farthest off.
+    /// Distance of the farthest vertex.
     pub largest: f64,
-    /// Root of the mean square over all vertices.
+    /// Root mean square over all vertices.
     pub rms: f64,
 }
 
 /// A vertex that no offset moves in some direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SingularVertex {
-    /// Which vertex.
+    /// Index of the vertex.
     pub vertex: usize,
-    /// Smallest singular value of its block as a share of the largest; 0 where it does not move at all.
+    /// Smallest singular value of its block as a share of the largest; 0 if it does not move at all.
     pub ratio: f64,
 }
 
-/// A vertex and how far from the sculpt it stays.
+/// A vertex and its distance from the sculpt.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VertexDistance {
-    /// Which vertex.
+    /// Index of the vertex.
     pub vertex: usize,
-    /// Metres.
+    /// Distance in metres.
     pub distance: f64,
 }
 
-/// How an extraction went. Distances are those of the graph itself, evaluated with what the target holds.
+/// Report of an extraction. Distances are those of the graph, evaluated with the stored target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExtractReport {
     /// Vertices of the mesh.
     pub vertices: usize,
     /// Vertices in the target.
     pub moved: usize,
-    /// Vertices whose offset was left out for being short.
+    /// Vertices whose short offset was dropped.
     pub dropped: usize,
     /// Length of the longest offset, metres.
     pub longest_offset: f64,
-    /// Steps taken.
+    /// Number of steps.
     pub steps: usize,
-    /// Frames evaluated.
+    /// Number of evaluated frames.
     pub evaluations: usize,
-    /// Without the corrective.
+    /// Distances without the corrective.
     pub before: Distances,
-    /// With it.
+    /// Distances with the corrective.
     pub after: Distances,
-    /// How many vertices are singular.
+    /// Number of singular vertices.
     pub singular: usize,
-    /// The worst of them, worst first.
+    /// The worst singular vertices, worst first.
     pub worst_singular: Vec<SingularVertex>,
-    /// How many vertices stay farther off than the tolerance.
+    /// Number of vertices above the tolerance.
     pub missed: usize,
-    /// The worst of them, worst first.
+    /// The farthest of them, farthest first.
     pub worst_missed: Vec<VertexDistance>,
 }
 
 impl ExtractReport {
-    /// Whether every vertex is where the sculpt has it, up to the tolerance.
+    /// True if every vertex reaches the sculpt within the tolerance.
     pub fn is_reached(&self) -> bool {
         self.missed == 0
     }
 }
 
-/// What a report is made of.
+/// Data of a report.
 pub(super) struct ReportParts<'a> {
     pub(super) before: &'a [Vec3<f64>],
     pub(super) after: &'a [Vec3<f64>],

@@ -1,11 +1,11 @@
-//! A graph in one frame as a function of the rest positions of one input.
+//! One frame of a graph as a function of the rest positions of one input.
 
 use super::{ExtractError, Sculpt};
 use crate::deform::{NodeKind, Par, Phase};
 use crate::geom::Vec3;
 use crate::graph::{Frame, InputType, Instance, OutputPlace};
 
-/// Evaluates, and counts how often.
+/// Evaluates the graph and counts evaluations.
 pub(super) struct Stack<'a, 'f> {
     instance: &'a mut Instance,
     frame: &'a Frame<'f>,
@@ -13,7 +13,7 @@ pub(super) struct Stack<'a, 'f> {
     output: String,
     par: Par,
     vertex_count: usize,
-    /// Diagonal of the rest mesh's box, metres.
+    /// Diagonal of the rest mesh's bounding box, metres.
     size: f64,
     single: Vec<[f32; 3]>,
     evaluations: usize,
@@ -49,7 +49,7 @@ impl<'a, 'f> Stack<'a, 'f> {
         });
         Ok(Self {
             vertex_count: rest.len(),
-            // A mesh of one point has no size; any step will do.
+            // A mesh of one point has no size; any step is valid.
             size: if diagonal > 0.0 { diagonal } else { 1.0 },
             instance,
             frame,
@@ -73,7 +73,7 @@ impl<'a, 'f> Stack<'a, 'f> {
         self.evaluations
     }
 
-    /// The sculpt in double precision, one finite position a vertex.
+    /// The sculpt in double precision, after a check: one finite position per vertex.
     pub(super) fn check_sculpt(
         &self,
         positions: &[[f32; 3]],
@@ -96,7 +96,7 @@ impl<'a, 'f> Stack<'a, 'f> {
             .collect())
     }
 
-    /// Output positions with the rest positions moved by `offsets`.
+    /// Output positions with `offsets` added to the rest positions.
     pub(super) fn evaluate(
         &mut self,
         offsets: &[Vec3<f64>],
@@ -121,7 +121,7 @@ impl<'a, 'f> Stack<'a, 'f> {
             .collect())
     }
 
-    /// What is missing to `goal`.
+    /// Residual to `goal`.
     pub(super) fn residual(
         &mut self,
         offsets: &[Vec3<f64>],
@@ -131,7 +131,8 @@ impl<'a, 'f> Stack<'a, 'f> {
         Ok(goal.iter().zip(&now).map(|(g, p)| g - p).collect())
     }
 
-    /// How the output answers to `x` around `offsets`, by a central difference in which no vertex goes farther than `reach`.
+    /// Response of the output to `x` around `offsets`: a central difference in which no vertex moves farther than
+    /// `reach`.
     pub(super) fn derivative(
         &mut self,
         offsets: &[Vec3<f64>],
@@ -154,14 +155,14 @@ impl<'a, 'f> Stack<'a, 'f> {
             .collect())
     }
 
-    /// Takes the offsets away and makes the frame once more.
+    /// Removes the offsets and evaluates the frame again.
     pub(super) fn clear(&mut self) -> Result<(), ExtractError> {
         let none = vec![Vec3::zeros(); self.vertex_count];
         self.evaluate(&none).map(|_| ())
     }
 }
 
-/// Name of a mesh output and the rest mesh that it shows, index into the program's meshes.
+/// Name of a mesh output and its rest mesh, as an index into the program's meshes.
 fn find_output(instance: &Instance, asked: Option<&str>) -> Result<(String, usize), ExtractError> {
     let outputs = instance.plan().outputs().iter();
     let places = instance.graph().program().outputs();
@@ -182,14 +183,14 @@ fn find_output(instance: &Instance, asked: Option<&str>) -> Result<(String, usiz
     }
 }
 
-/// The mesh input that an output shows, which must be the one asked for.
+/// The mesh input of an output, which must be the requested one.
 fn input_of_mesh(
     instance: &Instance,
     output: &str,
     mesh: usize,
     asked: Option<&str>,
 ) -> Result<String, ExtractError> {
-    // The program has the meshes of the mesh inputs in the order of the inputs.
+    // The program has the meshes of the mesh inputs in input order.
     let inputs = instance.plan().inputs().iter();
     let mut meshes = inputs.filter(|i| i.ty == InputType::Mesh);
     let shows = meshes.nth(mesh).map(|i| i.name.clone()).unwrap_or_default();
