@@ -290,7 +290,7 @@ impl AtomicDir {
     /// Removes the lock file, which is not part of the result.
     fn release(&mut self) {
         if self.lock.take().is_some() {
-            // Where it stays, it is empty and hidden.
+            // If it stays, it is empty and hidden.
             let _ = std::fs::remove_file(self.staging.path().join(leftovers::LOCK));
         }
     }
@@ -298,7 +298,7 @@ impl AtomicDir {
 
 impl Drop for AtomicDir {
     fn drop(&mut self) {
-        // Some systems remove no open file, nor its folder.
+        // Some systems cannot remove an open file or its folder.
         self.release();
     }
 }
@@ -347,7 +347,8 @@ impl Writability {
                 message,
             )));
         }
-        // Permissions, attributes, mounts: only trying tells. The file has no name where the system allows it.
+        // Permissions, attributes, mounts: only a test shows the result. The file has no name if the system supports
+        // that.
         tempfile::tempfile_in(nearest).map_err(|source| {
             let message = format!("{source} (in the folder {})", nearest.display());
             cannot_write(path)(Error::new(source.kind(), message))
@@ -368,7 +369,7 @@ fn check_place(to: &Path) -> Result<(), IoError> {
     Ok(())
 }
 
-/// Removes a file, where it is.
+/// Removes a file if it exists.
 fn remove_file(path: &Path) -> Result<(), IoError> {
     match std::fs::remove_file(path) {
         Err(e) if e.kind() != ErrorKind::NotFound => Err(cannot_write(path)(e)),
@@ -376,7 +377,7 @@ fn remove_file(path: &Path) -> Result<(), IoError> {
     }
 }
 
-/// Temporary files are private by default; results get what the user's mask allows, like any other file.
+/// Temporary files are private by default. Results get the permissions of the user's mask, like any other file.
 fn with_permissions<'a, 'b>(
     builder: &'a mut tempfile::Builder<'b, 'b>,
     mode: u32,

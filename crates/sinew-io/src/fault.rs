@@ -1,4 +1,4 @@
-//! Short ways to build errors and warnings.
+//! Constructors of errors and warnings.
 
 use crate::IoError;
 use sinew_geom::Warning;
@@ -39,7 +39,7 @@ pub(crate) fn warning(code: &'static str, message: impl Into<String>) -> Warning
     }
 }
 
-/// `text` cut to what fits into a message, control characters escaped.
+/// `text` truncated for a message, with control characters escaped.
 pub(crate) fn quoted(text: &[u8]) -> String {
     let short = &text[..text.len().min(40)];
     let dots = if text.len() > 40 { "..." } else { "" };

@@ -95,7 +95,7 @@ impl Folders {
             folder: self.own.clone(),
         };
         let folders = || std::iter::once(&self.own).chain(&self.allowed);
-        // By name alone first: to look at a path may already do something, such as asking another machine.
+        // By name first: accessing a path may already have an effect, such as contacting another machine.
         let plain = without_dots(&path).map_err(fault)?;
         let is_named_in = |f: &PathBuf| without_dots(f).is_ok_and(|f| plain.starts_with(f));
         if !folders().any(is_named_in) {

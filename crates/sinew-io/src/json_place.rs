@@ -1,10 +1,10 @@
-//! Where in a JSON document an error of `serde_json` is.
+//! Location of a `serde_json` error in a JSON document.
 //!
-//! Its errors name line and column, which says little of a document that is one line. This finds the member there.
+//! Its errors contain line and column, which is not useful in a document of one line. This module finds the member.
 
 use serde_json::Error;
 
-/// Where an error is, `.` for the whole document, and what is wrong there, without line and column. `text` is what was read.
+/// Location of an error (`.` for the whole document) and its message without line and column. `text` is the input.
 pub(crate) fn explain(text: &str, error: &Error) -> (String, String) {
     let message = error.to_string();
     let at = format!(" at line {} column {}", error.line(), error.column());
@@ -12,7 +12,7 @@ pub(crate) fn explain(text: &str, error: &Error) -> (String, String) {
     (place(text, error), message)
 }
 
-/// The member that `error` is in: `meshes[3].name`, `.` for the whole document.
+/// The member that contains `error`: `meshes[3].name`, or `.` for the whole document.
 pub(crate) fn place(text: &str, error: &Error) -> String {
     let lines = text
         .split_inclusive('\n')
@@ -24,9 +24,9 @@ pub(crate) fn place(text: &str, error: &Error) -> String {
 }
 
 enum Step {
-    /// An array, and which item of it.
+    /// An array and the index of an item.
     Index(usize),
-    /// An object, and which member of it, as it is written.
+    /// An object and the key of a member, as written.
     Key(Option<String>),
 }
 
@@ -40,7 +40,8 @@ impl std::fmt::Display for Step {
     }
 }
 
-/// The arrays and objects that are open after the first `end` bytes of `text`, outermost first. As far as an error is, it is well-formed.
+/// Arrays and objects that are open after the first `end` bytes of `text`, outermost first. The text is well-formed up
+/// to the error.
 fn steps(text: &str, end: usize) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut bytes = text.bytes().enumerate().take(end);

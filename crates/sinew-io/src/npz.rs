@@ -3,9 +3,9 @@
 //! | array | shape | type |
 //! |---|---|---|
 //! | `positions` | frames, vertices, 3 | float32 |
-//! | `normals` (where every frame has them) | frames, vertices, 3 | float32 |
-//! | `tangents` (where every frame has them) | frames, vertices, 4 | float32 |
-//! | `colors` (where every frame has them) | frames, vertices, 4 | float32 |
+//! | `normals` (if every frame has them) | frames, vertices, 3 | float32 |
+//! | `tangents` (if every frame has them) | frames, vertices, 4 | float32 |
+//! | `colors` (if every frame has them) | frames, vertices, 4 | float32 |
 //! | `indices` | triangles, 3 | uint32 |
 //! | `mesh_names` (if several meshes of a file were joined) | meshes | text |
 //! | `mesh_offsets` (as above): mesh m has vertices `mesh_offsets[m]` up to `mesh_offsets[m + 1]` | meshes + 1 | uint32 |
@@ -124,7 +124,8 @@ fn names(mesh: &CachedMesh<'_>) -> impl Iterator<Item = &'static str> {
     has.into_iter().filter(|h| h.1).map(|h| h.0)
 }
 
-/// The meshes that one was joined of, each with its first vertex; nothing where there is one, or where they share vertices.
+/// The meshes that a mesh was joined from, each with its first vertex. `None` for a single mesh, and if they share
+/// vertices.
 fn joined(mesh: &Mesh) -> Option<Vec<(&str, usize)>> {
     let mut out: Vec<(&str, usize)> = Vec::new();
     let mut last = None;
@@ -190,7 +191,7 @@ fn words(npz: &mut Npz, name: &str, shape: &[usize], words: &[u32]) -> io::Resul
     entry(npz, name, "<u4", shape, |out| put_u32s(out, words))
 }
 
-/// An array of texts, as long as the longest.
+/// An array of texts with the length of the longest.
 fn texts<'a>(
     npz: &mut Npz,
     name: &str,
@@ -252,14 +253,14 @@ fn npy_header(dtype: &str, shape: &[usize]) -> io::Result<Vec<u8>> {
     Ok(header)
 }
 
-/// One array of each name, and no name that leads out of the archive.
+/// Checks that array names are unique and stay inside the archive.
 fn check_names(
     path: &Path,
     meshes: &[CachedMesh<'_>],
     extras: &[ExtraArray],
 ) -> Result<(), IoError> {
     let plain = meshes.iter().take(1).flat_map(names).map(str::to_owned);
-    // Whether a mesh has them or not, readers take these for its own.
+    // Readers recognise these names even if the mesh lacks the array.
     let reserved = [
         "positions",
         "normals",

@@ -302,7 +302,7 @@ impl<'a> Ears<'a> {
             if p[across] < low || p[across] > high || self.is_cut[k] || !self.is_reflex[k] {
                 continue;
             }
-            // Corners at one place, where a hole is joined to the outline, are in nobody's way.
+            // Ignores corners at the same position, where a hole is joined to the outline.
             if p == a || p == b || p == c {
                 continue;
             }

@@ -153,7 +153,7 @@ fn bytes(
             for (index, number) in numbers.iter().enumerate().filter(|(i, _)| kept(*i)) {
                 check_finite(*number, index / all, texture.width, path)?;
                 match format {
-                    // Wide only in memory: the file has halves.
+                    // Converted in memory: the file has halves.
                     TexelFormat::Half => {
                         out.extend(half::f16::from_f32(*number).to_le_bytes());
                     }

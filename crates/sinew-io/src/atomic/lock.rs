@@ -18,7 +18,7 @@ pub struct FolderLock {
     path: PathBuf,
     file: Option<File>,
     is_alone: bool,
-    /// Last, so that the lock's file is gone when they go.
+    /// Last field: dropped after the lock file.
     _made: MadeFolders,
 }
 
@@ -91,7 +91,7 @@ impl Drop for FolderLock {
         let Some(file) = self.file.take() else {
             return;
         };
-        // Of those who share it, the last one takes the file away.
+        // The last process that shares it removes the file.
         if self.is_alone || file.try_lock().is_ok() {
             let _ = std::fs::remove_file(&self.path);
         }

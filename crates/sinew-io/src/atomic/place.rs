@@ -18,7 +18,7 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// Follows the links of `path`, also those that lead to nothing yet.
+    /// Follows the links of `path`, including dangling ones.
     pub(super) fn of(path: &Path) -> Result<Self, IoError> {
         let refused =
             |message: &str| cannot_write(path)(Error::new(ErrorKind::InvalidInput, message));
@@ -26,7 +26,7 @@ impl Place {
         for _ in 0..MOST_LINKS {
             let kind = match std::fs::symlink_metadata(&at) {
                 Ok(found) => found.file_type(),
-                // Whether there can be one, its folder tells.
+                // The check of its folder shows whether it can be created.
                 Err(e) if [ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&e.kind()) => {
                     return Ok(Self::File(at));
                 }
@@ -94,7 +94,7 @@ impl MadeFolders {
 impl Drop for MadeFolders {
     fn drop(&mut self) {
         for path in self.0.iter().rev() {
-            // One that somebody writes into by now stays.
+            // A folder that another process writes into stays.
             let _ = std::fs::remove_dir(path);
         }
     }

@@ -333,7 +333,7 @@ pub(super) fn name_and_weigh(
         if weights.is_array() {
             fill(weights, now);
         } else if let Some(node) = file.root["nodes"][node].as_object_mut() {
-            // Looking for it made it.
+            // The lookup above created it.
             node.remove("weights");
         }
     }

@@ -15,20 +15,20 @@ const END: u32 = 0x0605_4b50;
 const END_64: u32 = 0x0606_4b50;
 const LOCATOR_64: u32 = 0x0706_4b50;
 const EXTRA_64: u16 = 1;
-/// Versions of the specification that a reader must know: for folders and stored files, and for ZIP64.
+/// Specification versions that a reader must support: for folders and stored files, and for ZIP64.
 const PLAIN: u16 = 20;
 const ZIP_64: u16 = 45;
-/// Unix, 4.6: whose attributes those of files are.
+/// Unix (section 4.6): system of the file attributes.
 const MADE_BY: u16 = 3 << 8 | 46;
 /// `rw-r--r--`.
 const ATTRIBUTES: u32 = 0o644 << 16;
-/// The first of January 1980, the earliest there is.
+/// The first of January 1980, the earliest date.
 const DATE: u16 = 1 << 5 | 1;
 const UTF_8: u16 = 1 << 11;
-/// Where the checksum is in a local header.
+/// Position of the checksum in a local header.
 const CHECKSUM_AT: u64 = 14;
 
-/// An archive in the making.
+/// An archive that is being written.
 pub(super) struct ZipWriter<W> {
     out: W,
     /// Bytes written so far.
@@ -87,7 +87,7 @@ impl<W: Write + Seek> ZipWriter<W> {
         Ok(())
     }
 
-    /// Writes the directory and gives the file back.
+    /// Writes the directory and returns the file.
     pub(super) fn finish(mut self) -> io::Result<W> {
         let mut directory = Vec::new();
         for entry in &self.entries {
@@ -96,7 +96,7 @@ impl<W: Write + Seek> ZipWriter<W> {
         let (bytes, count) = (directory.len() as u64, self.entries.len() as u64);
         if short(bytes).max(short(self.at)) == u32::MAX || count >= u64::from(u16::MAX) {
             put(&mut directory, [END_64.to_le_bytes()]);
-            // The bytes that follow.
+            // Number of bytes that follow.
             put(&mut directory, [44_u64.to_le_bytes()]);
             put(&mut directory, [MADE_BY, ZIP_64].map(u16::to_le_bytes));
             put(&mut directory, [[0; 4]; 2]);
@@ -149,7 +149,7 @@ impl Entry {
     }
 
     fn put_central_header(&self, out: &mut Vec<u8>) {
-        // Only what does not fit into its field is here, in this order.
+        // Only values that exceed their field are here, in this order.
         let mut large = Vec::new();
         if self.is_large() {
             large.extend([self.bytes, self.bytes]);
@@ -176,7 +176,7 @@ impl Entry {
         }
     }
 
-    /// What both headers have: from the version up to the sizes.
+    /// Common part of both headers: from the version to the sizes.
     fn put_common(&self, out: &mut Vec<u8>, is_zip_64: bool) {
         let version = if is_zip_64 { ZIP_64 } else { PLAIN };
         let flags = if self.name.is_ascii() { 0 } else { UTF_8 };

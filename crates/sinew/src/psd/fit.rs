@@ -183,7 +183,7 @@ pub struct Fit {
 /// 1. Remove poses closer than `merge` to an earlier one.
 /// 2. Choose the width that predicts each pose best from the others ([`leave_one_out`]).
 /// 3. Remove poses one by one, best predicted first, as long as every number stays within the tolerance at all original
-/// poses. Never remove the first pose. Errors are those of the node's weights, with limits and normalization.
+///    poses. Never remove the first pose. Errors are those of the node's weights, with limits and normalization.
 /// 4. After a removal, choose the width again by the largest such error, and try to remove more.
 ///
 /// Cost: `O(n⁴)` for n poses if many are removed.

@@ -255,7 +255,7 @@ fn width_of(kind: Type) -> usize {
     }
 }
 
-/// Scalars of an unsigned type; other types give nothing (callers have checked).
+/// Scalars of an unsigned type. Empty for other types, which callers exclude.
 fn unsigned(component: ComponentType, packed: &Packed) -> Vec<u32> {
     match component {
         ComponentType::U8 => scalars::<u8>(packed).map(u32::from).collect(),

@@ -139,7 +139,7 @@ fn target_of(
 ) -> Result<Option<(usize, ChannelTarget)>, IoError> {
     let file = channel.target.node.value();
     if file == NO_NODE as usize {
-        // The document types drop the extension; its path "pointer" they only know as invalid.
+        // The document types drop the extension; they treat its path "pointer" as invalid.
         match channel.target.path {
             Checked::Invalid => skipped.pointer += 1,
             Checked::Valid(_) => skipped.no_node += 1,

@@ -49,7 +49,7 @@ pub(super) fn decode(doc: &Document, index: usize, extension: &Value) -> Result<
             &format!("the {stated} bytes of the view"),
         ));
     }
-    // The densest streams the codecs can write; more elements than that would only be allocated, not decoded.
+    // The densest streams of the codecs. More elements would only be allocated, not decoded.
     let (stride_ok, most) = match c.mode.as_str() {
         "ATTRIBUTES" => (
             stride > 0 && stride % 4 == 0 && stride <= 256,
@@ -103,7 +103,7 @@ pub(super) fn decode(doc: &Document, index: usize, extension: &Value) -> Result<
     Ok(bytes)
 }
 
-/// Version 1 of the vertex codec spends at least two bits a byte plane and block.
+/// Version 1 of the vertex codec needs at least two bits per byte plane and block.
 fn attributes_limit(encoded: usize, stride: usize) -> usize {
     if stride == 0 {
         return 0;
@@ -121,7 +121,7 @@ fn decode_attributes(encoded: &[u8], stride: usize, count: usize) -> meshopt::Re
         ($($words:literal)*) => {
             match stride / 4 {
                 $($words => meshopt::decode_vertex_buffer::<Element<$words>>(encoded, count).map(to_bytes),)*
-                // Excluded by the check of the stride.
+                // The stride check excludes this.
                 _ => Ok(Vec::new()),
             }
         };
@@ -130,7 +130,7 @@ fn decode_attributes(encoded: &[u8], stride: usize, count: usize) -> meshopt::Re
         33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64)
 }
 
-/// Undoes the filter in place; false where filter and stride do not fit.
+/// Applies the inverse filter in place; false if filter and stride do not match.
 fn apply_filter(filter: &str, stride: usize, bytes: &mut Vec<u8>) -> bool {
     /// Through a copy, as the bytes need not be aligned.
     fn with<T: Pod>(bytes: &mut Vec<u8>, filter: impl Fn(&mut [T])) {

@@ -162,7 +162,7 @@ fn parse_root(text: &str, json: &Value, path: &Path) -> Result<gltf_json::Root, 
     check_version(json, path)?;
     let patched = completed(json).map(|json| json.to_string());
     let text = patched.as_deref().unwrap_or(text);
-    // Theirs, and not ours over their types: that is compiled once.
+    // Their parser instead of ours over their types, since that is compiled once.
     gltf_json::Root::from_str(text).map_err(|error| {
         let (place, found) = json_place::explain(text, &error);
         let place = if place == "." {

@@ -76,7 +76,7 @@ pub(crate) fn named_file(uri: &str) -> Result<String, &'static str> {
     if decoded.starts_with('/') {
         return Err("an absolute path");
     }
-    // Where no folder is known this is all that can be found; links are followed with it.
+    // Without a folder, this is the only possible check. With a folder, links are followed.
     let mut depth = 0_i32;
     for part in Path::new(&decoded).components() {
         depth += match part {

@@ -177,7 +177,7 @@ impl<'a> Appended<'a> {
 
     fn numbers(&mut self, numbers: &[[f32; 3]]) -> usize {
         let mut bytes = Vec::with_capacity(numbers.len() * 12);
-        // Memory takes everything.
+        // Writing to memory cannot fail.
         let _ = put_f32s(&mut bytes, numbers.as_flattened());
         self.view(&bytes)
     }
@@ -207,14 +207,14 @@ fn indices(rows: &[u32], count: usize) -> Vec<u8> {
         return rows.iter().flat_map(|r| short(r).to_le_bytes()).collect();
     }
     let mut out = Vec::with_capacity(rows.len() * 4);
-    // Memory takes everything.
+    // Writing to memory cannot fail.
     let _ = put_u32s(&mut out, rows);
     out
 }
 
 /// Shifts the offsets of views when bytes before them are removed.
 fn shift_views(views: &mut Value, gone: &[Range<usize>]) {
-    // How much is gone before each range, and before the end.
+    // Number of removed bytes before each range, and in total.
     let mut sums = vec![0];
     sums.extend(gone.iter().scan(0, |sum, r| {
         *sum += r.len();

@@ -76,7 +76,7 @@ pub fn replace_morph_targets(
 ) -> Result<(), IoError> {
     let graph = graphs.embedded.map(|text| graph::parse(text, out));
     let graph = graph.transpose()?;
-    // Begun first: what cannot be created is found out before anything appears.
+    // Created first, so that errors occur before any output appears.
     let beside = graphs.beside.map(|(path, text)| begun(path, text));
     let beside = beside.transpose()?;
     let bytes = std::fs::read(glb_in).map_err(cannot_read(glb_in))?;
@@ -232,8 +232,8 @@ impl Turn {
     }
 }
 
-/// A delta of a direction. Reading divides it by the length that the direction, of unit length in the file, has after its matrix; from the
-/// direction in scene space that length follows as one over the length that the inverse makes of it.
+/// A delta of a direction. The reader divides it by the length of the transformed file direction, which has unit length
+/// in the file. From the scene direction, this length is one over the length after the inverse transform.
 fn direction(inverse: &Mat3<f64>, base: Option<Vec3<f64>>, delta: [f32; 3]) -> [f32; 3] {
     let length = base.map_or(1.0, |b| (inverse * b).norm());
     let length = if length > 0.0 { length } else { 1.0 };

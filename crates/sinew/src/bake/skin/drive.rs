@@ -5,12 +5,12 @@
 //! samples exactly is enough:
 //!
 //! 1. Select the relevant joints ([`relevance`]): rotating them moves the vertices relative to each other; or
-//! neighbouring joints, if the samples show it.
+//!    neighbouring joints, if the samples show it.
 //! 2. Select poses among the samples greedily: the rest pose, then the sample with the largest error, until all are
-//! within the tolerance or the maximum is reached. The sample error decides which poses are close; the last tried pose
-//! gives the error of all others.
+//!    within the tolerance or the maximum is reached. The samples decide if poses are close together. Each added pose
+//!    updates the errors of all other samples.
 //! 3. Choose the width with the smallest error at the samples that are not poses, as long as the system is well
-//! conditioned.
+//!    conditioned.
 //!
 //! Sources: Lewis, Cordner and Fong, "Pose space deformation", 2000 (weights from poses by radial functions); Schaback and Wendland, "Adaptive greedy
 //! techniques for approximate solution of large RBF systems", 2000 (one sample after another, where the rest is largest).
