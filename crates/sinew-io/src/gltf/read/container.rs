@@ -92,7 +92,7 @@ fn split_glb(bytes: &[u8], path: &Path) -> Result<Chunks, IoError> {
         return Err(malformed(
             path,
             format!("byte {}", bytes.len()),
-            format!("the end of the file", bytes.len()),
+            format!("the end of the file after {} bytes", bytes.len()),
             "a GLB header (12 bytes)",
         ));
     };
