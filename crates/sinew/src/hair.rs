@@ -220,7 +220,7 @@ fn keep_out(
 /// | extension | content |
 /// |---|---|
 /// | `.glb` | the character's GLB file with the strands as lines that follow its joints |
-/// | `.glb`, if the character is not from a GLB file | its meshes at rest and the strands, without joints, with a warning if it has joints |
+/// | `.glb`, other characters | meshes at rest and strands, without joints (with a warning if the character has joints) |
 /// | `.tfx` | TressFX strands, and a `.tfxbone` file with the joints |
 /// | `.ply`, `.obj` | positions and edges |
 /// | `.npz` | arrays |
