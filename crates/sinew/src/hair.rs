@@ -219,7 +219,7 @@ fn keep_out(
 ///
 /// | extension | content |
 /// |---|---|
-/// | `.glb` | the character's GLB file with the strands as lines that follow its joints |
+/// | `.glb`, character from a GLB file | this file with the strands as lines that follow its joints |
 /// | `.glb`, other characters | meshes at rest and strands, without joints (with a warning if the character has joints) |
 /// | `.tfx` | TressFX strands, and a `.tfxbone` file with the joints |
 /// | `.ply`, `.obj` | positions and edges |
