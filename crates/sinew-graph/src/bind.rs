@@ -1,5 +1,4 @@
-//! Setup: binds the nodes of a plan to meshes and rigs, decides which step writes where, and runs once what never
-//! changes.
+//! Setup: binds the nodes of a plan to meshes and rigs, assigns buffers to steps, and runs the constant steps once.
 
 mod binder;
 mod follow;
@@ -23,34 +22,34 @@ use sinew_vat::animation::VertexAnimation;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What an input of the plan is bound to.
+/// The data that an input of the plan is bound to.
 #[derive(Clone, Debug)]
 pub enum InputBinding {
     /// A mesh at rest.
     Mesh(Arc<Mesh>),
-    /// The rig whose poses will come.
+    /// The rig of the poses that later frames pass in.
     Pose(Arc<Rig>),
-    /// Floats come with each frame.
+    /// Nothing: each frame passes in floats.
     Values,
     /// Baked animations.
     VertexAnimation(Arc<VertexAnimation>),
 }
 
-/// What a node found in setup that does not stop it.
+/// A warning of a node's setup.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}node '{node}' ({kind}): {message}", if .place.is_empty() { String::new() } else { format!("{place}: ") })]
 pub struct NodeWarning {
-    /// Where it stands in the document, `file:line:column`; empty where the binder added it.
+    /// Location of the node in the document, `file:line:column`; empty for a node that the binder added.
     pub place: String,
     /// Name of the node.
     pub node: String,
     /// Kind of the node.
     pub kind: &'static str,
-    /// What was found, and what is done about it.
+    /// What was found, and how the node handles it.
     pub message: String,
 }
 
-/// What setup of a node found.
+/// A note of a node's setup.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeNote {
     /// Name of the node.
@@ -73,7 +72,7 @@ impl std::fmt::Display for NodeNote {
 #[non_exhaustive]
 pub enum BindError {
     /// The number of bindings is not the number of inputs.
-    #[error("the graph has {expected} inputs, {found} were bound")]
+    #[error("the graph has {expected} inputs, but {found} were bound")]
     InputCount {
         /// Bindings given.
         found: usize,
@@ -81,7 +80,7 @@ pub enum BindError {
         expected: usize,
     },
     /// A binding has another type than its input.
-    #[error("input '{name}' takes a {expected}")]
+    #[error("input '{name}' is bound to another type, expected {expected}")]
     InputType {
         /// Name of the input.
         name: String,
@@ -89,12 +88,12 @@ pub enum BindError {
         expected: &'static str,
     },
     /// A mesh of triangles is bound to an input that takes strands.
-    #[error("input '{name}' takes strands, found a mesh that has none")]
+    #[error("input '{name}' takes strands, but the bound mesh has none")]
     NoStrands {
         /// Name of the input.
         name: String,
     },
-    /// A mesh does not hold together.
+    /// A mesh is invalid.
     #[error("input '{name}': {source}")]
     Mesh {
         /// Name of the input.
@@ -102,12 +101,12 @@ pub enum BindError {
         /// What was found and expected.
         source: MeshError,
     },
-    /// A node gives more or fewer values than the nested graph behind it declares.
+    /// A node outputs more or fewer values than the nested graph downstream declares.
     #[error("{what} takes {expected} values, found {found}")]
     ValueCount {
-        /// Place and name of the input.
+        /// Location and name of the input.
         what: String,
-        /// Values that the node gives.
+        /// Values that the node outputs.
         found: usize,
         /// Values that the nested graph declares.
         expected: usize,
@@ -115,71 +114,71 @@ pub enum BindError {
     /// A node refused its inputs or parameters.
     #[error("{}node '{node}' ({kind}): {source}", if .place.is_empty() { String::new() } else { format!("{place}: ") })]
     Node {
-        /// Where it stands in the document, `file:line:column`; empty where the binder added it.
+        /// Location of the node in the document, `file:line:column`; empty for a node that the binder added.
         place: String,
         /// Name of the node.
         node: String,
         /// Kind of the node.
         kind: &'static str,
-        /// Why.
+        /// Why the node refused.
         source: Box<NodeError>,
     },
-    /// The processor cannot run a node.
+    /// The CPU cannot run a node.
     #[error(
-        "{}node '{node}' is a custom kernel, which runs on graphics devices only: run the graph there \
-         (`--device auto`, `sinew_gpu::GpuGraph`), or put built-in nodes in its place", if .place.is_empty() { String::new() } else { format!("{place}: ") }
+        "{}node '{node}' is a custom kernel, which runs on the GPU only: run the graph on the GPU \
+         (`--device auto`, `sinew_gpu::GpuGraph`), or replace the kernel with built-in nodes", if .place.is_empty() { String::new() } else { format!("{place}: ") }
     )]
     DeviceOnly {
-        /// Where it stands in the document, `file:line:column`.
+        /// Location of the node in the document, `file:line:column`.
         place: String,
         /// Name of the node.
         node: String,
     },
-    /// Whoever follows binding wanted no more. Nothing is left of it.
+    /// The caller stopped binding. Nothing of it is kept.
     #[error("setup was stopped at node '{node}'")]
     Stopped {
-        /// Name of the node that was at work, or came next.
+        /// Name of the running or next node.
         node: String,
     },
-    /// A parameter was set to something it cannot be.
+    /// A parameter value does not fit.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
-    /// Saved setup is damaged or something else.
+    /// Saved setup results are damaged or of another format.
     #[error(transparent)]
     Cache(#[from] CacheError),
 }
 
-/// A plan bound to meshes and rigs: everything that all its instances share.
+/// A plan bound to meshes and rigs: everything that its instances share.
 ///
-/// Immutable; keep it in an [`Arc`] and make as many instances of it as there are characters.
+/// It is immutable. Keep it in an [`Arc`] and create one instance per character.
 #[derive(Debug)]
 pub struct BoundGraph {
     pub(crate) plan: Arc<Plan>,
     pub(crate) inputs: Vec<InputBinding>,
-    /// Parameters as they were given, for the cache's key.
+    /// Parameters as the caller gave them, for the cache key.
     given: Vec<(String, ParameterValue)>,
     pub(crate) program: Program,
-    /// What each input wants with a frame.
+    /// What each input needs from a frame.
     pub(crate) wanted: Vec<Wanted>,
-    /// Results of the setup steps; empty where nothing reads them any more.
+    /// Results of the setup steps; empty if nothing reads them any more.
     pub(crate) setup: Vec<Buffer>,
     /// Value of each of the plan's parameters until an instance sets another.
     pub(crate) parameters: Vec<ParameterValue>,
-    /// Whether the value was given, so that its animation does not rule.
+    /// Whether the caller gave the value, which then overrides the animation.
     pub(crate) overridden: Vec<bool>,
     pub(crate) warnings: Vec<NodeWarning>,
-    /// Of what inputs are bound to.
+    /// Hashes of the bound inputs.
     hashes: Hashes,
-    /// By the names of nodes whose results a cache can hold.
+    /// By name of the node, for nodes whose results can be cached.
     kept: BTreeMap<String, Kept>,
 }
 
 impl BoundGraph {
-    /// Binds every node: checks, precomputes, assigns buffers, runs what is constant. `parameters` are set
-    /// before setup, by name. Allocates and takes its time; updates do not. `options` may be a [`Par`](sinew_deform::Par) alone.
+    /// Binds every node: checks, precomputes, assigns buffers and runs the constant steps. `parameters` are set by name before
+    /// setup. Binding allocates and may take long; updates do not. `options` may be just a [`Par`](sinew_deform::Par).
     ///
     /// # Errors
-    /// [`BindError`] names the input, parameter or node that does not fit; [`BindError::Stopped`].
+    /// [`BindError`] names the input, parameter or node that does not fit. [`BindError::Stopped`] if the caller stopped it.
     pub fn bind<'o>(
         plan: Arc<Plan>,
         inputs: &[InputBinding],
@@ -189,10 +188,10 @@ impl BoundGraph {
         binder::bind(plan, inputs, parameters, &options.into())
     }
 
-    /// Like [`Self::bind`], with setup results that [`Self::setup_cache`] gave, as [`BindOptions::cache`].
+    /// As [`Self::bind`], with setup results from [`Self::setup_cache`]. Same as setting [`BindOptions::cache`].
     ///
     /// # Errors
-    /// [`BindError::Cache`] where the bytes are damaged or no cache; as [`Self::bind`] otherwise.
+    /// [`BindError::Cache`] if the bytes are damaged or not a setup cache; otherwise as [`Self::bind`].
     pub fn bind_cached<'o>(
         plan: Arc<Plan>,
         inputs: &[InputBinding],
@@ -208,9 +207,10 @@ impl BoundGraph {
         Self::bind(plan, inputs, parameters, options)
     }
 
-    /// Setup results to keep beside the asset, of all nodes whose results can be saved. Those of a node are found again, in any graph, by
-    /// its kind and version, the values of its setup parameters and what it is linked to: rest meshes, rigs, baked animations. Values of
-    /// update parameters count only where setup read them.
+    /// Setup results of all nodes that can save them, as bytes to keep beside the asset.
+    ///
+    /// The key of a node's results is its kind and version, the values of its setup parameters, and its linked rest meshes, rigs and
+    /// baked animations. Any graph finds the results by that key. Values of update parameters count only if setup read them.
     pub fn setup_cache(&self) -> Vec<u8> {
         let contents = self.contents();
         let entry = |(step, kept): (&Step, &Kept)| {
@@ -225,7 +225,7 @@ impl BoundGraph {
         crate::cache::encode(self.kept_steps().map(entry))
     }
 
-    /// How much of setup came from the cache that it was bound with.
+    /// How much of setup came from the cache.
     pub fn cache_use(&self) -> CacheUse {
         let mut out = CacheUse::default();
         for (_, kept) in self.kept_steps() {
@@ -235,7 +235,7 @@ impl BoundGraph {
         out
     }
 
-    /// The steps whose results a cache can hold.
+    /// The steps whose results can be cached.
     fn kept_steps(&self) -> impl Iterator<Item = (&Step, &Kept)> {
         let steps = self.program.all_steps();
         steps.filter_map(|step| Some((step, self.kept.get(&step.name)?)))
@@ -248,16 +248,16 @@ impl BoundGraph {
         }
     }
 
-    /// Hash of all that it was bound from: nodes, nested graphs and kernels, meshes, rigs, bakes, parameters. Clips and values of frames are not
-    /// part of it.
+    /// Hash of everything that it was bound from: nodes, nested graphs, kernels, meshes, rigs, baked animations, parameters. Clips and
+    /// the values of frames are not part of it.
     pub fn content_key(&self) -> [u8; 32] {
         crate::cache::content_key(&self.plan, &self.contents(), &self.given)
     }
 
-    /// A character that moves on its own: frame buffers, state and parameter values.
+    /// Creates the instance of one character: frame buffers, state and parameter values.
     ///
     /// # Errors
-    /// [`BindError::DeviceOnly`] where the graph holds a custom kernel.
+    /// [`BindError::DeviceOnly`] if the graph has a custom kernel.
     pub fn instance(self: &Arc<Self>) -> Result<Instance, BindError> {
         match self.program.device_only() {
             None => Ok(Instance::new(self.clone())),
@@ -272,7 +272,7 @@ impl BoundGraph {
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
-    /// What its inputs are bound to, in document order.
+    /// The bindings of its inputs, in document order.
     pub fn inputs(&self) -> &[InputBinding] {
         &self.inputs
     }
@@ -285,12 +285,12 @@ impl BoundGraph {
         &self.parameters
     }
 
-    /// What nodes found in setup that does not stop them.
+    /// Warnings of the setup of its nodes.
     pub fn warnings(&self) -> &[NodeWarning] {
         &self.warnings
     }
 
-    /// What setup of the nodes that run found, in the order in which they run.
+    /// Notes of the setup of all nodes that run, in running order.
     pub fn notes(&self) -> Vec<NodeNote> {
         let steps = self.program.all_steps();
         let note = |s: &Step| {
@@ -303,7 +303,7 @@ impl BoundGraph {
         steps.filter_map(note).collect()
     }
 
-    /// What a step runs on a graphics device; `None` where its node runs on the processor only.
+    /// What a step runs on the GPU; `None` if its node runs on the CPU only.
     pub fn device_node(&self, step: &Step) -> Option<DeviceNode> {
         let log = ReadLog::new();
         let inputs = self.bind_inputs(step);
@@ -327,29 +327,28 @@ impl BoundGraph {
         step.links.iter().map(input).collect()
     }
 
-    /// What a step of the host left in a setup buffer, tightly packed; `None` for buffers that no such step wrote. For executors on other
-    /// devices, which bring it there.
+    /// The tightly packed content of a setup buffer that a CPU step wrote; `None` for other buffers. For GPU executors, which upload it.
     pub fn host_setup_bytes(&self, buffer: usize) -> Option<&[u8]> {
         let is_there = self.program.is_on_host(Place::Setup(buffer));
         self.setup.get(buffer).filter(|_| is_there)?.array_bytes()
     }
 
-    /// Whether a frame brings what was bound. Allocates only to tell what is wrong.
+    /// Checks that a frame has what the bound inputs need. Allocates only for an error.
     ///
     /// # Errors
-    /// [`UpdateError`] where a pose or values are missing or do not fit.
+    /// [`UpdateError`] if a pose or values are missing or do not fit.
     pub fn check_frame(&self, frame: &Frame<'_>) -> Result<(), UpdateError> {
         crate::instance::check_frame(&self.plan, &self.wanted, frame)
     }
 
-    /// Bytes that all instances share: what nodes bound, and the results of setup steps.
+    /// Bytes that all instances share: bound data of nodes, and results of setup steps.
     pub fn memory_bytes(&self) -> usize {
         let bound = self.program.all_steps().map(|s| s.bound.setup_bytes());
         bound.chain(self.setup.iter().map(Buffer::bytes)).sum()
     }
 }
 
-/// What setup sees of something that is linked.
+/// What the setup of a node sees of a link.
 fn bind_input<'a>(
     link: Link,
     meshes: &'a [Arc<Mesh>],
@@ -372,7 +371,7 @@ fn bind_input<'a>(
     })
 }
 
-/// Which parameters keep their values for good.
+/// Which parameters never change.
 fn fixed(sources: &[ParameterSource]) -> Vec<bool> {
     let is_constant = |s: &ParameterSource| matches!(s, ParameterSource::Constant(_));
     sources.iter().map(is_constant).collect()

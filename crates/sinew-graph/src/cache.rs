@@ -1,4 +1,4 @@
-//! Setup results as bytes: those of each node under a key of all that its setup depends on.
+//! Setup results as bytes. The key of each node hashes everything that its setup depends on.
 
 use crate::bind::InputBinding;
 use crate::plan::{ParameterSource, Plan};
@@ -18,20 +18,20 @@ const FORM: Form = Form {
     magic: *b"SNWC",
     version: 3,
 };
-/// The file as a whole belongs to nothing.
+/// The file as a whole has no key.
 const NO_KEY: Key = [0; 32];
 
 /// A hash of content.
 pub(crate) type Key = [u8; 32];
 
-/// Why saved setup results were refused.
+/// Why saved setup results cannot be used.
 #[derive(Debug, thiserror::Error, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CacheError {
-    /// Not a cache file, or of another version.
+    /// The bytes are not a setup cache, or have another version.
     #[error("this is not a setup cache of format {}", FORM.version)]
     Format,
-    /// The bytes were changed or cut.
+    /// The bytes were modified or truncated.
     #[error("the setup cache is damaged")]
     Damaged,
 }
@@ -46,40 +46,40 @@ impl From<Broken> for CacheError {
     }
 }
 
-/// How much of setup came from a cache. Counts nodes whose results a cache can hold, those that the binder added among them.
+/// How much of setup came from a cache. Counts the nodes whose results can be cached, including those that the binder added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheUse {
-    /// Nodes whose results were taken from it.
+    /// Nodes restored from the cache.
     pub restored: usize,
-    /// Nodes of which it knew nothing: they were bound. Where there are some, the cache is to be written again.
+    /// Nodes that were not in the cache and were bound. If there are any, save the cache again.
     pub made: usize,
 }
 
-/// What is known of the setup of a node, besides what it bound.
+/// Facts about the setup of a node, besides its bound node.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Kept {
-    /// Parameters of the update whose first value setup read.
+    /// Update parameters whose first value setup read.
     pub(crate) reads: Vec<String>,
-    /// What setup warned of.
+    /// Warnings of setup.
     pub(crate) warnings: Vec<String>,
-    /// Whether the cache knew it.
+    /// Whether the cache had an entry for it.
     pub(crate) is_known: bool,
-    /// Whether its results came from there.
+    /// Whether its results came from the cache.
     pub(crate) is_restored: bool,
 }
 
 /// The setup of one node.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Entry {
-    /// Of all that setup depends on but values of parameters of the update.
+    /// Hash of everything that setup depends on, except values of update parameters.
     base: Key,
-    /// Those that it read all the same.
+    /// Update parameters that setup read nevertheless.
     pub(crate) reads: Vec<String>,
-    /// Of the base and their values.
+    /// Hash of the base and the values of `reads`.
     key: Key,
-    /// What `restore` takes; `None` where this setup leaves nothing to save.
+    /// Input of `restore`; `None` if this setup has nothing to save.
     pub(crate) results: Option<Bytes>,
-    /// What setup warned of.
+    /// Warnings of setup.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -118,7 +118,7 @@ impl Saved {
         Ok(Self(FORM.open(bytes, &NO_KEY)?))
     }
 
-    /// The entry for a setup, where there is one.
+    /// The entry for a setup, if there is one.
     pub(crate) fn find(&self, setup: &NodeSetup<'_>, contents: &Contents<'_>) -> Option<&Entry> {
         let base = setup.base(contents);
         let mut same = self.0.iter().filter(|e| e.base == base);
@@ -126,23 +126,23 @@ impl Saved {
     }
 }
 
-/// Entries in the order of their keys, each once.
+/// Serializes entries in the order of their keys, without duplicates.
 pub(crate) fn encode(entries: impl Iterator<Item = Entry>) -> Vec<u8> {
     let by_key: BTreeMap<Key, Entry> = entries.map(|e| (e.key, e)).collect();
     FORM.seal(&NO_KEY, &by_key.into_values().collect::<Vec<_>>())
 }
 
-/// One cache that knows what each of `caches` ([`BoundGraph::setup_cache`](crate::BoundGraph::setup_cache)) knows.
+/// Merges several caches ([`BoundGraph::setup_cache`](crate::BoundGraph::setup_cache)) into one.
 ///
 /// # Errors
-/// [`CacheError`] where one of them is damaged or no cache.
+/// [`CacheError`] if one of them is damaged or not a setup cache.
 pub fn join_setup_caches(caches: &[&[u8]]) -> Result<Vec<u8>, CacheError> {
     let saved = caches.iter().map(|bytes| Saved::decode(bytes));
     let saved = saved.collect::<Result<Vec<_>, _>>()?;
     Ok(encode(saved.into_iter().flat_map(|s| s.0)))
 }
 
-/// All that the setup of a node depends on.
+/// Everything that the setup of a node depends on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NodeSetup<'a> {
     pub(crate) desc: &'static NodeDesc,
@@ -152,7 +152,7 @@ pub(crate) struct NodeSetup<'a> {
 }
 
 impl NodeSetup<'_> {
-    /// What to save of it.
+    /// The cache entry of this setup.
     pub(crate) fn entry(
         &self,
         contents: &Contents<'_>,
@@ -169,7 +169,7 @@ impl NodeSetup<'_> {
         }
     }
 
-    /// Neither its name nor what stands around it is part of it, nor are values of the update, but whether they are fixed is.
+    /// Depends neither on the node's name nor on its surroundings nor on update values. Whether an update value is fixed counts.
     fn base(&self, contents: &Contents<'_>) -> Key {
         let mut h = blake3::Hasher::new();
         text(&mut h, env!("CARGO_PKG_VERSION"));
@@ -212,7 +212,7 @@ impl NodeSetup<'_> {
     }
 }
 
-/// Hashes of what inputs are bound to, each made when it is first asked for.
+/// Hashes of the bound inputs, each computed on first use.
 #[derive(Debug)]
 pub(crate) struct Hashes(Vec<OnceLock<Key>>);
 
@@ -237,7 +237,7 @@ impl Contents<'_> {
         }
     }
 
-    /// Of the mesh of that index among those that are bound.
+    /// Hash of the bound mesh with that index.
     fn of_mesh(&self, mesh: usize) -> Key {
         let is_mesh = |i: &usize| matches!(self.inputs[*i], InputBinding::Mesh(_));
         let input = (0..self.inputs.len()).filter(is_mesh).nth(mesh);
@@ -292,7 +292,7 @@ fn hash_input(input: &InputBinding) -> Key {
     *h.finalize().as_bytes()
 }
 
-/// Length first, so that neighbouring texts cannot run into each other.
+/// The length comes first, so that adjacent texts cannot merge.
 fn text(h: &mut blake3::Hasher, t: &str) {
     h.update(&(t.len() as u64).to_le_bytes());
     h.update(t.as_bytes());
@@ -315,7 +315,7 @@ fn hash_animation(h: &mut blake3::Hasher, animation: &VertexAnimation) {
     raw(h, animation.lookup());
 }
 
-/// All of a mesh but its name and the indices that its file has for parts: no setup reads those.
+/// Hashes a mesh, except its name and the file indices of its parts, which no setup reads.
 fn hash_mesh(h: &mut blake3::Hasher, mesh: &Mesh) {
     let Mesh {
         name: _,
@@ -342,7 +342,7 @@ fn hash_mesh(h: &mut blake3::Hasher, mesh: &Mesh) {
         raw(h, strands.offsets());
         raw(h, strands.guides());
     }
-    // Length first: none and one that is empty are told apart.
+    // The count distinguishes missing from empty.
     count(
         h,
         usize::from(normals.is_some()) + 2 * usize::from(tangents.is_some()),

@@ -1,4 +1,4 @@
-//! From document text to a [`Plan`]: names, types, ranges, cycles; every problem with its place.
+//! From document text to a [`Plan`]: checks names, types, ranges and cycles. Every problem is reported with its location.
 
 pub(crate) mod angles;
 mod declarations;
@@ -22,51 +22,51 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// The document version that this library reads and writes.
+/// The version of graph documents that this library reads and writes.
 pub const VERSION: &str = "1.0";
-/// Graphs within graphs, at most.
+/// Levels of nested graphs, at most.
 const MAX_NESTING: usize = 32;
-/// Graphs within a graph over all levels, at most: each level can double what the level below it holds.
+/// Nested graphs over all levels, at most: each level can double the number of graphs in the level below.
 const MAX_GRAPHS: usize = 4096;
-/// Bytes of all documents that a graph names, counted as often as they are named.
+/// Bytes of all documents that a graph names. A document counts once for each use.
 const MAX_NESTED_BYTES: usize = 64 << 20;
-/// Bytes of all kernels of a document, at most: checking takes seconds a megabyte. What is equal counts once.
+/// Bytes of all kernels of a document, at most: checking takes seconds per megabyte. Equal kernels count once.
 const MAX_KERNEL_BYTES: usize = 4 << 20;
-/// Bytes of values that nested graphs are given, counted as often as they are read: each reader holds its own.
+/// Bytes of values given to nested graphs. A value counts once for each reader, since each reader holds a copy.
 const MAX_GIVEN_BYTES: usize = 256 << 20;
-/// What a short kernel counts as.
+/// Size that a shorter kernel counts with.
 const LEAST_KERNEL_BYTES: usize = 1 << 10;
 /// Nodes after which no further graph is nested.
 const MAX_NODES_TO_NEST: usize = 1 << 16;
-/// Problems of a document after which names are no longer compared with all others to find one that may be meant.
+/// After this many problems in a document, messages no longer suggest a similar name.
 const MAX_SUGGESTIONS: usize = 20;
 
-/// Hands in the text of graphs and kernels that a document names.
+/// Gives the text of the other files that a document names: nested graphs and kernels.
 pub trait GraphSource {
-    /// The graph or kernel called `name` in the document `from`, which is the root's file name or a [`GraphText::name`]
-    /// that was given before.
+    /// The graph or kernel called `name` in the document `from`. `from` is the file name of the root document or an earlier
+    /// [`GraphText::name`].
     ///
     /// # Errors
-    /// Why it cannot be had, in words for the user.
+    /// Why the text is not available, in words for the user.
     fn graph_text(&self, from: &str, name: &str) -> Result<GraphText, String>;
 }
 
 /// A document that another one names.
 #[derive(Clone, Debug)]
 pub struct GraphText {
-    /// How it is called in messages, and what names in it are relative to. One file, one name.
+    /// Name for messages; names inside the document are relative to it. The same file must always get the same name.
     pub name: String,
-    /// The document.
+    /// Text of the document.
     pub text: String,
 }
 
-/// Knows no other graph.
+/// A [`GraphSource`] without files: documents that name other files are refused.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoNesting;
 
 impl GraphSource for NoNesting {
     fn graph_text(&self, _from: &str, _name: &str) -> Result<GraphText, String> {
-        Err("other files cannot be reached from here".into())
+        Err("other files are not available here".into())
     }
 }
 
@@ -147,7 +147,7 @@ struct Alias {
     /// Scope that the link is read in.
     outer: usize,
     link: String,
-    /// Place of the link.
+    /// Location of the link.
     span: Range<usize>,
     /// As declared inside.
     ty: InputType,
@@ -163,7 +163,7 @@ struct RawNode {
     span: Range<usize>,
     desc: &'static NodeDesc,
     kernel: Option<Arc<CustomKernel>>,
-    /// Link text and place for each input port.
+    /// Text and location of the link for each input port.
     links: Vec<Option<(String, Range<usize>)>>,
     parameters: Vec<ParameterSource>,
 }
@@ -193,7 +193,7 @@ struct Collector<'a> {
     aliases: Vec<Alias>,
     /// Steps that a link can lead on at most, once all of the document is read.
     most_steps: usize,
-    /// Values from nodes that go into nested graphs: how many those declare, and who says so.
+    /// Values from nodes that go into nested graphs: the declared count, and the location of the declaration.
     counts: Vec<(links::RawSource, usize, String)>,
     /// Files being read, outermost first: finds graphs that contain themselves.
     open_files: Vec<String>,
@@ -261,8 +261,8 @@ impl Collector<'_> {
         let (sources, outputs) = self.resolve_all()?;
         let order = self.order(&sources)?;
         for (scope, name, span) in std::mem::take(&mut self.unread_parameters).into_values() {
-            let message = format!("nothing reads the parameter '{name}'");
-            let help = format!("write \"${name}\" where a node is to read it, or remove it");
+            let message = format!("no node reads the parameter '{name}'");
+            let help = format!("use it in a node as \"${name}\", or remove it");
             self.reporter(scope)
                 .warning("unused_parameter", &span, message, help);
         }
@@ -329,7 +329,7 @@ impl Collector<'_> {
                 r.error(
                     "missing_version",
                     &(root.span.start..root.span.start + 1),
-                    "the document does not say its version",
+                    "the document has no version",
                     format!("add \"sinew\": \"{VERSION}\""),
                 );
                 return false;
@@ -338,8 +338,8 @@ impl Collector<'_> {
                 r.error(
                     "version",
                     &v.span,
-                    format!("this document is of version {}", v.describe()),
-                    format!("this library reads version \"{VERSION}\""),
+                    format!("the version of the document is {}", v.describe()),
+                    format!("this version of Sinew reads \"{VERSION}\""),
                 );
                 return false;
             }
@@ -366,12 +366,12 @@ impl Collector<'_> {
             if !KEYS.contains(&m.key.as_str()) {
                 let help = match closest(&m.key, KEYS.into_iter()) {
                     Some(k) => format!("did you mean '{k}'?"),
-                    None => format!("known are {}", KEYS.join(", ")),
+                    None => format!("the keys of a graph are {}", KEYS.join(", ")),
                 };
                 r.error(
                     "unknown_key",
                     &m.key_span,
-                    format!("a graph has no '{}'", m.key),
+                    format!("a graph has no key '{}'", m.key),
                     help,
                 );
             }

@@ -1,4 +1,4 @@
-//! Problems in a document, each with its place.
+//! Problems in a document, each with its location.
 
 pub(crate) use sinew_deform::{closest, listed};
 use std::fmt;
@@ -10,51 +10,51 @@ use std::sync::{Arc, OnceLock};
 pub enum Severity {
     /// The graph cannot run.
     Error,
-    /// The graph runs; something is likely not meant.
+    /// The graph runs, but something is likely a mistake.
     Warning,
 }
 
 /// One problem.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// Error or warning.
     pub severity: Severity,
-    /// Stable short name, for machines (`unknown_node`).
+    /// Stable short name for programs, for example `unknown_node`.
     pub code: &'static str,
-    /// What is wrong.
+    /// What was found.
     pub message: String,
-    /// What stands under the underlined text.
+    /// Text to print below the underlined part of the document.
     pub label: String,
-    /// What would be right.
+    /// What was expected, or what to do.
     pub help: Option<String>,
-    /// How the document is called.
+    /// Name of the document.
     pub file: Arc<str>,
-    /// The document's text.
+    /// Text of the document.
     pub text: Arc<str>,
     /// Bytes of `text` to underline.
     pub span: Range<usize>,
-    /// Of `text`.
+    /// Lines of `text`.
     pub(crate) lines: Arc<Lines>,
 }
 
-/// A place in a text, counted from one; columns count characters.
+/// A location in a text. Lines and columns start at 1; columns count characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineColumn {
-    /// Line.
+    /// Line, from 1.
     pub line: usize,
-    /// Column.
+    /// Column in characters, from 1.
     pub column: usize,
 }
 
 impl Diagnostic {
-    /// Where the underlined text starts.
+    /// Location where the underlined text starts.
     pub fn place(&self) -> LineColumn {
         self.lines.place(&self.text, self.span.start)
     }
 }
 
 impl LineColumn {
-    /// The byte there, if the text has that place.
+    /// The byte at this location, if the text has it.
     pub(crate) fn byte(self, text: &str) -> Option<usize> {
         let mut starts = std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1));
         let start = starts.nth(self.line.checked_sub(1)?)?;
@@ -65,7 +65,7 @@ impl LineColumn {
     }
 }
 
-/// Places in a text, each found in the same time: a text of any length may have any number of them, all in one line.
+/// Finds locations in a text in constant time each, even for many locations in one long line.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     /// Line and column, from zero, of every [`Self::STEP`]th byte.
@@ -75,7 +75,7 @@ pub(crate) struct Lines {
 impl Lines {
     const STEP: usize = 512;
 
-    /// Place of a byte of the text, which is the same one each time.
+    /// Location of a byte of the text. Every call must pass the same text.
     pub(crate) fn place(&self, text: &str, byte: usize) -> LineColumn {
         let mut at = byte.min(text.len());
         while !text.is_char_boundary(at) {
@@ -119,7 +119,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// All problems found in one go; at least one.
+/// All problems of a document, at least one.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics(pub Vec<Diagnostic>);
 

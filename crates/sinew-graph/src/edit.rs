@@ -1,37 +1,37 @@
-//! Changes to the text of a document that leave the rest of it as it is, comments and layout included.
+//! Edits the text of a document and keeps everything else in it, including comments and layout.
 
 use crate::diagnostic::{Diagnostics, LineColumn};
 use crate::json::{Json, Kind, Member, Reporter};
 use std::ops::Range;
 
-/// A change to the object that describes a node.
+/// An edit of the JSON object of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NodeEdit<'a> {
-    /// A number takes the place of the value of `key`, or comes before the member `before` where there is no such key. Where the document
-    /// gives an angle as `<key>_degrees`, that member gets the number in degrees.
+    /// Replaces the value of `key` with a number. If the key is missing, inserts it before the member `before`. If the document
+    /// states an angle as `<key>_degrees`, that member gets the number in degrees.
     SetNumber {
-        /// Which.
+        /// Key of the value.
         key: &'a str,
         /// The number, finite.
         number: f64,
-        /// A key of the object.
+        /// An existing key of the object.
         before: &'a str,
     },
-    /// JSON takes the place of the value of `key`, or comes before the member `before` where there is no such key. Line breaks in it
-    /// are followed by the indent of the line.
+    /// Replaces the value of `key` with JSON. If the key is missing, inserts it before the member `before`. Each line break in the
+    /// JSON gets the indent of the line.
     SetJson {
-        /// Which.
+        /// Key of the value.
         key: &'a str,
-        /// What is written; the document must hold together with it.
+        /// The JSON text; the document must stay valid with it.
         json: &'a str,
-        /// A key of the object.
+        /// An existing key of the object.
         before: &'a str,
     },
-    /// Of the list that is the value of `key` only the elements of these indices stay.
+    /// Removes all elements of the list at `key` except those with the given indices.
     KeepElements {
-        /// Which.
+        /// Key of the list.
         key: &'a str,
-        /// Indices, rising.
+        /// Indices of the elements to keep, in increasing order.
         kept: &'a [usize],
     },
 }
@@ -40,35 +40,35 @@ pub enum NodeEdit<'a> {
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EditError {
-    /// It is no JSON.
+    /// The text is not JSON.
     #[error("{0}")]
     Document(Diagnostics),
-    /// There is no node where one was said to be.
-    #[error("no node is described at line {line}, column {column}")]
+    /// There is no node at the given location.
+    #[error("there is no node at line {line}, column {column}")]
     NoNode {
         /// Line, from one.
         line: usize,
         /// Column, from one.
         column: usize,
     },
-    /// A member that is needed is missing, or of another kind.
+    /// A required member is missing or has the wrong type.
     #[error("the node's '{key}' is {found}, expected {expected}")]
     Member {
-        /// Its key.
+        /// Key of the member.
         key: String,
-        /// What is there.
+        /// What was found.
         found: String,
-        /// What should be.
+        /// What was expected.
         expected: &'static str,
     },
 }
 
-/// Changes the node that a plan has at `place`: the place of its key or, in a stack, of its object. `file` is the document's name, for messages.
+/// Edits the node at `place`: the location of its key or, in a stack, of its object. `file` is the document's name in messages.
 ///
-/// What is removed goes with its comma, the rest of its lines and the comments on them.
+/// Removed elements go with their comma, the rest of their lines and the comments on those lines.
 ///
 /// # Errors
-/// [`EditError`]; the text is not changed then.
+/// [`EditError`]; no edit is applied then.
 pub fn edit_node(
     file: &str,
     text: &str,
@@ -104,7 +104,7 @@ pub fn edit_node(
             }
         }
     }
-    // From the end, so that places before stay what they are.
+    // From the end, so that locations before it stay valid.
     changes.sort_by_key(|c| std::cmp::Reverse(c.0.start));
     let mut out = text.to_owned();
     for (range, by) in changes {
@@ -113,7 +113,7 @@ pub fn edit_node(
     Ok(out)
 }
 
-/// The object that starts at a byte, or stands behind the key there.
+/// The object that starts at a byte, or whose key starts there.
 fn find(json: &Json, start: usize) -> Option<&Json> {
     let is_here = |span: &Range<usize>| span.start == start;
     match &json.kind {
@@ -166,7 +166,7 @@ fn set_number(
     }
 }
 
-/// More would be the rounding of the change of unit.
+/// More digits would only be rounding errors of the conversion.
 fn in_seven_digits(number: f64) -> f64 {
     format!("{number:.6e}").parse().unwrap_or(number)
 }
@@ -196,7 +196,7 @@ fn set_json(
     Ok((start..start, format!("\"{key}\": {json},{gap}")))
 }
 
-/// Where the line of `at` starts, if there is nothing but blanks before it.
+/// Start of the line of `at`, if only whitespace comes before `at`.
 fn own_line(text: &str, at: usize) -> Option<usize> {
     let line = text[..at].rfind('\n').map_or(0, |i| i + 1);
     text[line..at]
@@ -205,7 +205,7 @@ fn own_line(text: &str, at: usize) -> Option<usize> {
         .then_some(line)
 }
 
-/// Parts of the text that go with the elements that do not stay.
+/// Ranges of the text to remove together with the elements that are not kept.
 fn removed(
     text: &str,
     node: &Json,
@@ -235,7 +235,7 @@ fn removed(
     Ok(out)
 }
 
-/// An element with its comma and, where nothing else is on them, its lines.
+/// An element with its comma and its lines, if nothing else is on those lines.
 fn with_lines(text: &str, span: &Range<usize>) -> Range<usize> {
     let mut end = comma_after(text, span.end).map_or(span.end, |comma| comma + 1);
     let rest = text[end..].find('\n').map_or(text.len(), |i| end + i);
@@ -249,7 +249,7 @@ fn with_lines(text: &str, span: &Range<usize>) -> Range<usize> {
     }
 }
 
-/// The comma behind a value, past blanks and comments.
+/// The comma after a value, past whitespace and comments.
 fn comma_after(text: &str, from: usize) -> Option<usize> {
     let mut at = from;
     loop {
@@ -374,7 +374,7 @@ mod tests {
         );
         assert_eq!(
             said(edited(1, 9, &[keep])),
-            "no node is described at line 1, column 9"
+            "there is no node at line 1, column 9"
         );
         let number = NodeEdit::SetNumber {
             key: "k",

@@ -1,4 +1,4 @@
-//! What the compiler derived, for people.
+//! Text that explains a compiled graph.
 
 use crate::instance::Instance;
 use crate::plan::{ParameterSource, Plan};
@@ -7,7 +7,7 @@ use sinew_deform::{Element, Phase};
 use std::fmt::Write;
 
 impl Plan {
-    /// Phases, order and links, as text.
+    /// Describes phases, order and links of the nodes as text.
     pub fn explain(&self) -> String {
         let mut out = String::new();
         for (title, in_setup) in [("setup (once)", true), ("update (each frame)", false)] {
@@ -74,7 +74,7 @@ impl Plan {
 }
 
 impl Instance {
-    /// What runs when, and how much memory it takes, as text.
+    /// Describes the steps and the memory they take as text.
     pub fn explain(&self) -> String {
         let mut out = String::new();
         let program = self.graph().program();
@@ -92,7 +92,7 @@ impl Instance {
         let _ = writeln!(out, "update (each frame), in this order:");
         for s in program.steps(Phase::Update) {
             let added = if s.implicit {
-                ", added because normals that are read no longer fit their positions"
+                ", added to compute missing or stale normals and tangents"
             } else {
                 ""
             };

@@ -1,5 +1,4 @@
-//! One character that moves: frame buffers, state and parameter values of a [`BoundGraph`], and the executor on the
-//! processor.
+//! One animated character: frame buffers, state and parameter values of a [`BoundGraph`], and the CPU executor.
 
 mod frame;
 mod host;
@@ -27,7 +26,7 @@ pub use state::{DeviceState, StateError, StateHome};
 use std::sync::Arc;
 use workspace::{Given, Steps, Workspace};
 
-/// A bound graph at work: frame buffers, state and parameter values of one character.
+/// One character of a bound graph: frame buffers, state and parameter values.
 #[derive(Debug)]
 pub struct Instance {
     graph: Arc<BoundGraph>,
@@ -39,7 +38,7 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Binds a plan for one character: [`BoundGraph::bind`] and [`BoundGraph::instance`] in one.
+    /// Binds a plan for one character: [`BoundGraph::bind`] and [`BoundGraph::instance`] in one call.
     ///
     /// # Errors
     /// As [`BoundGraph::bind`] and [`BoundGraph::instance`].
@@ -66,7 +65,7 @@ impl Instance {
         }
     }
 
-    /// What it shares with other instances.
+    /// The bound graph that it shares with other instances.
     pub fn graph(&self) -> &Arc<BoundGraph> {
         &self.graph
     }
@@ -76,10 +75,10 @@ impl Instance {
         &self.graph.plan
     }
 
-    /// Sets a parameter for the frames to come; an animated one stops following its keys.
+    /// Sets a parameter for the following frames. The value replaces the animation of the parameter, if any.
     ///
     /// # Errors
-    /// [`ParameterError`] where there is no such parameter, the value does not fit, or it is for setup only.
+    /// [`ParameterError`] if there is no such parameter, the value does not fit, or the parameter is read in setup only.
     pub fn set_parameter(
         &mut self,
         name: &str,
@@ -88,14 +87,14 @@ impl Instance {
         self.parameters.set(&self.graph, name, value)
     }
 
-    /// Gives this instance a rest mesh of another shape: `offsets`, one a vertex, are added to the rest positions that nodes and
-    /// outputs read as current positions, in the frames to come. Zeros bring the shape back that was bound.
+    /// Gives this instance another rest shape. `offsets` has one vector per vertex, added to the rest positions that nodes and
+    /// outputs read as current positions in the following frames. Zeros restore the bound shape.
     ///
-    /// What setup made stays that of the mesh that was bound: joints, weights and details, normals and tangents at rest, results of
-    /// nodes that run in setup. Where normals should fit the other shape, put `tangent_frames` behind. Takes 12 bytes a vertex, from the first call on.
+    /// Setup results stay those of the bound mesh: joints, weights and details, rest normals and tangents, results of nodes that run in
+    /// setup. To get normals of the new shape, add `tangent_frames` downstream. Takes 12 bytes per vertex from the first call on.
     ///
     /// # Errors
-    /// [`RestOffsetError`]; nothing has changed then.
+    /// [`RestOffsetError`]; nothing changes then.
     pub fn set_rest_offsets(
         &mut self,
         input: &str,
@@ -107,17 +106,18 @@ impl Instance {
         Ok(())
     }
 
-    /// One frame. Allocates nothing with [`Par::Seq`], nor with [`Par::Rayon`] when called from inside a pool
-    /// (`ThreadPool::install`); from outside, rayon's queue allocates now and then. Inputs that no step reads may
-    /// be left out.
+    /// Computes one frame. You may leave out inputs that no step reads.
+    ///
+    /// Does not allocate with [`Par::Seq`], nor with [`Par::Rayon`] inside a thread pool (`ThreadPool::install`). From outside a pool,
+    /// the queue of rayon allocates sometimes.
     ///
     /// # Errors
-    /// [`UpdateError`] where a pose or values are missing or do not fit what was bound.
+    /// [`UpdateError`] if a pose or values are missing or do not fit the bound inputs.
     pub fn update(&mut self, frame: &Frame<'_>, par: Par) -> Result<(), UpdateError> {
         self.update_watched(frame, par, &mut |_| {})
     }
 
-    /// As [`Self::update`]; calls `done` with each step once it has run, so that the caller can take times.
+    /// As [`Self::update`], and calls `done` after each step. Use it to measure times.
     ///
     /// # Errors
     /// As [`Self::update`].
@@ -149,8 +149,8 @@ impl Instance {
         Ok(())
     }
 
-    /// Forgets the frames so far: solvers start anew, and after the next frame previous equals current.
-    /// Parameters stay.
+    /// Forgets the previous frames: solvers restart, and after the next frame the previous outputs equal the current ones.
+    /// Parameters keep their values.
     pub fn reset(&mut self) {
         self.work.is_fresh = true;
     }
@@ -171,7 +171,7 @@ impl Instance {
         }
     }
 
-    /// Bytes of its own: frame buffers and scratch. What it shares counts in [`BoundGraph::memory_bytes`].
+    /// Bytes of this instance: frame buffers and scratch. [`BoundGraph::memory_bytes`] counts the shared data.
     pub fn memory_bytes(&self) -> usize {
         self.work.bytes(&self.graph) + self.previous_bytes()
     }

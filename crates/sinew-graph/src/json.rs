@@ -1,4 +1,4 @@
-//! JSON with comments and trailing commas, every value with its place in the text.
+//! JSON with comments and trailing commas. Every value keeps its location in the text.
 
 mod parse;
 
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A value and where it stands.
+/// A value and its location.
 #[derive(Clone, Debug)]
 pub(crate) struct Json {
     pub(crate) span: Range<usize>,
@@ -32,10 +32,10 @@ pub(crate) struct Member {
     pub(crate) value: Json,
 }
 
-/// Errors of a document that are kept, and as many warnings: a document of 64 MiB may have a million.
+/// Errors kept for one document, and the same number of warnings: a document of 64 MiB may have a million.
 const MOST_PROBLEMS: usize = 10_000;
 
-/// Where problems of one document go.
+/// Collects the problems of one document.
 #[derive(Debug)]
 pub(crate) struct Reporter {
     pub(crate) file: Arc<str>,
@@ -57,7 +57,7 @@ impl Reporter {
         }
     }
 
-    /// Place of a byte.
+    /// Location of a byte.
     pub(crate) fn place(&self, byte: usize) -> LineColumn {
         self.lines.place(&self.text, byte)
     }
@@ -95,7 +95,9 @@ impl Reporter {
         let (code, message, help) = match told.saturating_sub(MOST_PROBLEMS) {
             0 => (code, message, help),
             1 => {
-                let message = format!("more than {MOST_PROBLEMS} problems; the rest is not listed");
+                let message = format!(
+                    "the document has more than {MOST_PROBLEMS} problems; the others are not listed"
+                );
                 ("too_many_problems", message, String::new())
             }
             _ => return,

@@ -1,13 +1,13 @@
-//! Node `kernel`: the user's own WGSL with declared pins. `check/kernel.rs` and its modules read the declaration.
+//! Node `kernel`: the user's own WGSL with declared pins. The modules of `check/kernel.rs` read the declaration.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `given` | the functions and constants that a text may use |
-//! | `text` | checks a text against them, through `sinew-wgsl` |
-//! | `source` | where the bytes of a text stand |
-//! | `device` | the text as the device runs it, with the functions behind its pins |
+//! | `given` | the functions and constants that a kernel may call |
+//! | `text` | checks a kernel text against them, through `sinew-wgsl` |
+//! | `source` | maps bytes of a kernel to locations in the document |
+//! | `device` | the text as the GPU runs it, with the functions of its pins |
 //! | `bound` | a kernel bound to meshes: arrays, uniforms |
-//! | `signature` | descriptions for the life of the process |
+//! | `signature` | node descriptions that live as long as the process |
 
 mod bound;
 mod device;
@@ -20,10 +20,10 @@ pub(crate) use bound::bind;
 use sinew_deform::{AttributeEffect, Element, MeshAttribute, NodeDesc, PortType};
 use std::sync::Arc;
 
-/// One sentence for lists of nodes.
+/// One-sentence summary of the node for lists.
 pub const SUMMARY: &str = "Runs a kernel of your own, written in WGSL, over vertices or triangles.";
 
-/// What a kernel runs over.
+/// The elements that a kernel runs over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KernelDomain {
     /// The vertices of its first mesh.
@@ -32,80 +32,80 @@ pub enum KernelDomain {
     Triangle,
 }
 
-/// What the elements of a buffer belong to.
+/// What one set of elements of a buffer belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BufferPer {
     /// A vertex of the kernel's first mesh.
     Vertex,
-    /// A triangle of it.
+    /// A triangle of the kernel's first mesh.
     Triangle,
-    /// The mesh as a whole.
+    /// The whole mesh.
     Mesh,
 }
 
 /// How a kernel writes a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BufferWrite {
-    /// Any element, each from one invocation.
+    /// An invocation may write any element, but only one invocation may write each element.
     Write,
-    /// Whole numbers are added, from any number of invocations. The graph sets all elements to zero before.
+    /// Any number of invocations add integers to an element. The graph sets all elements to zero first.
     AtomicAdd,
 }
 
-/// A buffer that a kernel makes.
+/// A buffer output of a kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KernelBuffer {
     /// Name of the output.
     pub name: &'static str,
-    /// What it is made of.
+    /// Type of its elements.
     pub element: Element,
     /// What its elements belong to.
     pub per: BufferPer,
-    /// Elements for each of those.
+    /// Elements per vertex, triangle or mesh.
     pub count: u32,
-    /// How it is written.
+    /// How the kernel writes it.
     pub write: BufferWrite,
     /// Whether the graph sets it to zero before the kernel runs.
     pub cleared: bool,
 }
 
-/// A custom kernel: what the document declares, its text checked.
+/// A custom kernel: its declaration in the document and its checked text.
 #[derive(Clone, Debug)]
 pub struct CustomKernel {
     pub(crate) desc: &'static NodeDesc,
     pub(crate) domain: KernelDomain,
     pub(crate) group_size: Option<u32>,
     pub(crate) buffers: Vec<KernelBuffer>,
-    /// Name and WGSL of the value.
+    /// Name and value of each constant, in WGSL.
     pub(crate) constants: Vec<(String, String)>,
     pub(crate) file: Arc<str>,
     pub(crate) text: Arc<str>,
-    /// What the text is to the executor.
+    /// What executors need to know of the text.
     pub(crate) analysis: text::Analysis,
 }
 
 impl CustomKernel {
-    /// Pins and parameters.
+    /// Description of its pins and parameters.
     pub fn desc(&self) -> &'static NodeDesc {
         self.desc
     }
-    /// What it runs over.
+    /// The elements that it runs over.
     pub fn domain(&self) -> KernelDomain {
         self.domain
     }
-    /// Invocations of a workgroup, where the document says.
+    /// Invocations per workgroup, if the document states them.
     pub fn group_size(&self) -> Option<u32> {
         self.group_size
     }
-    /// The buffers that it makes.
+    /// Its buffer outputs.
     pub fn buffers(&self) -> &[KernelBuffer] {
         &self.buffers
     }
-    /// The file that the text stands in: a file of its own, or the document.
+    /// The file that holds the text: a WGSL file or the document.
     pub fn file(&self) -> &str {
         &self.file
     }
-    /// The text as its author wrote it.
+    /// The WGSL text as its author wrote it.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -126,7 +126,7 @@ pub(crate) fn written(desc: &NodeDesc) -> impl Iterator<Item = (&'static str, Me
     })
 }
 
-/// What an array at a port is made of.
+/// Element type of an array at a port.
 fn element(ty: PortType) -> Option<Element> {
     match ty {
         PortType::Mask | PortType::Values => Some(Element::Float),

@@ -4,31 +4,31 @@ use sinew_deform::ParameterValue;
 use sinew_geom::nalgebra::Rotation3;
 use sinew_geom::{Affine, Mat3, Quat, nearest_rotation};
 
-/// How values between two keys come about.
+/// How to interpolate between two keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KeyInterpolation {
-    /// The earlier key holds.
+    /// Holds the value of the earlier key.
     Step,
-    /// Straight line.
+    /// Linear interpolation.
     #[default]
     Linear,
-    /// Eased with zero slope at each key (3s^2 - 2s^3).
+    /// Smoothstep with zero slope at each key (3s^2 - 2s^3).
     Smooth,
 }
 
-/// Keys in rising time; clamped before the first and after the last.
+/// Keyframes of a value. Times before the first key and after the last key are clamped.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Keyed {
-    /// Seconds, strictly rising, at least one.
+    /// Times in seconds, strictly increasing, at least one.
     pub times: Vec<f64>,
-    /// One value a key, all of one kind.
+    /// One value per key, all of the same type.
     pub values: Vec<ParameterValue>,
-    /// Between keys.
+    /// Interpolation between keys.
     pub interpolation: KeyInterpolation,
 }
 
 impl Keyed {
-    /// Writes the value at `time_secs` into `out`. Allocates nothing once `out` has held a value of this size.
+    /// Writes the value at `time_secs` into `out`. Does not allocate if `out` already held a value of this size.
     pub fn sample(&self, time_secs: f64, out: &mut ParameterValue) {
         let next = self.times.partition_point(|&t| t <= time_secs);
         if next == 0 {
@@ -48,7 +48,7 @@ impl Keyed {
     }
 }
 
-/// `out = value` without giving up memory that `out` holds.
+/// `out = value`, reusing the memory of `out`.
 pub(crate) fn assign(out: &mut ParameterValue, value: &ParameterValue) {
     use ParameterValue as V;
     match (&mut *out, value) {
@@ -84,13 +84,12 @@ fn mix(a: &ParameterValue, b: &ParameterValue, s: f64, out: &mut ParameterValue)
                 }
             }
         }
-        // Words, switches and whole numbers hold until the next key.
+        // Texts, booleans and integers hold until the next key.
         _ => assign(out, a),
     }
 }
 
-/// Rotations turn along the shortest arc; what is left of the matrix (scale, shear, mirror) and the translation go
-/// straight.
+/// Interpolates rotations along the shortest arc, and the rest of the matrix (scale, shear, mirror) and the translation linearly.
 fn mix_transforms(a: &Affine<f64>, b: &Affine<f64>, s: f64) -> Affine<f64> {
     let (rotation_a, stretch_a) = split(&a.linear);
     let (rotation_b, stretch_b) = split(&b.linear);

@@ -1,12 +1,12 @@
-//! The deformer graph: from the text of a document to deformed frames, on the CPU.
+//! The deformer graph: from document text to deformed meshes, on the CPU.
 //!
 //! ```text
 //! text -> Document (checked, with source locations) -> Plan (ordered, split into setup and update)
 //!      -> BoundGraph (nodes bound, Program of steps and buffers, setup run) -> Instance (state) -> update
 //! ```
 //!
-//! This crate opens no files: the caller passes nested graphs and inputs. It knows no deformer by name, except `tangent_frames`. The
-//! binder inserts that node if a later node or an output reads normals or tangents that no longer fit the positions.
+//! This crate opens no files: the caller passes in nested graphs and inputs. It knows no deformer by name except
+//! `tangent_frames`: the binder inserts that node where a node or an output reads stale normals or tangents.
 
 mod bind;
 mod cache;
@@ -48,22 +48,22 @@ pub use program::{
     BufferDesc, Content, Link, NotOnHost, OutputPlace, Place, PortPlace, Program, Step,
 };
 pub use schema::schema;
-/// Of outputs and meshes, and what drivers make.
+/// Bounds of outputs and meshes, and the poses that drivers produce.
 pub use sinew_geom::{Bounds, Pose};
 pub use value::to_plain_json;
 
 /// Checks a document and compiles it.
 ///
-/// `file` is how the document is called in messages; `nested` hands in the text of graphs that it names.
+/// `file` is the name of the document in messages. `nested` gives the text of the graphs and kernels that it names.
 ///
 /// # Errors
-/// Every problem found, each with its place and what would be right.
+/// Every problem found, each with its location and what was expected.
 pub fn compile(file: &str, text: &str, nested: &dyn GraphSource) -> Result<Plan, Diagnostics> {
     check::compile(file, text, nested, sinew_deform::REGISTRY)
 }
 
-/// As [`compile`], with the node kinds `nodes` instead of [`sinew_deform::REGISTRY`]: for nodes of your own. Where
-/// two have one name, the first is taken.
+/// As [`compile`], with the node kinds `nodes` instead of [`sinew_deform::REGISTRY`]. Use it to add nodes of your own. If two
+/// kinds have the same name, the first one is used.
 ///
 /// # Errors
 /// As [`compile`].

@@ -10,23 +10,23 @@ use sinew_deform::{
 use sinew_geom::Selection;
 use std::sync::Arc;
 
-/// What an input takes.
+/// Type of an input of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputType {
     /// A mesh.
     Mesh,
-    /// Strands: a mesh that is made of strands instead of triangles.
+    /// Strands: a mesh with strands instead of triangles.
     Strands,
     /// A pose of a rig.
     Pose,
-    /// Floats from the caller, each frame.
+    /// Floats that the caller passes in with each frame.
     Values,
     /// Baked animations of a mesh.
     VertexAnimation,
 }
 
 impl InputType {
-    /// All there are.
+    /// All input types.
     pub(crate) const ALL: [Self; 5] = [
         Self::Mesh,
         Self::Strands,
@@ -45,7 +45,7 @@ impl InputType {
         }
     }
 
-    /// Whether it is the same in every frame.
+    /// Whether its data is the same in every frame.
     pub fn is_constant(self) -> bool {
         match self {
             Self::Mesh | Self::Strands | Self::VertexAnimation => true,
@@ -54,27 +54,27 @@ impl InputType {
     }
 }
 
-/// Strands to be placed beside guides; those that a file has are left out then.
+/// Follower strands to create around guides. They replace the followers of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Followers {
-    /// Beside each guide.
+    /// Followers per guide.
     pub count: usize,
-    /// Of the disc around the guide's root, on the skin, metres.
+    /// Radius of the disc around the guide's root that holds their roots, on the skin, in metres.
     pub radius: f64,
-    /// Their distance from the guide grows by 1 + this, from root to tip.
+    /// Growth of their distance to the guide: it grows from root to tip by the factor 1 + this value.
     pub tip_separation: f64,
-    /// Which places in the disc.
+    /// Seed of their random positions in the disc.
     pub seed: u32,
-    /// Name of the mesh input that they grow on; where absent, whichever is nearest.
+    /// Name of the mesh input that they grow on; if `None`, the nearest mesh.
     pub skin: Option<String>,
 }
 
-/// How thick strands are, for files: the profile from root to tip. Diameters, metres.
+/// Thickness profile of strands for written files: diameters in metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thickness {
-    /// At the root.
+    /// Diameter at the root.
     pub root: f64,
-    /// At the tip.
+    /// Diameter at the tip.
     pub tip: f64,
 }
 
@@ -83,55 +83,54 @@ pub struct Thickness {
 pub struct InputDecl {
     /// Name in the document.
     pub name: String,
-    /// What it takes.
+    /// Its type.
     pub ty: InputType,
-    /// Mesh and strands inputs: which meshes of the asset.
+    /// Mesh and strands inputs: which meshes of the asset to take.
     pub selection: Selection,
-    /// File to take it from, relative to the document; the main character where absent. Of a vertex animation its manifest.
+    /// File to read it from, relative to the document; the manifest for a vertex animation. If `None`, the main character.
     pub file: Option<String>,
-    /// Mesh and strands inputs: name of the pose input whose joints they are bound to, found by their names; the joints of their own file
-    /// where absent.
+    /// Mesh and strands inputs: name of the pose input whose joints they use, matched by name. If `None`, the joints of their own file.
     pub joints: Option<String>,
-    /// Strands inputs: followers that are placed beside each guide.
+    /// Strands inputs: followers to create around each guide.
     pub followers: Option<Followers>,
-    /// Strands inputs: how thick they are; as their file says where absent.
+    /// Strands inputs: thickness of the strands; if `None`, the thickness in their file.
     pub thickness: Option<Thickness>,
-    /// Number of floats of a `values` input.
+    /// `values` inputs: number of floats.
     pub count: usize,
 }
 
 /// A parameter of the graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParameterDecl {
-    /// Name in the document; parameters of nested graphs are called `node/parameter`.
+    /// Name in the document; a parameter of a nested graph is called `node/parameter`.
     pub name: String,
-    /// What values it takes, narrowed by the nodes that use it.
+    /// Its type and range, narrowed by the nodes that use it.
     pub ty: ParameterType,
-    /// Value until someone sets another.
+    /// Its value until the caller sets another.
     pub default: ParameterValue,
-    /// Read in setup only: setting it later needs a new setup.
+    /// Whether it is read in setup only: a new value then needs a new setup.
     pub setup: bool,
-    /// Set where the document animates it; setting a value replaces the animation.
+    /// Its animation in the document, if any. Setting a value replaces the animation.
     pub keyed: Option<Keyed>,
-    /// The document's own words.
+    /// Its description in the document.
     pub doc: String,
 }
 
 /// Where a node's parameter gets its value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ParameterSource {
-    /// Written in the document (or the node's default).
+    /// A value in the document, or the node's default.
     Constant(ParameterValue),
-    /// Index into [`Plan::parameters`].
+    /// A parameter of the graph: index into [`Plan::parameters`].
     Parameter(usize),
-    /// Animated in the document.
+    /// Keyframes in the document.
     Keyed(Keyed),
-    /// The time of the frame, seconds: where the document is silent and the node's default is that. Zero in setup.
+    /// The time of the frame in seconds; 0 in setup. Used if the document sets no value and this is the node's default.
     FrameTime,
 }
 
 impl ParameterSource {
-    /// Where the value comes from if the document is silent.
+    /// The source of a parameter that the document does not set.
     pub fn of_default(desc: &ParameterDesc) -> Self {
         match desc.default {
             DefaultValue::FrameTime => Self::FrameTime,
@@ -143,7 +142,7 @@ impl ParameterSource {
 /// Where a link starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Source {
-    /// Index into [`Plan::inputs`].
+    /// An input of the graph: index into [`Plan::inputs`].
     Input(usize),
     /// An output of a node.
     Node {
@@ -154,24 +153,24 @@ pub enum Source {
     },
 }
 
-/// One step.
+/// One node of a plan.
 #[derive(Clone, Debug)]
 pub struct PlanNode {
-    /// Name in the document; nodes of nested graphs are called `outer/inner`.
+    /// Name in the document; a node of a nested graph is called `outer/inner`.
     pub name: String,
-    /// What it is.
+    /// Description of its kind.
     pub desc: &'static NodeDesc,
-    /// The user's own kernel, where it is one; it is bound by its text instead of its description.
+    /// The user's own kernel, if the node is one.
     pub kernel: Option<Arc<CustomKernel>>,
-    /// In the order of the description's inputs.
+    /// Its links, in the order of the description's inputs.
     pub inputs: Vec<Option<Source>>,
-    /// In the order of the description's parameters.
+    /// Sources of its parameters, in the order of the description's parameters.
     pub parameters: Vec<ParameterSource>,
-    /// Whether nothing it depends on changes over time: it then runs once, in setup.
+    /// Whether it depends on nothing that changes over time: it then runs once, in setup.
     pub runs_in_setup: bool,
     /// Whether the binder added it.
     pub implicit: bool,
-    /// Where it stands, `file:line:column`; empty where the binder added it.
+    /// Location in the document, `file:line:column`; empty if the binder added it.
     pub place: String,
 }
 
@@ -180,11 +179,11 @@ pub struct PlanNode {
 pub struct OutputDecl {
     /// Name in the document.
     pub name: String,
-    /// Where it comes from.
+    /// The input or node output that it shows.
     pub source: Source,
 }
 
-/// A checked graph, its nodes in an order that works.
+/// A checked graph with its nodes in running order.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub(crate) inputs: Vec<InputDecl>,
@@ -192,17 +191,17 @@ pub struct Plan {
     pub(crate) nodes: Vec<PlanNode>,
     pub(crate) outputs: Vec<OutputDecl>,
     pub(crate) warnings: Vec<Diagnostic>,
-    /// Values from nodes that must be that many, and who says so (`place: input 'x' of 'y'`).
+    /// Values from nodes with the count that they must have, and the declaration (`location: input 'x' of 'y'`).
     pub(crate) counts: Vec<(Source, usize, String)>,
     pub(crate) distrusted: bool,
 }
 
 impl Plan {
-    /// Says that the graph is a stranger's: hardware does not run its custom kernels.
+    /// Marks the graph as untrusted: hardware GPUs then do not run its custom kernels.
     pub fn distrust_kernels(&mut self) {
         self.distrusted = true;
     }
-    /// Names of the custom kernels that hardware does not run, after [`Self::distrust_kernels`].
+    /// Names of the custom kernels that hardware GPUs do not run after [`Self::distrust_kernels`].
     pub fn distrusted_kernels(&self) -> Vec<&str> {
         let kernels = self.nodes.iter().filter(|n| n.kernel.is_some());
         let distrusted = kernels.filter(|_| self.distrusted);
@@ -212,11 +211,11 @@ impl Plan {
     pub fn inputs(&self) -> &[InputDecl] {
         &self.inputs
     }
-    /// Parameters in document order, nested ones last.
+    /// Parameters in document order; those of nested graphs come last.
     pub fn parameters(&self) -> &[ParameterDecl] {
         &self.parameters
     }
-    /// Whether a node of the document makes normals of the mesh that comes out there.
+    /// Whether a node of the document recomputes the normals of the mesh at `source`.
     pub(crate) fn recomputes_normals(&self, mut source: Source) -> bool {
         while let Source::Node { node, port } = source {
             let node = &self.nodes[node];
@@ -234,7 +233,7 @@ impl Plan {
         }
         false
     }
-    /// Nodes, each after those it reads.
+    /// Nodes in running order: each comes after the nodes that it reads.
     pub fn nodes(&self) -> &[PlanNode] {
         &self.nodes
     }
@@ -242,15 +241,15 @@ impl Plan {
     pub fn outputs(&self) -> &[OutputDecl] {
         &self.outputs
     }
-    /// What was found but does not stop the graph.
+    /// Warnings of the checks.
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
     }
-    /// Type of what starts at `source`.
+    /// Type of the data at `source`.
     pub fn source_type(&self, source: Source) -> PortType {
         source_type(&self.inputs, &self.nodes, source)
     }
-    /// `node.port` or the input's name.
+    /// Name of a source as in links: the input's name, `node`, or `node.port`.
     pub fn source_name(&self, source: Source) -> String {
         match source {
             Source::Input(i) => self.inputs[i].name.clone(),
@@ -265,7 +264,7 @@ impl Plan {
         }
     }
 
-    /// Links open inputs that take the pose of the node's mesh ([`sinew_deform::PortDesc::of_mesh`]).
+    /// Links unlinked inputs that take the pose of the node's mesh ([`sinew_deform::PortDesc::of_mesh`]).
     pub(crate) fn link_poses_of_meshes(&mut self) {
         // The pose that each node takes, or else the nearest one upstream of its first mesh: nodes come after those they read.
         let mut poses: Vec<Option<Source>> = Vec::with_capacity(self.nodes.len());
@@ -290,7 +289,7 @@ impl Plan {
         }
     }
 
-    /// Marks each node that depends on nothing that changes; nodes are in order.
+    /// Marks each node that depends on nothing that changes. Nodes must be in running order.
     pub(crate) fn derive_phases(&mut self) {
         for i in 0..self.nodes.len() {
             let n = &self.nodes[i];

@@ -1,5 +1,5 @@
-//! What a plan becomes when it is bound: steps over buffers, as data. Executors (the processor here, a graphics
-//! device elsewhere) read it; none of them decides anything that this does not say.
+//! A bound plan as data: steps over buffers. The executors (CPU in this crate, GPU in `sinew-gpu`) read it and decide
+//! nothing on their own.
 
 use crate::plan::ParameterSource;
 use sinew_deform::{
@@ -8,17 +8,17 @@ use sinew_deform::{
 use sinew_geom::Mesh;
 use std::sync::Arc;
 
-/// What a buffer holds.
+/// Content of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// `len` elements.
     Array {
-        /// What they are.
+        /// Element type.
         element: Element,
-        /// How many.
+        /// Number of elements.
         len: usize,
     },
-    /// A pose of the rig that is bound to the pose input of that index.
+    /// A pose of the rig that is bound to a pose input.
     Pose {
         /// Index into [`crate::Plan::inputs`].
         input: usize,
@@ -26,7 +26,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// Size of arrays; poses belong to no buffer of bytes and count as 0.
+    /// Size of an array in bytes; 0 for poses, which have no byte buffer.
     pub fn bytes(self) -> usize {
         match self {
             Self::Array { element, len } => element.bytes() * len,
@@ -34,7 +34,7 @@ impl Content {
         }
     }
 
-    /// Whether a step finds in it what it left there in the frame before: fields are rebuilt only where something moved.
+    /// Whether the content persists from frame to frame. True for fields, which are rebuilt only where something moved.
     pub fn lasts(self) -> bool {
         let element = match self {
             Self::Array { element, .. } => Some(element),
@@ -44,37 +44,37 @@ impl Content {
     }
 }
 
-/// Memory that steps write. One buffer holds one thing after another when their lives do not overlap.
+/// Memory that steps write. Data with disjoint lifetimes share one buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferDesc {
-    /// What is in it.
+    /// Its content.
     pub content: Content,
-    /// Whether it is read after its phase has ended: by update steps (setup buffers) or as an output.
+    /// Whether it is read after its phase: by update steps (setup buffers) or as an output.
     pub kept: bool,
-    /// Whether the content of the frame before is kept beside it, so that outputs have both.
+    /// Whether the content of the previous frame is kept too, for outputs.
     pub previous: bool,
-    /// Whether a step writes it that the host runs beside a graphics device ([`Step::host`]). It then holds the same thing throughout
-    /// a frame, as the host is done before the device begins.
+    /// Whether a CPU step beside the GPU writes it ([`Step::host`]). It then keeps its content during a frame, since the CPU finishes
+    /// before the GPU starts.
     pub host: bool,
 }
 
-/// Where something is that a step reads or writes.
+/// Where a step finds its data or writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
-    /// An attribute of a rest mesh, index into [`Program::meshes`]; which attribute follows from where this stands.
+    /// An attribute of a rest mesh: index into [`Program::meshes`]. The context tells which attribute.
     Rest(usize),
-    /// Written once, in setup: index into [`Program::buffers`] of the setup.
+    /// A setup buffer, written once: index into [`Program::buffers`] of the setup phase.
     Setup(usize),
-    /// Written each frame: index into [`Program::buffers`] of the update.
+    /// A frame buffer, written in each frame: index into [`Program::buffers`] of the update phase.
     Frame(usize),
-    /// Handed in with each frame: index into [`crate::Plan::inputs`].
+    /// An input that each frame passes in: index into [`crate::Plan::inputs`].
     Input(usize),
 }
 
-/// What a step finds at, or leaves at, one of its ports.
+/// Where the data of one port of a step is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PortPlace {
-    /// By [`sinew_deform::MeshAttribute`]; `None` where the step neither reads nor writes it.
+    /// A mesh, by [`sinew_deform::MeshAttribute`]; `None` for an attribute that the step neither reads nor writes.
     Mesh([Option<Place>; MESH_ATTRIBUTES]),
     /// A pose.
     Pose(Place),
@@ -82,93 +82,91 @@ pub enum PortPlace {
     Array(Place),
 }
 
-/// What setup knows of something that is linked to an input.
+/// What setup knows of the link at an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Link {
-    /// The authored rest mesh that it leads back to, index into [`Program::meshes`].
+    /// A mesh: index of its authored rest mesh in [`Program::meshes`].
     Mesh(usize),
-    /// A pose of the rig that is bound to the pose input of that index.
+    /// A pose: index of the pose input with its rig.
     Pose(usize),
     /// A mask.
     Mask,
-    /// That many values, or elements of a buffer.
+    /// Values or a buffer: number of elements.
     Values(usize),
-    /// That many lines.
+    /// Lines: number of lines.
     Lines(usize),
-    /// A field of that many words.
+    /// A field: number of 32-bit words.
     Field(usize),
-    /// The animations that are bound to the input of that index; steps do not read them.
+    /// A vertex animation: index of its input. Steps do not read it.
     VertexAnimation(usize),
 }
 
-/// Why the host does not run a step where a graphics device runs the graph.
+/// Why the CPU does not run a step when the GPU runs the graph.
 ///
-/// It runs drivers that have no device side and read nothing that a device makes. In setup such a driver may read anything, unless the graph
-/// holds a custom kernel: binding has run setup on the processor.
+/// The CPU runs drivers that have no GPU kernel and read nothing that the GPU computes. In setup, such a driver may read anything, because
+/// binding runs setup on the CPU. A graph with a custom kernel is the exception.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotOnHost {
-    /// The device runs it.
-    #[error("it is made for graphics devices")]
+    /// The GPU runs it.
+    #[error("it runs on the GPU")]
     DeviceSide,
-    /// It does work of another kind.
-    #[error(
-        "of nodes without kernels, only drivers and fields run beside a graphics device; this is a {kind}"
-    )]
+    /// It is neither a driver nor a field.
+    #[error("it is a {kind}; beside the GPU, the CPU runs only drivers and fields")]
     NotADriver {
-        /// What it is.
+        /// Kind of the node.
         kind: &'static str,
     },
-    /// It makes something that is on devices only.
-    #[error("its output '{port}' is a {what}, which has to be made on the device")]
+    /// Its output must be on the GPU.
+    #[error("its output '{port}' is a {what}, which must be computed on the GPU")]
     Makes {
         /// Name of the output.
         port: &'static str,
-        /// What it is.
+        /// Type of the output.
         what: &'static str,
     },
-    /// It reads something that is on the device.
-    #[error("its input '{port}' reads {what} that node '{node}' makes on the device")]
+    /// It reads data that is on the GPU.
+    #[error("its input '{port}' reads {what} that node '{node}' computes on the GPU")]
     Reads {
         /// Name of the input.
         port: &'static str,
         /// "positions", "values" and so on.
         what: &'static str,
-        /// Name of the node that makes it.
+        /// Name of the node that computes it.
         node: String,
     },
 }
 
-/// One node at work.
+/// One bound node to run.
 #[derive(Clone, Debug)]
 pub struct Step {
     /// Name of the node in the document.
     pub name: String,
-    /// What it is.
+    /// Description of its kind.
     pub desc: &'static NodeDesc,
     /// Its setup results, shared by all instances.
     pub bound: Arc<dyn BoundNode>,
-    /// What is linked to the description's inputs; `None` where nothing is.
+    /// Links of its inputs, in the order of the description; `None` for an unlinked input.
     pub links: Vec<Option<Link>>,
-    /// Where that is found; `None` where nothing is linked, or nothing that steps read.
+    /// Where the input data is; `None` for an unlinked input and for data that steps do not read.
     pub inputs: Vec<Option<PortPlace>>,
-    /// In the order of the description's outputs; `None` where nobody needs it.
+    /// Where to write its outputs, in the order of the description; `None` for an output that nothing needs.
     pub outputs: Vec<Option<PortPlace>>,
-    /// Where its parameters come from, in the order of the description's.
+    /// Sources of its parameters, in the order of the description.
     pub sources: Vec<ParameterSource>,
     /// Values of the parameters when it was bound.
     pub values: Vec<ParameterValue>,
     /// Whether the binder added it.
     pub implicit: bool,
-    /// Whether the host runs it where a graphics device runs the graph ([`crate::HostSteps`]), before the device begins; else why not.
-    /// Without a device the processor runs every step.
+    /// `Ok` if the CPU runs it before the GPU starts when the GPU runs the graph ([`crate::HostSteps`]); otherwise why not.
+    /// Without a GPU, the CPU runs every step.
     pub host: Result<(), NotOnHost>,
-    /// Where it stands in the document, `file:line:column`; empty where the binder added it.
+    /// Location in the document, `file:line:column`; empty if the binder added it.
     pub place: String,
 }
 
 impl Step {
-    /// Vertices of the first mesh that is linked; 0 without one.
+    /// Vertex count of the first linked mesh; 0 without a mesh.
     pub fn vertex_count(&self, program: &Program) -> usize {
         let first = self.links.iter().flatten().find_map(|link| match link {
             Link::Mesh(mesh) => program.meshes.get(*mesh),
@@ -177,7 +175,7 @@ impl Step {
         first.map_or(0, |mesh| mesh.vertex_count())
     }
 
-    /// Whether the host runs it where a graphics device runs the graph.
+    /// Whether the CPU runs it when the GPU runs the graph.
     pub fn runs_on_host(&self) -> bool {
         self.host.is_ok()
     }
@@ -188,11 +186,11 @@ impl Step {
 pub enum OutputPlace {
     /// A mesh.
     Mesh {
-        /// Its rest mesh, index into [`Program::meshes`].
+        /// Its rest mesh: index into [`Program::meshes`].
         rest: usize,
-        /// Whether nodes make its normals anew, so that no part is shown flat.
+        /// Whether nodes recompute its normals: no part is then flat shaded.
         is_smooth: bool,
-        /// By [`sinew_deform::MeshAttribute`]; `None` where it has none.
+        /// By [`sinew_deform::MeshAttribute`]; `None` for a missing attribute.
         attributes: [Option<Place>; MESH_ATTRIBUTES],
     },
     /// A pose.
@@ -214,7 +212,7 @@ pub struct Program {
     pub(crate) setup_buffers: Vec<BufferDesc>,
     pub(crate) frame_buffers: Vec<BufferDesc>,
     pub(crate) outputs: Vec<OutputPlace>,
-    /// Steps that nobody needs, by name; they are not among the steps.
+    /// Names of nodes that no output needs; they have no step.
     pub(crate) dropped: Vec<String>,
 }
 
@@ -223,7 +221,7 @@ impl Program {
     pub fn meshes(&self) -> &[Arc<Mesh>] {
         &self.meshes
     }
-    /// The mesh that an output shows at rest: that of its input, smooth where the graph makes normals anew; `None` for other outputs.
+    /// The rest mesh of a mesh output, smooth shaded if the graph recomputes its normals. `None` for other outputs.
     pub fn shown_mesh(&self, place: &OutputPlace) -> Option<Arc<Mesh>> {
         let OutputPlace::Mesh {
             rest, is_smooth, ..
@@ -238,14 +236,14 @@ impl Program {
         }
         Some(mesh)
     }
-    /// What runs when, in this order. Setup steps run once and before all others.
+    /// The steps of a phase in running order. Setup steps run once, before all others.
     pub fn steps(&self, phase: Phase) -> &[Step] {
         match phase {
             Phase::Setup => &self.setup_steps,
             Phase::Update => &self.update_steps,
         }
     }
-    /// The steps of both phases, in the order in which they run.
+    /// The steps of both phases in running order.
     pub fn all_steps(&self) -> impl Iterator<Item = &Step> {
         self.setup_steps.iter().chain(&self.update_steps)
     }
@@ -265,8 +263,7 @@ impl Program {
         &self.dropped
     }
 
-    /// Whether the host has what is at a place where a graphics device runs the graph: what came with the frame, and what steps made that
-    /// run on the host.
+    /// Whether the CPU has the data at `place` when the GPU runs the graph: rest meshes, data of the frame, and results of CPU steps.
     pub fn is_on_host(&self, place: Place) -> bool {
         let of_host = |phase, i: usize| self.buffers(phase).get(i).is_some_and(|b| b.host);
         match place {
@@ -276,12 +273,12 @@ impl Program {
         }
     }
 
-    /// The first step that only a graphics device can run.
+    /// The first step that runs on the GPU only.
     pub fn device_only(&self) -> Option<&Step> {
         self.all_steps().find(|s| !s.bound.runs_on_processor())
     }
 
-    /// Whether a frame must bring the input of that index.
+    /// Whether each frame must pass in the input of that index.
     pub fn needs_input(&self, input: usize) -> bool {
         let mut read = self.all_steps().flat_map(|s| s.inputs.iter().flatten());
         let is_it = |place: &Place| *place == Place::Input(input);

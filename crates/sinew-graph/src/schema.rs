@@ -1,4 +1,4 @@
-//! The JSON Schema of graph documents, made from the registry.
+//! The JSON Schema of graph documents, generated from the registry.
 
 use crate::check::{VERSION, angles};
 use serde_json::{Map, Value, json};
@@ -17,10 +17,10 @@ pub fn schema() -> Value {
         .map(|k| json!({ "$ref": format!("#/$defs/{k}") }))
         .collect();
     defs.insert("node".into(), json!({ "oneOf": any_node }));
-    defs.insert("link".into(), json!({ "type": "string", "pattern": "^[^.$/]+(\\.[^.$/]+)?$", "description": "name of an input or node, or node.port" }));
+    defs.insert("link".into(), json!({ "type": "string", "pattern": "^[^.$/]+(\\.[^.$/]+)?$", "description": "Name of an input or a node, or NODE.PORT for another output of a node." }));
     defs.insert(
         "reference".into(),
-        json!({ "type": "string", "pattern": "^\\$.+$", "description": "$name of a parameter" }),
+        json!({ "type": "string", "pattern": "^\\$.+$", "description": "$NAME of a parameter of the graph." }),
     );
     defs.insert("transform".into(), transform_schema());
     defs.insert("input".into(), input_schema());
@@ -95,18 +95,18 @@ fn parameter_schema(p: &ParameterDesc) -> Value {
     described(p, json!({ "anyOf": forms }))
 }
 
-/// An angle in degrees: a number or keys; parameters of the graph are in radians.
+/// An angle in degrees: a number or keys. It cannot refer to a parameter of the graph, which is in radians.
 fn degrees_schema(p: &ParameterDesc) -> Value {
     let value = type_schema(angles::type_in_degrees(p.ty));
     let mut forms = vec![value.clone()];
     if p.phase == Phase::Update {
         forms.push(keyed_schema(&value));
     }
-    let description = format!("Instead of `{}`: {} [degrees]", p.name, p.doc);
+    let description = format!("Same as `{}`, but in degrees: {} [degrees]", p.name, p.doc);
     json!({ "anyOf": forms, "description": description })
 }
 
-/// The fields of one object; they follow no parameter and no keys.
+/// The fields of one object. They cannot refer to parameters and cannot have keys.
 fn record_schema(fields: &[ParameterDesc]) -> Value {
     let is_required = |f: &&ParameterDesc| f.default == DefaultValue::Required;
     let required: Vec<&str> = fields.iter().filter(is_required).map(|f| f.name).collect();
@@ -120,7 +120,7 @@ fn record_schema(fields: &[ParameterDesc]) -> Value {
     })
 }
 
-/// With what the description says.
+/// Adds description, unit and default.
 fn described(p: &ParameterDesc, mut out: Value) -> Value {
     let unit = if p.unit.is_empty() {
         String::new()
@@ -236,32 +236,32 @@ fn input_schema() -> Value {
         "additionalProperties": false,
         "properties": {
             "type": { "enum": ["mesh", "strands", "pose", "values", "vertex_animation"] },
-            "select": { "type": "string", "description": "mesh names to take; * stands for any run of characters" },
-            "file": { "type": "string", "description": "file to take it from, relative to the document; of a vertex animation its manifest" },
-            "joints": { "type": "string", "description": "pose input whose joints a mesh or strands of another file are bound to, found by name" },
+            "select": { "type": "string", "description": "Name of the meshes to take; * matches any characters. Default: all meshes." },
+            "file": { "type": "string", "description": "File to read, relative to the document; for a vertex animation its manifest. Default: the main character." },
+            "joints": { "type": "string", "description": "Pose input whose joints the mesh or strands use, matched by name. Default: the joints of their own file." },
             "followers": {
                 "type": "object",
-                "description": "strands that are placed beside each guide",
+                "description": "Follower strands to create around each guide strand.",
                 "additionalProperties": false,
                 "properties": {
-                    "count": { "type": "integer", "minimum": 0, "maximum": 1 << 16 },
-                    "radius": { "type": "number", "minimum": 0 },
-                    "tip_separation": { "type": "number", "minimum": 0 },
-                    "seed": { "type": "integer", "minimum": 0, "maximum": u32::MAX },
-                    "skin": { "type": "string", "description": "mesh input that they grow on; whichever is nearest where absent" },
+                    "count": { "type": "integer", "minimum": 0, "maximum": 1 << 16, "description": "Followers per guide." },
+                    "radius": { "type": "number", "minimum": 0, "description": "Radius of the disc around the guide's root that holds the roots. [m]" },
+                    "tip_separation": { "type": "number", "minimum": 0, "description": "At the tip, followers are 1 + this value times as far from the guide as at the root." },
+                    "seed": { "type": "integer", "minimum": 0, "maximum": u32::MAX, "description": "Seed of the random root positions." },
+                    "skin": { "type": "string", "description": "Mesh input that the followers grow on. Default: the nearest mesh." },
                 },
             },
             "thickness": {
                 "type": "object",
-                "description": "how thick strands are from root to tip, for files that are written: diameters, metres",
+                "description": "Diameters of the strands, for written files. Default: the diameters in their file.",
                 "required": ["root"],
                 "additionalProperties": false,
                 "properties": {
-                    "root": { "type": "number", "minimum": 0 },
-                    "tip": { "type": "number", "minimum": 0 },
+                    "root": { "type": "number", "minimum": 0, "description": "Diameter at the root. [m]" },
+                    "tip": { "type": "number", "minimum": 0, "description": "Diameter at the tip. [m]" },
                 },
             },
-            "count": { "type": "integer", "minimum": 1 },
+            "count": { "type": "integer", "minimum": 1, "description": "Number of floats per frame; inputs of type values only." },
             "doc": { "type": "string" },
         },
     })
@@ -277,7 +277,7 @@ fn parameter_declaration_schema() -> Value {
             "default": {},
             "min": { "type": "number" },
             "max": { "type": "number" },
-            "setup": { "type": "boolean", "description": "read in setup only" },
+            "setup": { "type": "boolean", "description": "True if the parameter is read in setup only; it then cannot change from frame to frame." },
             "keys": { "type": "array", "minItems": 1, "items": { "type": "array", "minItems": 2, "maxItems": 2 } },
             "interpolation": { "enum": ["step", "linear", "smooth"] },
             "doc": { "type": "string" },
@@ -288,7 +288,7 @@ fn parameter_declaration_schema() -> Value {
 fn nested_schema() -> Value {
     json!({
         "type": "object",
-        "description": "Another graph; its inputs (links) and parameters (values) are keys here.",
+        "description": "A nested graph. Each of its inputs (a link) and parameters (a value) is a key of this node.",
         "required": ["node"],
         "properties": { "node": { "const": "graph" }, "file": { "type": "string" }, "graph": { "type": "object" } },
         "oneOf": [{ "required": ["file"] }, { "required": ["graph"] }],
@@ -298,7 +298,7 @@ fn nested_schema() -> Value {
 fn kernel_schema() -> Value {
     let pins = |pin: Value| json!({ "type": "object", "additionalProperties": pin });
     let link = json!({ "$ref": "#/$defs/link" });
-    let element = json!({ "enum": ["float", "int", "uint", "vec2", "vec3", "vec4"], "description": "what a buffer is made of" });
+    let element = json!({ "enum": ["float", "int", "uint", "vec2", "vec3", "vec4"], "description": "Element type of a buffer." });
     let input = json!({
         "type": "object",
         "required": ["type"],
@@ -307,7 +307,7 @@ fn kernel_schema() -> Value {
             "type": { "enum": ["mesh", "pose", "buffer", "mask", "values"] },
             "element": element,
             "link": link,
-            "optional": { "type": "boolean", "description": "may stay open; buffers, masks and values only" },
+            "optional": { "type": "boolean", "description": "True if the input does not need a link; buffers, masks and values only." },
             "doc": { "type": "string" },
         },
     });
@@ -341,7 +341,7 @@ fn kernel_schema() -> Value {
         "additionalProperties": false,
         "properties": {
             "type": { "enum": ["float", "int", "bool", "vec3", "vec4", "int3", "transform"] },
-            "value": { "description": "a value, $name of a parameter of the graph, or keys" },
+            "value": { "description": "A value, $NAME of a parameter of the graph, or keys." },
             "min": { "type": "number" },
             "max": { "type": "number" },
             "doc": { "type": "string" },
@@ -357,13 +357,13 @@ fn kernel_schema() -> Value {
         "properties": {
             "node": { "const": "kernel" },
             "doc": { "type": "string" },
-            "domain": { "enum": ["vertex", "triangle"], "description": "what the kernel runs over, of its first mesh" },
+            "domain": { "enum": ["vertex", "triangle"], "description": "Elements of the first mesh that the kernel runs over." },
             "group_size": { "type": "integer", "minimum": 1, "maximum": 1024 },
             "inputs": pins(input),
             "outputs": pins(json!({ "oneOf": [mesh, buffer] })),
             "parameters": pins(parameter),
             "constants": pins(json!({ "type": ["number", "boolean", "array"] })),
-            "file": { "type": "string", "description": "WGSL, relative to the document" },
+            "file": { "type": "string", "description": "WGSL file, relative to the document." },
             "text": lines,
         },
     })

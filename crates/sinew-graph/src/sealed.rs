@@ -1,4 +1,4 @@
-//! Bytes that are read again later: keyed by a hash of what they belong to, guarded by a hash of themselves.
+//! Saved bytes: keyed by a hash of the content that they belong to, protected by a hash of the payload.
 //!
 //! Layout: magic (4 bytes), format version (u32 little endian), 32 bytes content key, 32 bytes hash of the payload, payload (postcard).
 
@@ -7,19 +7,19 @@ use serde::de::DeserializeOwned;
 
 const HEADER: usize = 4 + 4 + 32 + 32;
 
-/// What sort of bytes they are.
+/// Kind of the bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
     pub(crate) magic: [u8; 4],
     pub(crate) version: u32,
 }
 
-/// Why bytes were refused.
+/// Why bytes cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Broken {
-    /// Another sort, or another version.
+    /// Another kind, or another version.
     Format,
-    /// Changed or cut.
+    /// Modified or truncated.
     Damaged,
     /// They belong to other content.
     Stale,

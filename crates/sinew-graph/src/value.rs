@@ -9,7 +9,7 @@ use crate::keyed::{KeyInterpolation, Keyed};
 use sinew_deform::{ParameterType, ParameterValue};
 use sinew_geom::Affine;
 
-/// What values of the type look like, for messages.
+/// What a value of the type looks like, for messages.
 pub(crate) fn expectation(ty: ParameterType) -> String {
     match ty {
         ParameterType::Bool => "true or false".into(),
@@ -25,7 +25,7 @@ pub(crate) fn expectation(ty: ParameterType) -> String {
         ParameterType::Vec4 => "four numbers, [x, y, z, w]".into(),
         ParameterType::Int3 { min, max } => format!("three whole numbers from {min} to {max}"),
         ParameterType::Transform => {
-            "a transform such as {\"translation\": [x, y, z], \"rotation_degrees\": [x, y, z], \"scale\": [x, y, z]} or {\"matrix\": [16 numbers, column after column]}".into()
+            "a transform such as {\"translation\": [x, y, z], \"rotation_degrees\": [x, y, z], \"scale\": [x, y, z]} or {\"matrix\": [16 numbers, column by column]}".into()
         }
         ParameterType::Floats => "a list of numbers".into(),
         ParameterType::Points => "a list of points, [[x, y, z], ...]".into(),
@@ -45,7 +45,7 @@ fn range_text(min: f64, max: f64) -> String {
     }
 }
 
-/// Reads one value of type `ty`; reports and returns `None` where it does not fit.
+/// Reads one value of type `ty`. If the value does not fit, reports it and returns `None`.
 pub(crate) fn read_value(
     name: &str,
     ty: ParameterType,
@@ -86,7 +86,7 @@ pub(crate) fn read_value(
             reporter.error(
                 "unknown_choice",
                 &json.span,
-                format!("'{name}' does not know \"{given}\""),
+                format!("'{name}' cannot be \"{given}\""),
                 help,
             );
             None
@@ -212,7 +212,7 @@ fn numbers<const N: usize>(json: &Json) -> Result<[f64; N], Problem> {
     Ok(out)
 }
 
-/// Reads `{"keys": [[time, value], ...], "interpolation": "linear"}`; `None` where the value is no such object.
+/// Reads `{"keys": [[time, value], ...], "interpolation": "linear"}`; `None` if the value is not such an object.
 pub(crate) fn read_keyed(
     name: &str,
     ty: ParameterType,
@@ -221,7 +221,11 @@ pub(crate) fn read_keyed(
 ) -> Option<Option<Keyed>> {
     let keys = json.get("keys")?;
     let fail = |reporter: &mut Reporter, json: &Json, message: String| {
-        reporter.error("keys", &json.span, message, format!("expected {{\"keys\": [[seconds, value], ...], \"interpolation\": \"linear\"}} where each value is {}", expectation(ty)));
+        let help = format!(
+            "expected {{\"keys\": [[seconds, value], ...], \"interpolation\": \"linear\"}}, where each value is {} and the interpolation is \"step\", \"linear\" or \"smooth\"",
+            expectation(ty)
+        );
+        reporter.error("keys", &json.span, message, help);
         Some(None)
     };
     let Kind::Array(list) = &keys.kind else {
@@ -232,7 +236,11 @@ pub(crate) fn read_keyed(
         );
     };
     if list.is_empty() {
-        return fail(reporter, keys, format!("'{name}' has no key"));
+        return fail(
+            reporter,
+            keys,
+            format!("the list of keys of '{name}' is empty"),
+        );
     }
     let mut out = Keyed {
         times: Vec::new(),
@@ -252,7 +260,7 @@ pub(crate) fn read_keyed(
             return fail(
                 reporter,
                 key,
-                format!("key times of '{name}' must rise, {time} does not"),
+                format!("the key times of '{name}' must increase, but {time} does not"),
             );
         }
         match read_value(name, ty, value, reporter) {
@@ -270,7 +278,7 @@ pub(crate) fn read_keyed(
                 return fail(
                     reporter,
                     word,
-                    format!("interpolation is {}", word.describe()),
+                    format!("the interpolation of '{name}' is {}", word.describe()),
                 );
             }
         };
@@ -279,10 +287,10 @@ pub(crate) fn read_keyed(
 }
 
 impl crate::plan::Plan {
-    /// Reads a value for the parameter `name` from text: JSON, or a bare word where the parameter takes text.
+    /// Reads a value for the parameter `name` from text: JSON, or a bare word if the parameter takes text.
     ///
     /// # Errors
-    /// [`crate::ParameterError`] where there is no such parameter or the text does not fit it.
+    /// [`crate::ParameterError`] if there is no such parameter or the text does not fit it.
     pub fn parse_parameter(
         &self,
         name: &str,
@@ -316,10 +324,10 @@ impl crate::plan::Plan {
     }
 }
 
-/// The document without comments and trailing commas, for embedding.
+/// The document as plain JSON, without comments and trailing commas, to embed it in other files.
 ///
 /// # Errors
-/// Where it is not JSON with comments.
+/// If the text is not JSON with comments.
 pub fn to_plain_json(file: &str, text: &str) -> Result<String, crate::Diagnostics> {
     let mut reporter = Reporter::new(file, text);
     match crate::json::parse(&mut reporter) {

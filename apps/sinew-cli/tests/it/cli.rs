@@ -154,7 +154,7 @@ fn exit_codes_tell_what_is_wrong() {
     expect(
         &run(&["square.obj", "-g", "bad.json", "-o", "out.obj"]),
         4,
-        "there is no node 'skn'",
+        "there is no node kind 'skn'",
     );
     p.put("skin.json", "{\"sinew\": \"1.0\", \"stack\": [\"skin\"]}");
     expect(

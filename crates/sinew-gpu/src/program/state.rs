@@ -156,15 +156,15 @@ mod tests {
         for (arrays, message) in [
             (
                 state(&[("sim.a", 8), ("frame 2", 0)]),
-                "array 'sim.a' of the saved state has 8 bytes, the one on the device has 12",
+                "array 'sim.a' of the saved state has 8 bytes, but the GPU needs 12",
             ),
             (
                 state(&[("frame 2", 0)]),
-                "array 'sim.a' of the saved state has 0 bytes, the one on the device has 12",
+                "array 'sim.a' of the saved state has 0 bytes, but the GPU needs 12",
             ),
             (
                 state(&[("sim.a", 12), ("frame 2", 0), ("sim.b", 4)]),
-                "array 'sim.b' of the saved state has 4 bytes, the one on the device has 0",
+                "array 'sim.b' of the saved state has 4 bytes, but the GPU needs 0",
             ),
         ] {
             let error = check_sizes(&lasting, &arrays).expect_err("does not fit");

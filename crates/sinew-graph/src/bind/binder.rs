@@ -1,4 +1,4 @@
-//! Walks the nodes of a plan in order, binds each, and plans who writes what.
+//! Binds the nodes of a plan in order, and plans which step writes which buffer.
 
 use super::follow::{BindOptions, Follower, stopped};
 use super::layout::{Layout, PendingOutput, PendingStep};
@@ -39,7 +39,7 @@ pub(super) struct Binder<'a> {
     /// One for each pending step.
     pub(super) bound: Vec<Bound>,
     parameters: Vec<ParameterValue>,
-    /// Normals and tangents made for positions before.
+    /// Normals and tangents made so far, by positions.
     pub(super) frames: Vec<Frames>,
     warnings: Vec<NodeWarning>,
 }
@@ -175,7 +175,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// What the graph's outputs are, with normals and tangents that fit their positions.
+    /// The graph's outputs, with normals and tangents that fit their positions.
     fn output_values(&mut self) -> Result<Vec<Value>, BindError> {
         let declared = self.plan.outputs().iter();
         let mut outputs: Vec<(Source, Value)> =
@@ -264,7 +264,7 @@ impl Binder<'_> {
         Ok(values)
     }
 
-    /// Whether the node that comes next gives as many values as nested graphs declare.
+    /// Checks that the next node outputs as many values as nested graphs declare.
     fn check_counts(&self, values: &[Value]) -> Result<(), BindError> {
         for (source, expected, what) in &self.plan.counts {
             if let Source::Node { node, port } = *source
@@ -282,7 +282,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// A mask belongs to the vertices it was made for: those of the node's first mesh.
+    /// Checks that a mask has one weight per vertex of the node's first mesh.
     fn check_masks(&self, node: &PlanNode, inputs: &[Option<Value>]) -> Result<(), BindError> {
         let expected = self.first_vertex_count(inputs);
         for (value, port) in inputs.iter().zip(node.desc.inputs) {
@@ -290,7 +290,7 @@ impl Binder<'_> {
                 && a.len != expected
             {
                 let message = format!(
-                    "the mask has {} values, the mesh has {expected} vertices; make the mask from the same mesh",
+                    "the mask has {} weights, but the mesh has {expected} vertices; make the mask from the same mesh",
                     a.len
                 );
                 let source = NodeError::Input {
@@ -303,7 +303,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// Ports for strands take meshes of strands only.
+    /// Checks that ports for strands are linked to meshes of strands.
     fn check_strands(&self, node: &PlanNode, inputs: &[Option<Value>]) -> Result<(), BindError> {
         for (value, port) in inputs.iter().zip(node.desc.inputs) {
             if let (true, Some(Value::Mesh(m))) = (port.strands, value)
@@ -351,7 +351,7 @@ impl Binder<'_> {
                 _ => (node.desc.bind)(&context),
             }
         };
-        // Nodes that the binder adds belong to the one in front of which they stand.
+        // A node that the binder adds counts as part of the next downstream node.
         let start = self.values.len() as f64;
         let width = if node.implicit { 0.0 } else { 1.0 };
         self.follower.begin(&node.name, start)?;
@@ -379,7 +379,7 @@ impl Binder<'_> {
         Ok((bound, kept))
     }
 
-    /// What was saved of the setup of a node.
+    /// The cache entry of a node's setup.
     fn saved_setup(
         &self,
         node: &PlanNode,
@@ -404,7 +404,7 @@ impl Binder<'_> {
         saved.find(&setup, &contents)
     }
 
-    /// What is linked to a node, as setup sees it.
+    /// The links of a node, as its setup sees them.
     pub(super) fn link_inputs(
         &self,
         node: &PlanNode,
@@ -420,7 +420,7 @@ impl Binder<'_> {
             .collect()
     }
 
-    /// Whether the values that animation will bring fit what was bound.
+    /// Checks that animated values fit the bound node.
     fn check_values(&self, node: &PlanNode, bound: &dyn BoundNode) -> Result<(), NodeError> {
         for (source, desc) in node.parameters.iter().zip(node.desc.parameters) {
             let declared = match source {
@@ -577,12 +577,12 @@ impl Binder<'_> {
     }
 }
 
-/// Whether a cache can hold what setup of a node leaves.
+/// Whether the setup results of a node can be cached.
 fn can_be_saved(node: &PlanNode) -> bool {
     node.desc.restore.is_some() && node.kernel.is_none()
 }
 
-/// Parameters of the update whose first value was read.
+/// Update parameters whose first value setup read.
 fn reads_of_update(node: &PlanNode, log: &ReadLog) -> Vec<String> {
     let parameters = node.desc.parameters.iter().enumerate();
     let read = parameters.filter(|(i, desc)| desc.phase == Phase::Update && log.has_read(*i));
@@ -640,7 +640,7 @@ fn link(value: &Value, port: &PortDesc) -> Link {
     }
 }
 
-/// What becomes of the mesh with what this setup leaves out.
+/// The effect on the mesh, without the attributes that this setup does not recompute.
 fn effect_of_setup(port: &PortDesc, effect: MeshEffect, bound: &dyn BoundNode) -> MeshEffect {
     let as_bound = |attribute, kind| match kind {
         AttributeEffect::Recompute if bound.invalidates(port.name, attribute) => {
@@ -668,7 +668,7 @@ fn phase_of(node: &PlanNode) -> Phase {
 fn nothing_through(port: &PortDesc) -> NodeError {
     NodeError::Input {
         port: port.name,
-        message: "nothing is linked to the input that this output is made of".into(),
+        message: "the input that this output is derived from is not linked".into(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! How to bind, and who follows it.
+//! Options of binding, and its progress.
 
 use super::BindError;
 use sinew_deform::{BindWatch, Par};
@@ -6,17 +6,17 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// How a plan is bound: all but what it is bound to.
+/// Options of binding.
 ///
-/// Made with `BindOptions { par, ..BindOptions::default() }`; a [`Par`] alone does where nothing else is wanted.
+/// Use `BindOptions { par, ..BindOptions::default() }`. Where options are expected, a [`Par`] is also accepted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BindOptions<'a> {
-    /// Whether nodes spread their setup over threads. What is bound is the same bits either way.
+    /// Whether nodes use several threads for setup. The result is the same bits either way.
     pub par: Par,
-    /// Who hears how far binding is, and may stop it.
+    /// Reports progress, and may stop binding.
     pub watch: SetupWatch<'a>,
-    /// Setup results that [`BoundGraph::setup_cache`](crate::BoundGraph::setup_cache) gave, of any graph: nodes whose setup is in it are
-    /// restored, the others are bound. [`BoundGraph::cache_use`](crate::BoundGraph::cache_use) tells how many.
+    /// Setup results from [`BoundGraph::setup_cache`](crate::BoundGraph::setup_cache) of any graph. Nodes in it are restored, the
+    /// others are bound. [`BoundGraph::cache_use`](crate::BoundGraph::cache_use) gives both counts.
     pub cache: Option<&'a [u8]>,
 }
 
@@ -29,26 +29,26 @@ impl From<Par> for BindOptions<'_> {
     }
 }
 
-/// How far binding is.
+/// Progress of binding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SetupProgress<'a> {
-    /// Share of all nodes that are done, from 0 to 1; of the one at work as much as it says. Never falls.
+    /// Share of all nodes that is done, from 0 to 1, including the reported share of the current node. Never decreases.
     pub done: f64,
-    /// Name of the node at work, or of the last one.
+    /// Name of the current or last node.
     pub node: &'a str,
 }
 
-/// Whoever follows binding. Both are called from any thread, `report` from one at a time.
+/// Callbacks of binding. They may be called from any thread; `report` is called by one thread at a time.
 #[derive(Clone, Copy)]
 pub struct SetupWatch<'a> {
-    /// Hears how far binding is: at the start of each node, often in those that take long, and with 1 at the end.
+    /// Receives the progress: at the start of each node, often during long nodes, and with 1 at the end.
     pub report: &'a (dyn Fn(SetupProgress<'_>) + Sync),
-    /// Whether to stop: asked before each node, and often in those that take long.
+    /// Returns true to stop: called before each node, and often during long nodes.
     pub is_stopped: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl SetupWatch<'_> {
-    /// Nobody follows, nobody stops.
+    /// No progress reports, no stop.
     pub const NONE: SetupWatch<'static> = SetupWatch {
         report: &|_| {},
         is_stopped: &|| false,
@@ -67,11 +67,11 @@ impl fmt::Debug for SetupWatch<'_> {
     }
 }
 
-/// Brings what single nodes report together, and remembers whether one was told to stop.
+/// Combines the progress of single nodes, and remembers whether a node was told to stop.
 #[derive(Debug)]
 pub(crate) struct Follower<'a> {
     watch: SetupWatch<'a>,
-    /// What counts as all: each node bound is one, and so is each that runs in setup.
+    /// Total units of work: one per bound node, and one more per node that runs in setup.
     total: f64,
     reported: Mutex<f64>,
     told_to_stop: AtomicBool,
@@ -87,7 +87,7 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// That much of all is done; what comes late from another thread is left out.
+    /// Reports finished units. Ignores late reports of other threads.
     pub(crate) fn report(&self, node: &str, units: f64) {
         let done = (units / self.total).min(1.0);
         let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
@@ -106,12 +106,12 @@ impl<'a> Follower<'a> {
         stopped
     }
 
-    /// Whether a node knows that it is to stop: whatever it failed with then is not its fault.
+    /// Whether a node was told to stop: its error is then only a consequence.
     pub(crate) fn was_told_to_stop(&self) -> bool {
         self.told_to_stop.load(Ordering::Relaxed)
     }
 
-    /// Before the work of a node.
+    /// Called before the work of a node.
     pub(crate) fn begin(&self, node: &str, units: f64) -> Result<(), BindError> {
         if self.is_stopped() {
             return Err(stopped(node));
@@ -120,7 +120,7 @@ impl<'a> Follower<'a> {
         Ok(())
     }
 
-    /// Calls `work` with the watch of one node, whose share of all are `width` units from `start` on.
+    /// Calls `work` with the watch of one node, which covers `width` units from `start` on.
     pub(crate) fn follow<T>(
         &self,
         node: &str,

@@ -1,4 +1,4 @@
-//! Which steps the host runs where a graphics device runs the others: small work on what the host has anyway.
+//! Decides which steps the CPU runs while the GPU runs the others: small work on data that the CPU has anyway.
 
 use super::binder::Binder;
 use super::fixed;
@@ -11,12 +11,12 @@ use sinew_deform::{
 };
 
 impl Binder<'_> {
-    /// Decides it for each step, and tells the layout what those of the host make. `runs` says which steps run at all.
+    /// Decides for each step, and marks the outputs of CPU steps in the layout. `runs` says which steps run at all.
     pub(super) fn find_host_steps(&mut self, runs: &[bool]) -> Vec<Result<(), NotOnHost>> {
         let mut out = Vec::with_capacity(runs.len());
         let mut running = self.bound.iter().zip(runs).filter(|(_, runs)| **runs);
         let processor_runs_setup = running.all(|(b, _)| b.1.runs_on_processor());
-        // Each step behind those whose results it reads.
+        // Each step comes after the steps whose results it reads.
         for (index, &runs) in runs.iter().enumerate() {
             let host = self.on_host(index, processor_runs_setup);
             if runs && host.is_ok() {
@@ -40,7 +40,7 @@ impl Binder<'_> {
                 what: port.ty.as_str(),
             });
         }
-        // Binding runs setup on the processor where it can, whatever a device makes of it once more.
+        // Binding runs setup on the CPU where it can, even if the GPU runs it again.
         let has_all = processor_runs_setup && step.phase == Phase::Setup;
         let inputs = step.inputs.iter().zip(step.ports).zip(&step.reads);
         for ((value, port), reads) in inputs.filter(|_| !has_all) {
@@ -52,14 +52,14 @@ impl Binder<'_> {
                 });
             }
         }
-        // Asked last: it may take some time.
+        // Checked last: it may take some time.
         match self.has_device_side(index) {
             true => Err(NotOnHost::DeviceSide),
             false => Ok(()),
         }
     }
 
-    /// What a step reads at a port that only the device has: what it is, and the virtual buffer.
+    /// What a step reads at a port that only the GPU has: its type and virtual buffer.
     fn read_from_device(
         &self,
         value: Option<&Value>,

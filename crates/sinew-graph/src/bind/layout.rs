@@ -18,7 +18,7 @@ struct Virtual {
     /// Read after its phase.
     kept: bool,
     output: bool,
-    /// Made by a step that the host runs beside a graphics device.
+    /// Written by a step that the CPU runs beside the GPU.
     host: bool,
     buffer: Option<usize>,
 }
@@ -91,7 +91,7 @@ impl Layout {
             phase,
             live: false,
             last_use: 0,
-            // No other content may take the place of one that lasts.
+            // No other content may share the buffer of persistent content.
             kept: content.lasts(),
             output: false,
             host: false,
@@ -189,14 +189,14 @@ impl Layout {
         }
     }
 
-    /// Marks what a step of the host makes.
+    /// Marks the outputs of a CPU step.
     pub(super) fn mark_host(&mut self, step: &PendingStep) {
         for id in step.outputs.iter().flat_map(PendingOutput::written) {
             self.virtuals[id].host = true;
         }
     }
 
-    /// The virtual buffer at a location, where the host does not have it beside a graphics device.
+    /// The virtual buffer at a location, if only the GPU has it.
     pub(super) fn on_device(&self, location: Location) -> Option<usize> {
         match location {
             Location::Virtual(id) if !self.virtuals[id].host => Some(id),

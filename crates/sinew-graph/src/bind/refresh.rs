@@ -1,4 +1,4 @@
-//! Normals and tangents that fit the positions, made before they are read.
+//! Recomputes stale normals and tangents before a node reads them.
 
 use super::BindError;
 use super::binder::{Binder, refused};
@@ -81,8 +81,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The mesh with normals and tangents that fit its positions, as far as wanted and possible: `tangent_frames`
-    /// is put in front where they are missing or stale.
+    /// The mesh with the requested normals and tangents, as far as possible: inserts `tangent_frames` if they are missing or stale.
     pub(super) fn refreshed(
         &mut self,
         m: MeshValue,

@@ -1,4 +1,4 @@
-//! Angles of nodes in degrees: for each parameter `x` in radians, documents may say `x_degrees`.
+//! Angles in degrees: for each parameter `x` in radians, a document may use the key `x_degrees`.
 
 use super::Collector;
 use crate::json::{Json, Member};
@@ -7,10 +7,10 @@ use sinew_deform::{ParameterDesc, ParameterType, ParameterValue};
 use std::f64::consts::PI;
 
 const ENDING: &str = "_degrees";
-/// Larger angles in radians are most likely degrees: two full turns.
+/// Larger angles in radians are most likely meant in degrees: two full rotations.
 const LARGEST: f64 = 4.0 * PI;
 
-/// The key for an angle in degrees; `None` for parameters that are no angles.
+/// The key for an angle in degrees; `None` for parameters that are not angles.
 pub(crate) fn key_of(desc: &ParameterDesc) -> Option<String> {
     desc.is_angle().then(|| format!("{}{ENDING}", desc.name))
 }
@@ -67,9 +67,9 @@ impl Collector<'_> {
             self.reporter(scope).error(
                 "wrong_type",
                 &m.value.span,
-                format!("'{}' cannot be a parameter of the graph", m.key),
+                format!("'{}' cannot refer to a parameter of the graph", m.key),
                 format!(
-                    "parameters of the graph are in radians: give it as '{}'",
+                    "parameters of the graph are in radians: use '{}' instead",
                     desc.name
                 ),
             );
@@ -115,9 +115,9 @@ impl Collector<'_> {
             self.reporter(scope).warning(
                 "large_angle",
                 &m.value.span,
-                format!("'{}' is {found} radians, which are {turns:.1} turns", m.key),
+                format!("'{}' is {found} radians, which is {turns:.1} full rotations", m.key),
                 format!(
-                    "for degrees write '{}{ENDING}'; angles up to two turns are not reported",
+                    "for degrees write '{}{ENDING}'; angles up to 2 full rotations cause no warning",
                     desc.name
                 ),
             );

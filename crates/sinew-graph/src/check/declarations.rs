@@ -10,14 +10,14 @@ use sinew_geom::Selection;
 use std::collections::HashMap;
 
 impl Collector<'_> {
-    /// Declares the inputs of the outermost graph; without any, `body` and `pose`.
+    /// Declares the inputs of the outermost graph. A document without inputs gets `body` and `pose`.
     pub(super) fn declare_inputs(&mut self, scope: usize, root: &Json) {
         for decl in self.read_inputs(scope, root) {
             self.add_input(scope, decl);
         }
     }
 
-    /// What a document declares as inputs, or `body` and `pose` where it declares none.
+    /// The inputs that a document declares, or `body` and `pose` if it declares none.
     pub(super) fn read_inputs(&mut self, scope: usize, root: &Json) -> Vec<InputDecl> {
         let Some(json) = root.get("inputs") else {
             return [("body", InputType::Mesh), ("pose", InputType::Pose)]
@@ -44,7 +44,7 @@ impl Collector<'_> {
         out
     }
 
-    /// Whether the inputs are there that others name: poses that give joints, meshes that followers grow on.
+    /// Checks that inputs exist that other inputs name: poses that give joints, meshes that followers grow on.
     fn check_named_inputs(&mut self, scope: usize, json: &Json, inputs: &[InputDecl]) {
         let given = json.by_key();
         let types: HashMap<&str, InputType> =
@@ -67,7 +67,7 @@ impl Collector<'_> {
         }
     }
 
-    /// Reports a name, at its place, that is none of the inputs of that type.
+    /// Reports a name that is not an input of that type, at the location of the name.
     fn unknown_input(
         &mut self,
         scope: usize,
@@ -88,7 +88,8 @@ impl Collector<'_> {
         let message = format!("input '{input}': there is no {what} input '{name}'");
         let help = match self.suggestion(scope, name, known()) {
             Some(word) => format!("did you mean '{word}'?"),
-            None => format!("{what} inputs are {}", listed(known())),
+            None if known().next().is_none() => format!("this graph has no {what} inputs"),
+            None => format!("the {what} inputs of this graph are {}", listed(known())),
         };
         self.reporter(scope)
             .error("unknown_link", &place.span, message, help);
@@ -102,7 +103,7 @@ impl Collector<'_> {
         self.inputs.push(decl);
     }
 
-    /// Members of an object, or a report that it is none.
+    /// Members of an object. Reports a value that is not an object.
     pub(super) fn members_of<'j>(
         &mut self,
         scope: usize,
@@ -117,14 +118,14 @@ impl Collector<'_> {
                     "wrong_type",
                     &json.span,
                     message,
-                    "expected an object of named things",
+                    "expected an object: {\"NAME\": ..., ...}",
                 );
                 &[]
             }
         }
     }
 
-    /// Reports a name that links could not spell.
+    /// Reports a name that a link could not express.
     pub(super) fn check_name(&mut self, scope: usize, m: &Member) -> bool {
         let bad = m.key.is_empty()
             || m.key.contains(['.', '$', '/'])
@@ -134,7 +135,7 @@ impl Collector<'_> {
                 "bad_name",
                 &m.key_span,
                 format!("'{}' cannot be a name", m.key),
-                "names are not empty and hold no '.', '$' or '/'",
+                "a name is not empty and has no '.', '$', '/' or control character",
             );
         }
         !bad
@@ -145,19 +146,19 @@ impl Collector<'_> {
             if !known.contains(&m.key.as_str()) {
                 let help = match closest(&m.key, known.iter().copied()) {
                     Some(k) => format!("did you mean '{k}'?"),
-                    None => format!("known are {}", known.join(", ")),
+                    None => format!("its keys are {}", known.join(", ")),
                 };
                 self.reporter(scope).error(
                     "unknown_key",
                     &m.key_span,
-                    format!("{what} has no '{}'", m.key),
+                    format!("{what} has no key '{}'", m.key),
                     help,
                 );
             }
         }
     }
 
-    /// Reports members that should be numbers or texts and are not: they would be left out.
+    /// Reports members that should be numbers or texts and are not: they would be ignored.
     pub(super) fn check_members(
         &mut self,
         scope: usize,
@@ -213,13 +214,18 @@ impl Collector<'_> {
                 self.reporter(scope).error(
                     "wrong_type",
                     &span,
-                    format!("input '{}' has no known type", m.key),
+                    format!("the type of input '{}' is missing or unknown", m.key),
                     "expected \"type\": \"mesh\", \"strands\", \"pose\", \"values\" or \"vertex_animation\"",
                 );
                 return None;
             }
         };
-        let selection = self.text_of(scope, m, "select", "one name, `*` stands for any run of characters; for several meshes declare several inputs")?;
+        let selection = self.text_of(
+            scope,
+            m,
+            "select",
+            "one name, in which `*` matches any characters; for several meshes, declare several inputs",
+        )?;
         let file = self.text_of(
             scope,
             m,
@@ -242,8 +248,8 @@ impl Collector<'_> {
             self.reporter(scope).error(
                 "missing_count",
                 &m.value.span,
-                format!("input '{}' does not say how many values it takes", m.key),
-                "add \"count\": n",
+                format!("input '{}' of type \"values\" has no count", m.key),
+                "add \"count\": the number of floats per frame",
             );
             return None;
         }
@@ -267,7 +273,7 @@ impl Collector<'_> {
         })
     }
 
-    /// The text at `key` of an input, if the key is there. `None` where the value is not a text.
+    /// The text at `key` of an input, if the key is there. `None` if the value is not a text.
     #[expect(clippy::option_option, reason = "absent and wrong are two things")]
     fn text_of(
         &mut self,
@@ -305,13 +311,13 @@ impl Collector<'_> {
             self.reporter(scope).error(
                 "wrong_type",
                 &json.span,
-                format!("input '{input}' cannot have these followers"),
-                "strands take \"followers\": {\"count\": 2, \"radius\": 0.01}",
+                format!("input '{input}' cannot use these \"followers\""),
+                "inputs of type \"strands\" take \"followers\": {\"count\": 2, \"radius\": 0.01}",
             );
             return None;
         };
         let known = ["count", "radius", "tip_separation", "seed", "skin"];
-        self.unknown_keys(scope, json, "followers", &known);
+        self.unknown_keys(scope, json, "\"followers\"", &known);
         let whole = |max| ParameterType::Int { min: 0, max };
         let (min, max) = (0.0, 1e9);
         let number = ParameterType::Float { min, max };
@@ -351,12 +357,12 @@ impl Collector<'_> {
             self.reporter(scope).error(
                 "wrong_type",
                 &json.span,
-                format!("input '{input}' cannot have this thickness"),
-                "strands take \"thickness\": {\"root\": 0.0001, \"tip\": 0.00003}, metres",
+                format!("input '{input}' cannot use this \"thickness\""),
+                "inputs of type \"strands\" take \"thickness\": {\"root\": 0.0001, \"tip\": 0.00003}, diameters in metres",
             );
             return None;
         };
-        self.unknown_keys(scope, json, "thickness", &["root", "tip"]);
+        self.unknown_keys(scope, json, "\"thickness\"", &["root", "tip"]);
         let (min, max) = (0.0, 1e9);
         let mut number = |name: &str, json: &Json| {
             let ty = ParameterType::Float { min, max };
@@ -373,7 +379,7 @@ impl Collector<'_> {
         Some(Thickness { root, tip })
     }
 
-    /// Declares the parameters of a scope. `given` says which of them the outer graph has set.
+    /// Declares the parameters of a scope, except those that the outer graph has set.
     pub(super) fn declare_parameters(&mut self, scope: usize, root: &Json) {
         let Some(json) = root.get("parameters") else {
             return;
@@ -430,7 +436,8 @@ impl Collector<'_> {
             Some(word @ ("transforms" | "records")) => {
                 let span = m.value.get("type").map_or(&m.key_span, |t| &t.span).clone();
                 let message = format!("parameter '{}' cannot be of type '{word}'", m.key);
-                let help = "lists of transforms and of objects are written out in the node that reads them";
+                let help =
+                    "write lists of transforms and lists of objects in the node that reads them";
                 self.reporter(scope)
                     .error("wrong_type", &span, message, help);
                 return None;
@@ -441,7 +448,10 @@ impl Collector<'_> {
                     .get("type")
                     .map_or(&m.value.span, |t| &t.span)
                     .clone();
-                self.reporter(scope).error("wrong_type", &span, format!("parameter '{}' has no known type", m.key), "expected \"type\": float, int, bool, text, vec3, vec4, int3, transform, floats, points or texts");
+                let message = format!("the type of parameter '{}' is missing or unknown", m.key);
+                let help = "expected \"type\": float, int, bool, text, vec3, vec4, int3, transform, floats, points or texts";
+                self.reporter(scope)
+                    .error("wrong_type", &span, message, help);
                 return None;
             }
         };
@@ -454,8 +464,8 @@ impl Collector<'_> {
             self.reporter(scope).error(
                 "empty_range",
                 &m.value.span,
-                format!("no value fits the range of '{}'", m.key),
-                "min must not be above max",
+                format!("the range of '{}' is empty", m.key),
+                "\"min\" must not be above \"max\"",
             );
             return None;
         }
@@ -498,7 +508,7 @@ impl Collector<'_> {
             self.reporter(scope).error(
                 "keyed_setup",
                 &m.key_span,
-                format!("'{}' is read in setup only and cannot be keyed", m.key),
+                format!("'{}' is read in setup only and cannot have keys", m.key),
                 "remove \"setup\" or \"keys\"",
             );
             return None;
@@ -512,8 +522,8 @@ impl Collector<'_> {
             self.reporter(scope).error(
                 "missing_default",
                 &m.value.span,
-                format!("'{}' needs a default inside its range", m.key),
-                "add \"default\"",
+                format!("'{}' has no default, and 0 is outside its range", m.key),
+                "add a \"default\" inside the range",
             );
             return None;
         }

@@ -1,15 +1,15 @@
-//! Whether a node's description holds together: what the binder and the executors take for granted.
+//! Checks a node's description for what the binder and the executors rely on.
 
 use sinew_deform::{
     DefaultValue, MAX_PORTS, NodeDesc, ParameterDesc, ParameterType, Phase, PortDesc, PortType,
 };
 
-/// What is wrong with it, if anything: a bug in the node, not in a document.
+/// The first fault of a description, if any. A fault is a bug in the node, not in a document.
 pub(super) fn fault(desc: &NodeDesc) -> Option<String> {
     for (what, ports) in [("inputs", desc.inputs), ("outputs", desc.outputs)] {
         if ports.len() > MAX_PORTS {
             return Some(format!(
-                "{} {what}, at most {MAX_PORTS} can be",
+                "it has {} {what}, but at most {MAX_PORTS} are allowed",
                 ports.len()
             ));
         }
@@ -29,7 +29,10 @@ pub(super) fn fault(desc: &NodeDesc) -> Option<String> {
         return Some(fault);
     }
     if let Some(port) = desc.inputs.iter().find(|p| p.effect.is_some()) {
-        return Some(format!("its input '{}' has an effect", port.name));
+        return Some(format!(
+            "its input '{}' declares an effect, which only outputs may do",
+            port.name
+        ));
     }
     if let Some(fault) = desc.parameters.iter().find_map(parameter_fault) {
         return Some(fault);
@@ -39,7 +42,7 @@ pub(super) fn fault(desc: &NodeDesc) -> Option<String> {
         .find_map(|port| output_fault(desc, port))
 }
 
-/// The ports of a list follow each other, all of one type; what the document leaves out of it must not be required.
+/// The ports of a list must follow each other and have one type. All but the first must be optional.
 fn list_fault(inputs: &[PortDesc]) -> Option<String> {
     let first = |(i, port): (usize, &PortDesc)| {
         let more = usize::from(port.more);
@@ -48,7 +51,7 @@ fn list_fault(inputs: &[PortDesc]) -> Option<String> {
         let holds = rest.is_some_and(|rest| rest.iter().all(fits));
         (!holds).then(|| {
             format!(
-                "the list that begins with its input '{}' lacks {more} optional inputs of that type behind it",
+                "its list input '{}' must be followed by {more} optional inputs of the same type",
                 port.name
             )
         })
@@ -59,16 +62,18 @@ fn list_fault(inputs: &[PortDesc]) -> Option<String> {
 fn parameter_fault(p: &ParameterDesc) -> Option<String> {
     let name = p.name;
     if p.default == DefaultValue::Required {
-        return Some(format!("'{name}' has no default, but is no field"));
+        return Some(format!(
+            "the parameter '{name}' has no default, which only fields of records may omit"
+        ));
     }
     if p.default == DefaultValue::FrameTime && p.phase != Phase::Update {
         return Some(format!(
-            "'{name}' is the time of the frame, but is declared to be read in setup"
+            "the parameter '{name}' defaults to the time of the frame, but is read in setup"
         ));
     }
     if p.ty.is_setup_only() && p.phase != Phase::Setup {
         return Some(format!(
-            "'{name}' is a list that is read in setup, but is declared to change"
+            "the parameter '{name}' is a list that is read in setup, but is declared for update"
         ));
     }
     if let ParameterType::Records(fields) = p.ty
@@ -88,14 +93,14 @@ fn fields_fault(list: &str, fields: &[ParameterDesc]) -> Option<String> {
     if let Some(field) = fields.iter().find(in_list) {
         let name = field.name;
         return Some(format!(
-            "the field '{name}' of '{list}' is a list of objects itself"
+            "the field '{name}' of '{list}' is itself a list of objects"
         ));
     }
     let of_frame = |f: &&ParameterDesc| f.default == DefaultValue::FrameTime;
     if let Some(field) = fields.iter().find(of_frame) {
         let name = field.name;
         return Some(format!(
-            "the field '{name}' of '{list}' is the time of the frame, but lists are read in setup"
+            "the field '{name}' of '{list}' defaults to the time of the frame, but lists are read in setup"
         ));
     }
     let optional = |f: &&ParameterDesc| f.default != DefaultValue::Required;
@@ -108,10 +113,12 @@ fn default_fault(p: &ParameterDesc) -> Option<String> {
     let is_float = matches!(p.ty, ParameterType::Float { .. });
     if p.default == DefaultValue::FrameTime && !is_float {
         let name = p.name;
-        return Some(format!("'{name}' is the time of the frame, but no number"));
+        return Some(format!(
+            "'{name}' defaults to the time of the frame, but is not a float"
+        ));
     }
     let fault = crate::value::check_value(p.ty, &p.default_value()).err();
-    fault.map(|_| format!("the default of '{}' is none of its values", p.name))
+    fault.map(|_| format!("the default of '{}' does not fit its type or range", p.name))
 }
 
 fn repeated<'a>(names: &[&'a str]) -> Option<&'a str> {
@@ -119,7 +126,7 @@ fn repeated<'a>(names: &[&'a str]) -> Option<&'a str> {
     (0..names.len()).find(|&i| is_before(i)).map(|i| names[i])
 }
 
-/// What an output is made of must be there whenever the node is.
+/// Whatever an output is derived from must be a required input.
 fn output_fault(desc: &NodeDesc, port: &PortDesc) -> Option<String> {
     let name = port.name;
     let has = |ty| desc.inputs.iter().any(|i| i.required && i.ty == ty);
@@ -129,21 +136,23 @@ fn output_fault(desc: &NodeDesc, port: &PortDesc) -> Option<String> {
             match from {
                 Some(from) if from.ty == PortType::Mesh && from.required => None,
                 _ => Some(format!(
-                    "its output '{name}' is made of '{}', which is no mesh input that must be linked",
+                    "its mesh output '{name}' is derived from '{}', which is not a required mesh input",
                     effect.from
                 )),
             }
         }
-        (PortType::Mesh, None) => Some(format!("its mesh output '{name}' has no effect")),
-        (_, Some(_)) => Some(format!("its output '{name}' has an effect, but is no mesh")),
+        (PortType::Mesh, None) => Some(format!("its mesh output '{name}' declares no effect")),
+        (_, Some(_)) => Some(format!(
+            "its output '{name}' declares an effect, but is not a mesh"
+        )),
         (PortType::Mask, None) if !has(PortType::Mesh) => Some(format!(
-            "its mask output '{name}' needs a mesh input that must be linked"
+            "its mask output '{name}' needs a required mesh input"
         )),
         (PortType::Pose, None) if !has(PortType::Pose) => Some(format!(
-            "its pose output '{name}' needs a pose input that must be linked"
+            "its pose output '{name}' needs a required pose input"
         )),
         (PortType::VertexAnimation, None) => Some(format!(
-            "its output '{name}' is a vertex animation, which only inputs of a graph give"
+            "its output '{name}' is a vertex animation, which only inputs of a graph can give"
         )),
         (
             PortType::Mask

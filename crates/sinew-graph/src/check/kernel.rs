@@ -1,4 +1,4 @@
-//! Nodes `kernel`: from JSON to a checked [`CustomKernel`].
+//! Nodes of kind `kernel`: from JSON to a checked [`CustomKernel`].
 
 mod inputs;
 mod outputs;
@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Keys of a kernel node beside those that every node has.
+/// Keys of a kernel node besides those that every node has.
 const KERNEL_KEYS: [&str; 8] = [
     "domain",
     "group_size",
@@ -29,13 +29,13 @@ const KERNEL_KEYS: [&str; 8] = [
     "file",
     "text",
 ];
-/// Invocations of a workgroup that some adapter can have.
+/// Most invocations of a workgroup on any adapter.
 const LARGEST_GROUP: u32 = 1024;
 /// Constants of a kernel, at most.
 const MOST_CONSTANTS: usize = 256;
-/// What all kernels of a graph may take together, where 1 is what one may: about a minute on a device in software.
+/// Compile cost of all kernels of a graph together, at most; 1 is the limit of one kernel. About a minute on a software driver.
 const MOST_KERNEL_SHARE: f64 = 8.0;
-/// Parameters of a kernel, at most: they travel with each frame.
+/// Parameters of a kernel, at most: they are uploaded with each frame.
 const MOST_PARAMETERS: usize = 64;
 const ELEMENTS: [(&str, Element); 6] = [
     ("float", Element::Float),
@@ -49,7 +49,7 @@ const INPUT_TYPES: [&str; 5] = ["mesh", "pose", "buffer", "mask", "values"];
 
 type Link = Option<(String, Range<usize>)>;
 
-/// What a node declares, while it is read. `None` anywhere means that a problem was reported.
+/// The declaration of a kernel node while it is read. `None` anywhere means that a problem was reported.
 struct Reading {
     scope: usize,
     /// Name of the node, for messages.
@@ -90,14 +90,14 @@ impl Collector<'_> {
         let (outputs, buffers) = self.kernel_outputs(&mut reading, span, json, domain, &inputs);
         let (parameters, sources) = self.kernel_parameters(&reading, json);
         let constants = self.kernel_constants(&reading, json);
-        // What is wrong with the declaration would only be said again of each use in the text.
+        // A problem of the declaration would be reported again for each use in the text.
         if self.problem_count() > problems {
             return;
         }
         let Some(desc) = signature::description(&inputs, &outputs, &parameters) else {
-            let message = "no room is left for another signature of a kernel";
+            let message = "the memory for kernel signatures is full";
             let help = format!(
-                "names and types of pins are kept while the program runs, {} bytes at most",
+                "names and types of pins are kept until the program ends, at most {} bytes; restart the program",
                 signature::MOST_KEPT
             );
             self.reporter(scope)
@@ -115,8 +115,9 @@ impl Collector<'_> {
         // A wrong text is the reason.
         let Some(kernel) = kernel else { return };
         for (accessor, span) in &reading.unwritten {
-            let message = format!("the kernel '{}' never writes this", reading.node);
-            let help = format!("call `{accessor}(index, ...)` in its text, or remove it here");
+            let message = format!("the kernel '{}' never writes this output", reading.node);
+            let help =
+                format!("call `{accessor}(index, ...)` in its text, or remove this declaration");
             self.reporter(scope)
                 .error("kernel_writes", span, message, help);
         }
@@ -190,8 +191,8 @@ impl Collector<'_> {
             }
             (given, _) => {
                 let message = match given {
-                    Some(_) => format!("the kernel '{name}' has two texts"),
-                    None => format!("the kernel '{name}' has no text"),
+                    Some(_) => format!("the kernel '{name}' has both a \"text\" and a \"file\""),
+                    None => format!("the kernel '{name}' has no WGSL text"),
                 };
                 let help = "give either \"file\": \"name.wgsl\" or \"text\": [\"line\", \"line\"]";
                 self.reporter(scope)
@@ -213,10 +214,7 @@ impl Collector<'_> {
                 let what = given.describe();
                 (&given.span, format!("there is no domain {what}"))
             }
-            None => (
-                span,
-                format!("the kernel '{}' does not say what it runs over", r.node),
-            ),
+            None => (span, format!("the kernel '{}' has no domain", r.node)),
         };
         let help = "add \"domain\": \"vertex\" or \"triangle\"";
         self.reporter(r.scope)
@@ -235,7 +233,7 @@ impl Collector<'_> {
             None => {
                 let message = format!("'group_size' is {}", given.describe());
                 let help = format!(
-                    "expected a whole number from 1 to {LARGEST_GROUP}; 64 suits most devices"
+                    "expected a whole number from 1 to {LARGEST_GROUP}; 64 suits most GPUs"
                 );
                 self.reporter(r.scope)
                     .error("out_of_range", &given.span, message, help);
@@ -244,7 +242,7 @@ impl Collector<'_> {
         }
     }
 
-    /// The members of `inputs`, `outputs`, `parameters` or `constants` whose names may stand in a text.
+    /// The members of `inputs`, `outputs`, `parameters` or `constants` with valid names. Reports the others.
     fn kernel_members<'j>(&mut self, r: &Reading, json: &'j Json, key: &str) -> Vec<&'j Member> {
         let Some(json) = json.get(key) else {
             return Vec::new();
@@ -266,14 +264,18 @@ impl Collector<'_> {
     fn kept_name(&mut self, r: &Reading, m: &Member) -> Option<&'static str> {
         let kept = signature::name(&m.key);
         if kept.is_none() {
-            let message = "no room is left for another name";
+            let message = "the memory for names in kernels is full";
+            let help = format!(
+                "names and types of pins are kept until the program ends, at most {} bytes; restart the program",
+                signature::MOST_KEPT
+            );
             self.reporter(r.scope)
-                .error("too_many_kernels", &m.key_span, message, "");
+                .error("too_many_kernels", &m.key_span, message, help);
         }
         kept
     }
 
-    /// Reports and drops what is too much, before anything of it is kept.
+    /// Reports and drops surplus members before any of them is kept.
     fn at_most<'j>(
         &mut self,
         r: &Reading,
@@ -283,16 +285,21 @@ impl Collector<'_> {
     ) -> Vec<&'j Member> {
         let mut members = self.kernel_members(r, json, what);
         if members.len() > most {
-            let message = format!("{} {what}, at most {most} can be", members.len());
+            let message = format!(
+                "the kernel '{}' has {} {what}, but at most {most} are allowed",
+                r.node,
+                members.len()
+            );
             let span = json.get(what).unwrap_or(json).span.clone();
+            let help = "remove some, or split the kernel in two";
             self.reporter(r.scope)
-                .error("too_many_pins", &span, message, "");
+                .error("too_many_pins", &span, message, help);
             members.truncate(most);
         }
         members
     }
 
-    /// Checks the text and reports what is wrong at its places.
+    /// Checks the text and reports its problems at their locations.
     fn kernel_text(
         &mut self,
         r: &Reading,
@@ -314,7 +321,7 @@ impl Collector<'_> {
         let given = given(desc, &writes, &constants);
         if let Some(twice) = repeated(given.iter().map(|g| g.name.as_str())) {
             let message = format!(
-                "two pins, parameters or constants of '{}' make `{twice}`",
+                "two pins, parameters or constants of '{}' define `{twice}`",
                 r.node
             );
             let help = "rename one of them";
@@ -350,7 +357,7 @@ impl Collector<'_> {
                         "the kernels of this graph have more than {MAX_KERNEL_BYTES} bytes"
                     );
                     let help = format!(
-                        "each different one counts, short ones as {LEAST_KERNEL_BYTES} bytes"
+                        "each different kernel counts as at least {LEAST_KERNEL_BYTES} bytes; shorten the kernels, or split the graph"
                     );
                     self.reporter(r.scope)
                         .error("too_large", &json.span, message, help);
@@ -372,9 +379,10 @@ impl Collector<'_> {
         };
         self.kernel_share += analysis.compile_share;
         if self.kernel_share > MOST_KERNEL_SHARE {
-            let message = "the kernels up to here are more than a driver compiles in a minute";
+            let message =
+                "a driver may take more than a minute to compile the kernels up to this one";
             let help = format!(
-                "this one takes {:.0} % of what one kernel may, all together at most {:.0} %: shorten them, or split the graph",
+                "this kernel takes {:.0} % of the limit for one kernel, and all kernels together may take {:.0} %; shorten the kernels, or split the graph",
                 100.0 * analysis.compile_share,
                 100.0 * MOST_KERNEL_SHARE
             );
@@ -397,7 +405,7 @@ impl Collector<'_> {
         })
     }
 
-    /// Reports a problem once, however many nodes share the file.
+    /// Reports a problem once for all nodes that share the file.
     fn kernel_problem(
         &mut self,
         source: &Source,
@@ -420,7 +428,7 @@ impl Collector<'_> {
     }
 }
 
-/// What a document says of a kernel, without its text.
+/// The declaration of a kernel in a document, without its text.
 struct Declared {
     desc: &'static NodeDesc,
     domain: KernelDomain,

@@ -24,7 +24,7 @@ enum Step<'a> {
 
 /// Why a link leads nowhere.
 enum Unresolved {
-    /// Said elsewhere, where the name was declared or linked on.
+    /// Already reported where the name was declared or linked on.
     Said,
     /// Message and help.
     Wrong(String, String),
@@ -35,7 +35,7 @@ impl Collector<'_> {
         let outputs = self.scopes.iter().map(|s| s.outputs.len());
         self.most_steps = self.aliases.len() + outputs.sum::<usize>();
         let mut sources = Vec::with_capacity(self.nodes.len());
-        // Each link is checked once, at its own place; links that lead on over it then find it good or broken.
+        // Each link is checked once, at its own location; links that lead on over it then find it good or broken.
         let mut ok = self.check_nested();
         for n in 0..self.nodes.len() {
             let scope = self.nodes[n].scope;
@@ -71,7 +71,7 @@ impl Collector<'_> {
         ok.then_some((sources, outputs))
     }
 
-    /// Buffers of anything but floats stay inside, and so do baked animations.
+    /// Baked animations and buffers of anything except floats cannot be outputs.
     fn can_leave(&mut self, source: RawSource, name: &str, span: &Range<usize>) -> bool {
         let found = self.type_of(source);
         let inside = match found {
@@ -80,10 +80,10 @@ impl Collector<'_> {
         };
         if inside {
             let message = format!(
-                "output '{name}': a {} cannot leave the graph",
+                "output '{name}' is a {}, which cannot be an output of the graph",
                 found.as_str()
             );
-            let help = "link a buffer of float, a mask, values, lines or a mesh";
+            let help = "link a mesh, a pose, a mask, values, lines, a field or a buffer of float";
             self.reporter(0)
                 .error("wrong_link_type", span, message, help);
         }
@@ -113,7 +113,7 @@ impl Collector<'_> {
         ok
     }
 
-    /// Values that come from outside must be as many as the nested graph declares.
+    /// Checks that values from outside have the count that the nested graph declares.
     fn check_count(
         &mut self,
         scope: usize,
@@ -127,7 +127,7 @@ impl Collector<'_> {
             return true;
         }
         let RawSource::Input(i) = source else {
-            // How many a node gives is known when it is bound.
+            // The number of values of a node is known when it is bound.
             let place = self.place(scope, span.start);
             self.counts
                 .push((source, expected, format!("{place}: {what}")));
@@ -138,11 +138,11 @@ impl Collector<'_> {
             return true;
         }
         let message = format!(
-            "{what} takes {expected} values, '{}' has {found}",
+            "{what} takes {expected} values, but '{}' has {found}",
             self.inputs[i].name
         );
         self.reporter(scope)
-            .error("value_count", span, message, "make both \"count\" the same");
+            .error("value_count", span, message, "give both the same \"count\"");
         false
     }
 
@@ -177,7 +177,7 @@ impl Collector<'_> {
                     "{what} takes a {expected}, but '{link}' is a {}",
                     found.as_str()
                 ),
-                format!("link something that gives a {expected}"),
+                format!("link an input or an output of type {expected}"),
             );
             return None;
         }
@@ -205,7 +205,7 @@ impl Collector<'_> {
         }
         Err(Unresolved::Wrong(
             format!("'{link}' leads back to itself"),
-            "a graph has no loops".into(),
+            "a graph cannot have loops; link something else".into(),
         ))
     }
 
@@ -221,7 +221,10 @@ impl Collector<'_> {
             }
             let help = match self.suggestion(scope, name, s.names.iter().map(String::as_str)) {
                 Some(word) => format!("did you mean '{word}'?"),
-                None => format!("known are {}", listed(s.names.iter().map(String::as_str))),
+                None => format!(
+                    "inputs and nodes are {}",
+                    listed(s.names.iter().map(String::as_str))
+                ),
             };
             let message = format!("there is no input or node '{name}'");
             return Err(Unresolved::Wrong(message, help));
@@ -232,13 +235,13 @@ impl Collector<'_> {
                     "{what} '{name}' has no output '{}'",
                     port.unwrap_or_default()
                 ),
-                format!("it has {}", listed(known)),
+                format!("its outputs are {}", listed(known)),
             ))
         };
         match symbol {
             Symbol::Input(_) | Symbol::Alias(_) if port.is_some() => Err(Unresolved::Wrong(
                 format!("input '{name}' has no ports"),
-                format!("link '{name}'"),
+                format!("link '{name}' instead"),
             )),
             Symbol::Input(i) => Ok(Step::End(RawSource::Input(*i))),
             Symbol::Alias(i) => {
@@ -277,7 +280,7 @@ impl Collector<'_> {
         }
     }
 
-    /// Nodes that some output needs, each after those it reads, otherwise in document order.
+    /// Nodes that an output needs. Each comes after the nodes it reads; otherwise the document order holds.
     pub(super) fn order(&mut self, sources: &[Vec<Option<RawSource>>]) -> Option<Vec<usize>> {
         #[derive(Clone, Copy, PartialEq)]
         enum Mark {
@@ -298,7 +301,7 @@ impl Collector<'_> {
                 self.reporter(scope).warning(
                     "unused_node",
                     &span,
-                    format!("nothing uses '{name}'"),
+                    format!("no output needs node '{name}'"),
                     "link it to an output, or remove it",
                 );
                 continue;
@@ -374,7 +377,7 @@ impl Collector<'_> {
             "cycle",
             &span,
             format!("nodes depend on each other: {}", names.join(" -> ")),
-            "a graph has no loops; for memory over time use a solver node",
+            "a graph cannot have loops; to keep state from frame to frame, use a solver node",
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Graphs within graphs: their documents, their inputs and parameters.
+//! Nested graphs: their documents, inputs and parameters.
 
 use super::nodes::{COMMON_KEYS, main_of, narrow};
 use super::{
@@ -17,14 +17,14 @@ use std::rc::Rc;
 
 /// The document of a nested graph.
 enum Root<'j> {
-    /// It stands in the document around it.
+    /// It is part of the document around it.
     Inline(&'j Json),
-    /// It is a file, which has this name.
+    /// It is a file with this name.
     File(Rc<Json>, String),
 }
 
 impl Collector<'_> {
-    /// A graph within the graph: its body joins ours under the prefix `name/`.
+    /// A nested graph: its nodes join the outer graph under the prefix `name/`.
     pub(super) fn collect_graph(
         &mut self,
         outer: usize,
@@ -63,18 +63,18 @@ impl Collector<'_> {
             self.reporter(outer).error(
                 "too_deep",
                 span,
-                format!("more than {MAX_NESTING} graphs are nested here"),
-                "",
+                format!("graphs are nested more than {MAX_NESTING} levels deep"),
+                "reduce the nesting",
             );
             return None;
         }
         if self.scopes.len() > MAX_GRAPHS || self.nodes.len() > MAX_NODES_TO_NEST {
             let message = if self.scopes.len() > MAX_GRAPHS {
-                format!("more than {MAX_GRAPHS} graphs are nested in this one")
+                format!("more than {MAX_GRAPHS} graphs are nested in this graph")
             } else {
-                format!("no graph is nested after {MAX_NODES_TO_NEST} nodes")
+                format!("a graph cannot be nested after {MAX_NODES_TO_NEST} nodes")
             };
-            let help = "a graph counts as often as it is named";
+            let help = "split the document; a nested graph counts once for each use";
             self.reporter(outer)
                 .error("too_many_graphs", span, message, help);
             return None;
@@ -111,8 +111,8 @@ impl Collector<'_> {
                     self.reporter(outer).error(
                         "recursive_graph",
                         &file_json.span,
-                        format!("'{file}' contains itself"),
-                        "",
+                        format!("the graph '{file}' contains itself"),
+                        "remove the node that names it",
                     );
                     return None;
                 }
@@ -123,7 +123,7 @@ impl Collector<'_> {
                 self.reporter(outer).error(
                     "nested_graph",
                     span,
-                    format!("'{name}' must name one graph"),
+                    format!("node '{name}' needs exactly one graph"),
                     "give either \"file\": \"path.json\" or \"graph\": {...}",
                 );
                 None
@@ -131,7 +131,7 @@ impl Collector<'_> {
         }
     }
 
-    /// A file as it is read: once, however often it is named, and so are its problems. `None` where it has some.
+    /// The document in a file. A file is read once and its problems are reported once, for any number of uses. `None` if it has problems.
     fn document(&mut self, found: &GraphText) -> Option<(usize, Rc<Json>)> {
         if let Some(known) = self.documents.get(&found.name) {
             return known.clone();
@@ -145,7 +145,7 @@ impl Collector<'_> {
         document
     }
 
-    /// The text of a file that the document being read names; `what` it is, for messages.
+    /// The text of a file that the current document names. `what` names the kind of file in messages.
     pub(super) fn other_file(
         &mut self,
         scope: usize,
@@ -172,9 +172,9 @@ impl Collector<'_> {
                 "too_large",
                 span,
                 format!(
-                    "graphs and kernels in other files have more than {MAX_NESTED_BYTES} bytes"
+                    "the graphs and kernels in other files have more than {MAX_NESTED_BYTES} bytes"
                 ),
-                "each is counted as often as it is named",
+                "each file counts once for each use",
             );
             return None;
         }
@@ -258,16 +258,19 @@ impl Collector<'_> {
                         broken: false,
                     });
                 }
-                // Nobody asked for it by name; who needs it will say so.
+                // No document asked for it by name; a node that needs it reports the problem.
                 Ok(None) if implicit => {}
                 Ok(None) => {
                     self.scopes[inner].broken.insert(input.name.clone());
                     self.reporter(outer).error(
                         "missing_input",
                         span,
-                        format!("the graph '{name}' needs its input '{}'", input.name),
                         format!(
-                            "add \"{}\": \"...\", a {}",
+                            "the graph '{name}' lacks its required input '{}'",
+                            input.name
+                        ),
+                        format!(
+                            "add \"{}\": \"NAME\", a link to a {}",
                             input.name,
                             input.ty.port_type().as_str()
                         ),
@@ -278,8 +281,8 @@ impl Collector<'_> {
         }
     }
 
-    /// Where an input of a nested graph comes from: the link that is given, the default of its type, or the outer graph's own
-    /// input of the same name and declaration. `Err` where a wrong link was reported.
+    /// Where an input of a nested graph comes from: the given link, the default of its type, or the outer graph's input of the
+    /// same name and declaration. `Err` if a wrong link was reported.
     fn link_of_input(
         &mut self,
         outer: usize,
@@ -334,7 +337,7 @@ impl Collector<'_> {
     ) {
         let said = self.reporter(inner).found.len();
         let Some(ty) = self.read_declared_type(inner, declared) else {
-            // Said again where the parameter is declared.
+            // Reported where the parameter is declared.
             self.reporter(inner).found.truncate(said);
             return;
         };
@@ -346,8 +349,8 @@ impl Collector<'_> {
             self.reporter(outer).error(
                 "keyed_setup",
                 &given.value.span,
-                format!("'{}' is read in setup only and cannot be keyed", given.key),
-                "give one value",
+                format!("'{}' is read in setup only and cannot have keys", given.key),
+                "use one value instead",
             );
             return;
         }
@@ -369,7 +372,7 @@ impl Collector<'_> {
                         "unknown_parameter",
                         &given.value.span,
                         format!("there is no parameter '{reference}'"),
-                        "",
+                        format!("declare '{reference}' under \"parameters\" of the outer graph"),
                     );
                     return;
                 }

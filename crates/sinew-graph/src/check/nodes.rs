@@ -10,11 +10,11 @@ use crate::value::{check_value, expectation, read_keyed, read_value};
 use sinew_deform::{NodeDesc, ParameterDesc, ParameterType, ParameterValue, Phase};
 use std::ops::Range;
 
-/// Keys that every node may have beside its ports and parameters.
+/// Keys that every node may have besides its ports and parameters.
 pub(super) const COMMON_KEYS: [&str; 3] = ["node", "name", "doc"];
-/// Node kinds that the compiler itself understands.
+/// The node kind that nests another graph.
 pub(crate) const NESTED_KIND: &str = "graph";
-/// The user's own WGSL.
+/// The node kind that runs the user's own WGSL.
 pub(crate) const KERNEL_KIND: &str = "kernel";
 
 impl Collector<'_> {
@@ -30,7 +30,7 @@ impl Collector<'_> {
         self.collect_outputs(scope, root, last);
     }
 
-    /// A chain: each step's mesh is the one before. Returns the name of the last step.
+    /// A chain: each step takes the mesh of the step before. Returns the name of the last step.
     fn collect_stack(&mut self, scope: usize, stack: &Json) -> Option<String> {
         let Some(items) = stack.array() else {
             let message = format!("'stack' is {}", stack.describe());
@@ -89,8 +89,8 @@ impl Collector<'_> {
         previous
     }
 
-    /// The input that a stack starts from: the one called `body` (`hair`, `pose`), else the only one of that type. The order of
-    /// keys does not matter.
+    /// The input that a stack starts from: the input called `body` (`hair`, `pose`), or else the only input of that type. The order
+    /// of keys does not matter.
     fn main_input(&self, scope: usize, ty: InputType) -> Option<String> {
         let s = &self.scopes[scope];
         let of_type = |name: &&String| match s.symbols.get(*name) {
@@ -124,8 +124,8 @@ impl Collector<'_> {
             self.reporter(scope).error(
                 "duplicate_name",
                 span,
-                format!("'{name}' is the name of something else already"),
-                "inputs and nodes share one set of names",
+                format!("the name '{name}' is already in use"),
+                "rename one of the two: inputs and nodes need different names",
             );
             return false;
         }
@@ -171,7 +171,7 @@ impl Collector<'_> {
             self.reporter(scope).error(
                 "missing_kind",
                 span,
-                format!("node '{name}' does not say what it is"),
+                format!("node '{name}' has no kind"),
                 "add \"node\": \"skin\" or another kind; `sinew nodes` lists them",
             );
             return;
@@ -185,7 +185,7 @@ impl Collector<'_> {
                     Some(fault) => self.reporter(scope).error(
                         "node_description",
                         &kind_json.span,
-                        format!("the description of node '{kind}' does not hold together: {fault}"),
+                        format!("the description of node kind '{kind}' is inconsistent: {fault}"),
                         "this is a bug in the node, not in the document",
                     ),
                 },
@@ -206,9 +206,9 @@ impl Collector<'_> {
     fn unknown_kind(&mut self, scope: usize, kind: &str, span: &Range<usize>) {
         let help = match closest(kind, self.kinds.iter().map(|d| d.name)) {
             Some(word) => format!("did you mean '{word}'?"),
-            None => "`sinew nodes` lists the kinds there are".into(),
+            None => "`sinew nodes` lists all kinds".into(),
         };
-        let message = format!("there is no node '{kind}'");
+        let message = format!("there is no node kind '{kind}'");
         self.reporter(scope)
             .error("unknown_node", span, message, help);
     }
@@ -267,13 +267,16 @@ impl Collector<'_> {
                 links[i] = Some((link.clone(), span.clone()));
             }
             if links[i].is_none() && port.required {
-                let message = format!("'{name}' ({}) needs its input '{}'", desc.name, port.name);
+                let message = format!(
+                    "node '{name}' ({}) lacks its required input '{}'",
+                    desc.name, port.name
+                );
                 self.reporter(scope).error(
                     "missing_input",
                     span,
                     message,
                     format!(
-                        "add \"{}\": \"...\", a {}: {}",
+                        "add \"{}\": \"NAME\", a link to a {}: {}",
                         port.name,
                         port.ty.as_str(),
                         port.doc
@@ -293,7 +296,7 @@ impl Collector<'_> {
         });
     }
 
-    /// Points that are written out must be as many as their grid has, where that is written out, too. `given`: parameters in the document.
+    /// Checks that a list of points has as many points as its grid, if the document states both. `given`: parameters in the document.
     fn check_counts(
         &mut self,
         scope: usize,
@@ -327,17 +330,17 @@ impl Collector<'_> {
             if let Some(found) = wrong {
                 let [x, y, z] = counts;
                 let message = format!(
-                    "'{}' of '{name}' has {found} points, {grid} {x} x {y} x {z} has {expected}",
+                    "'{}' of '{name}' has {found} points, but {grid} {x} x {y} x {z} needs {expected}",
                     points.name
                 );
-                let help = "give one point for each of the grid, x fastest, then y, then z; or none, for the grid at rest";
+                let help = "give one point for each grid point, x fastest, then y, then z; an empty list means the grid at rest";
                 self.reporter(scope)
                     .error("point_count", span, message, help);
             }
         }
     }
 
-    /// The link, or the list of links, at an input; a list fills the ports of its list in order.
+    /// The link or the list of links at an input. A list fills the ports of its list in order.
     fn read_links(
         &mut self,
         scope: usize,
@@ -353,7 +356,7 @@ impl Collector<'_> {
         };
         if items.len() > links.len() {
             let message = format!("{what} has {} links", items.len());
-            let help = format!("expected {} at most", links.len());
+            let help = format!("expected at most {}", links.len());
             self.reporter(scope)
                 .error("too_many_links", &m.value.span, message, help);
             return;
@@ -367,8 +370,9 @@ impl Collector<'_> {
                 continue;
             };
             if port.is_some() {
-                let message = format!("{what}: '{link}' takes the place of another link");
-                let help = "give the list, or its inputs one by one";
+                let message =
+                    format!("{what} is linked twice: '{link}' would replace another link");
+                let help = "use either one list or the single inputs, not both";
                 self.reporter(scope)
                     .error("linked_twice", &item.span, message, help);
             }
@@ -376,15 +380,15 @@ impl Collector<'_> {
         }
     }
 
-    /// Warns of a simulation that begins anew in every frame.
+    /// Warns of a simulation that restarts in every frame.
     fn warn_of_reset(&mut self, scope: usize, m: &Member, source: &ParameterSource) {
         let always = ParameterSource::Constant(ParameterValue::Bool(true));
         if m.key == "reset" && *source == always {
             self.reporter(scope).warning(
                 "constant_reset",
                 &m.value.span,
-                "'reset' is true in every frame: nothing is ever simulated",
-                "give it a parameter with keys that are true in the frames of a cut",
+                "'reset' is true in every frame, therefore nothing is ever simulated",
+                "use a parameter whose keys are true only in the frames of a cut",
             );
         }
     }
@@ -431,8 +435,8 @@ impl Collector<'_> {
                 self.reporter(scope).error(
                     "keyed_setup",
                     &m.value.span,
-                    format!("'{}' is read in setup only and cannot be keyed", m.key),
-                    "give one value",
+                    format!("'{}' is read in setup only and cannot have keys", m.key),
+                    "use one value instead",
                 );
                 return None;
             }
@@ -441,7 +445,7 @@ impl Collector<'_> {
         read_value(&m.key, desc.ty, &m.value, self.reporter(scope)).map(ParameterSource::Constant)
     }
 
-    /// A list that only the node itself can hold.
+    /// A list that must stand in the node itself.
     fn read_setup_only(
         &mut self,
         scope: usize,
@@ -452,7 +456,7 @@ impl Collector<'_> {
             self.reporter(scope).error(
                 "keyed_setup",
                 &m.value.span,
-                format!("'{}' is read in setup only and cannot be keyed", m.key),
+                format!("'{}' is read in setup only and cannot have keys", m.key),
                 format!("expected {}", expectation(desc.ty)),
             );
             return None;
@@ -471,8 +475,8 @@ impl Collector<'_> {
             self.reporter(scope).error(
                 "wrong_type",
                 span,
-                format!("'{}' cannot be a parameter of the graph", desc.name),
-                format!("write it out here: {}", expectation(desc.ty)),
+                format!("'{}' cannot refer to a parameter of the graph", desc.name),
+                format!("write the value here: {}", expectation(desc.ty)),
             );
             return None;
         }
@@ -519,7 +523,7 @@ impl Collector<'_> {
         }
     }
 
-    /// A copy of what `$name` stands for, if anything; `None` where copies take too much, which is reported.
+    /// A copy of what `$name` stands for, if anything. `None` if copies take too much memory, which is reported.
     #[expect(clippy::option_option, reason = "unknown and refused are two things")]
     pub(super) fn reference(
         &mut self,
@@ -542,13 +546,13 @@ impl Collector<'_> {
         self.reporter(scope).error(
             "too_large",
             span,
-            format!("values given to nested graphs take more than {MAX_GIVEN_BYTES} bytes"),
-            "each is counted as often as it is read; declare large ones as parameters of the outermost graph",
+            format!("the values given to nested graphs take more than {MAX_GIVEN_BYTES} bytes"),
+            "each value counts once for each reader; declare large values as parameters of the outermost graph",
         );
         None
     }
 
-    /// Makes the range of a declared parameter no wider than what takes it. False where they do not go together.
+    /// Narrows the range of a declared parameter to the range of its reader. False if the two do not fit together.
     #[expect(
         clippy::too_many_arguments,
         reason = "both sides are named in messages"
@@ -585,7 +589,7 @@ impl Collector<'_> {
                 self.reporter(scope).error(
                     "wrong_type",
                     span,
-                    format!("'${reference}' does not fit '{taker}'"),
+                    format!("the type of '${reference}' does not fit '{taker}'"),
                     format!("expected {}", expectation(ty)),
                 );
                 return false;
@@ -644,8 +648,8 @@ impl Collector<'_> {
                 self.reporter(scope).error(
                     "keyed_setup",
                     span,
-                    format!("'{}' is read in setup only and cannot be keyed", desc.name),
-                    "give one value",
+                    format!("'{}' is read in setup only and cannot have keys", desc.name),
+                    "use one value instead",
                 );
                 None
             }
@@ -699,7 +703,7 @@ impl Collector<'_> {
     }
 }
 
-/// The main one among inputs of a type: the one called `body` (`pose`), else the only one.
+/// The main input of a type: the input called `body` (`pose`), or else the only one.
 pub(super) fn main_of<'a>(
     mut names: impl Iterator<Item = &'a str> + Clone,
     ty: InputType,
@@ -718,7 +722,7 @@ pub(super) fn main_of<'a>(
     names.next().is_none().then_some(only)
 }
 
-/// The narrower of a declared type and a node's type, where both are of one sort.
+/// The intersection of a declared type and a node's type, if both are of the same kind.
 pub(super) fn narrow(declared: ParameterType, node: ParameterType) -> Option<ParameterType> {
     use ParameterType as T;
     match (declared, node) {

@@ -1,4 +1,4 @@
-//! What comes with each frame, and whether it fits what was bound.
+//! The data of each frame, and the check that it fits the bound inputs.
 
 use crate::bind::InputBinding;
 use crate::plan::{InputType, Plan};
@@ -6,16 +6,16 @@ use crate::program::Program;
 use sinew_deform::Misread;
 use sinew_geom::{Affine, PackedAffine, Pose};
 
-/// One evaluation: time, pose, values.
+/// Data that the caller passes in for one frame: time, poses, values.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Frame<'a> {
-    /// Time of the frame.
+    /// Time of the frame in seconds.
     pub time_secs: f64,
-    /// Time since the frame before; zero on the first.
+    /// Time since the previous frame in seconds; 0 for the first frame.
     pub dt_secs: f64,
-    /// The pose of every pose input.
+    /// The pose for every pose input that `poses` does not list.
     pub pose: Option<&'a Pose>,
-    /// Poses of single inputs, by index into [`Plan::inputs`], where they differ from `pose`.
+    /// Poses of single inputs, by index into [`Plan::inputs`]; they override `pose`.
     pub poses: &'a [(usize, &'a Pose)],
     /// Floats of `values` inputs, by index into [`Plan::inputs`].
     pub values: &'a [(usize, &'a [f32])],
@@ -32,49 +32,48 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Why a frame was refused. Refused for what came with it, nothing has changed: outputs are those of the frame
-/// before.
+/// Why a frame was refused. If the passed data was the reason, nothing changes: the outputs stay those of the previous frame.
 #[derive(Debug, thiserror::Error, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum UpdateError {
-    /// A pose input got none.
-    #[error("input '{input}': found no pose, expected one of {expected} joints")]
+    /// A pose input got no pose.
+    #[error("input '{input}': found no pose, expected a pose of {expected} joints")]
     MissingPose {
         /// Name of the input.
         input: String,
-        /// Joints of the rig that was bound.
+        /// Joints of the bound rig.
         expected: usize,
     },
-    /// The pose is not one of the rig that was bound.
+    /// The pose belongs to another rig than the bound one.
     #[error(
-        "input '{input}': found a pose with {found} {what}, expected {expected}; it is a pose of another rig"
+        "input '{input}': found a pose with {found} {what}, expected {expected}; the pose belongs to another rig"
     )]
     PoseSize {
         /// Name of the input.
         input: String,
         /// "nodes", "joints" or "morph weights".
         what: &'static str,
-        /// How many the pose has.
+        /// Count in the pose.
         found: usize,
-        /// How many the bound rig has.
+        /// Count in the bound rig.
         expected: usize,
     },
-    /// A number in a pose is infinite or not a number.
-    #[error("input '{input}': {what} {index} of the pose is not finite")]
+    /// A number in a pose is NaN or infinite.
+    #[error("input '{input}': {what} {index} of the pose is NaN or infinite")]
     PoseNotFinite {
         /// Name of the input.
         input: String,
         /// "joint" (its skinning matrix), "node" (its scene transform) or "morph weight".
         what: &'static str,
-        /// Which of them.
+        /// Its index.
         index: usize,
     },
-    /// A values input got none.
+    /// A values input got no values.
     #[error("input '{input}': found no values, expected {expected}")]
     MissingValues {
         /// Name of the input.
         input: String,
-        /// As declared.
+        /// Declared count.
         expected: usize,
     },
     /// A values input got too many or too few.
@@ -82,22 +81,22 @@ pub enum UpdateError {
     ValueCount {
         /// Name of the input.
         input: String,
-        /// Values given.
+        /// Number of values in the frame.
         found: usize,
-        /// As declared.
+        /// Declared count.
         expected: usize,
     },
-    /// A value is infinite or not a number.
+    /// A value is NaN or infinite.
     #[error("input '{input}': value {index} is {found}, expected a finite number")]
     NotFinite {
         /// Name of the input.
         input: String,
-        /// Which value.
+        /// Index of the value.
         index: usize,
-        /// What it is.
+        /// The value.
         found: f32,
     },
-    /// A pose or values are for an input that takes something else.
+    /// The frame passes a pose or values to an input of another type.
     #[error("input '{input}': found {found}, expected {expected}")]
     InputType {
         /// Name of the input.
@@ -107,27 +106,27 @@ pub enum UpdateError {
         /// "a mesh", "strands", "a pose", "values" or "a vertex animation".
         expected: &'static str,
     },
-    /// A pose or values are for an input that does not exist.
-    #[error("the frame names input {found}, the graph has {expected}, counted from 0")]
+    /// The frame passes a pose or values to an input that does not exist.
+    #[error("the frame names input {found}, but the graph has {expected} inputs, counted from 0")]
     NoSuchInput {
-        /// Index given.
+        /// Index in the frame.
         found: usize,
         /// Number of inputs.
         expected: usize,
     },
-    /// A node does not do what it declares.
+    /// A node reads something that it does not declare.
     #[error("node '{node}' ({kind}): {source}")]
     Node {
         /// Name of the node.
         node: String,
         /// Kind of the node.
         kind: &'static str,
-        /// What is wrong.
+        /// What the node did wrong.
         source: Misread,
     },
 }
 
-/// What an input wants with each frame.
+/// What an input needs from each frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
     /// Whether any step reads it.
@@ -146,7 +145,7 @@ enum Size {
     Values(usize),
 }
 
-/// What each input wants; inputs have been matched with their bindings already.
+/// What each input needs. The inputs were already matched with their bindings.
 pub(crate) fn wanted(plan: &Plan, program: &Program, inputs: &[InputBinding]) -> Vec<Wanted> {
     let size = |(binding, count): (&InputBinding, usize)| match binding {
         InputBinding::Mesh(_) | InputBinding::VertexAnimation(_) => Size::Nothing,
@@ -168,7 +167,7 @@ pub(crate) fn wanted(plan: &Plan, program: &Program, inputs: &[InputBinding]) ->
         .collect()
 }
 
-/// Checks a frame against what was bound. Allocates only to tell what is wrong.
+/// Checks a frame against the bound inputs. Allocates only for an error.
 pub(crate) fn check(plan: &Plan, all: &[Wanted], frame: &Frame<'_>) -> Result<(), UpdateError> {
     let given = frame.poses.iter().map(|p| (p.0, InputType::Pose));
     let given = given.chain(frame.values.iter().map(|v| (v.0, InputType::Values)));

@@ -1,4 +1,4 @@
-//! Steps on the host beside a graphics device.
+//! Steps that the CPU runs beside the GPU.
 
 use super::frame::{Frame, UpdateError};
 use super::memory::Sources;
@@ -14,12 +14,12 @@ use sinew_geom::Pose;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// One character's share of the host where a graphics device runs the graph: results and state of the steps that run on the host
-/// ([`Step::host`]). They run first in each frame; what they make goes to the device with the frame ([`Self::array_bytes`]), or to
-/// what the host writes for a node of the device ([`Self::inputs`]).
+/// The CPU part of one character when the GPU runs the graph: results and state of the steps that run on the CPU ([`Step::host`]).
 ///
-/// For executors on other devices; [`crate::Instance`] runs every step on the processor. Takes next to nothing for graphs
-/// without such steps.
+/// These steps run first in each frame. Their results are uploaded with the frame ([`Self::array_bytes`]), or go into data that the
+/// CPU writes for a GPU node ([`Self::inputs`]). Takes almost no memory for graphs without such steps.
+///
+/// For GPU executors; [`crate::Instance`] runs every step on the CPU.
 #[derive(Debug)]
 pub struct HostSteps {
     graph: Arc<BoundGraph>,
@@ -27,7 +27,7 @@ pub struct HostSteps {
 }
 
 impl HostSteps {
-    /// Room for one character. Allocates.
+    /// Creates the state of one character. Allocates.
     pub fn new(graph: &Arc<BoundGraph>) -> Self {
         Self {
             work: Workspace::new(graph, Steps::OnHost),
@@ -35,11 +35,11 @@ impl HostSteps {
         }
     }
 
-    /// Runs the steps for a frame that [`BoundGraph::check_frame`] accepted; `parameters` have been brought to its time. One thread. Allocates
-    /// nothing.
+    /// Runs the steps for a frame that [`BoundGraph::check_frame`] accepted. The caller must have sampled `parameters` at its time.
+    /// Uses one thread and does not allocate.
     ///
     /// # Errors
-    /// [`UpdateError::Node`] where a node does not do what it declares.
+    /// [`UpdateError::Node`] if a node reads something that it does not declare.
     pub fn update(
         &mut self,
         frame: &Frame<'_>,
@@ -54,8 +54,8 @@ impl HostSteps {
         self.work.run(&self.graph, given, &mut |_| {})
     }
 
-    /// What the host has of a step's inputs in a frame, in the order of its description's: poses and arrays that the caller brought, and
-    /// those that steps of the host made. `None` for all others, meshes among them.
+    /// The inputs of a step that the CPU has, in the order of its description: poses and arrays from the caller, and results of CPU
+    /// steps. `None` for all other inputs, including meshes.
     pub fn inputs<'a>(
         &'a self,
         step: &Step,
@@ -82,14 +82,14 @@ impl HostSteps {
         ports.map(input).collect()
     }
 
-    /// What a step of the host left in a frame buffer, tightly packed; `None` for buffers that no such step writes, and for poses.
+    /// The tightly packed content of a frame buffer that a CPU step wrote; `None` for other buffers and for poses.
     pub fn array_bytes(&self, buffer: usize) -> Option<&[u8]> {
         let is_there = self.graph.program.is_on_host(Place::Frame(buffer));
         let buffer = self.work.buffers.get(buffer).filter(|_| is_there);
         buffer?.array_bytes()
     }
 
-    /// The pose that a step of the host left at a place; `None` where none is, and for poses that the caller brings.
+    /// The pose that a CPU step wrote to `place`; `None` if there is none, and for poses from the caller.
     pub fn pose(&self, place: Place) -> Option<&Pose> {
         match place {
             Place::Frame(i) => self.work.buffers.get(i)?.pose(),
@@ -98,8 +98,8 @@ impl HostSteps {
         }
     }
 
-    /// Gives a mesh of [`crate::Program::meshes`] other rest positions, those of [`BoundGraph::offset_rest`]. Keeps a copy where a step here
-    /// reads them.
+    /// Sets other rest positions, computed by [`BoundGraph::offset_rest`], for a mesh of [`crate::Program::meshes`]. Keeps a copy if a CPU
+    /// step reads them.
     pub fn set_rest_positions(&mut self, mesh: usize, positions: &[[f32; 3]]) {
         if !self.work.reads_rest_positions(&self.graph, mesh) {
             return;
@@ -110,20 +110,20 @@ impl HostSteps {
         }
     }
 
-    /// Forgets the frames so far: nodes with state start anew.
+    /// Forgets the previous frames: nodes with state restart.
     pub fn reset(&mut self) {
         self.work.is_fresh = true;
     }
 
-    /// State of its nodes after the last frame, by name; those without are not in it. Allocates.
+    /// State of its nodes after the last frame, by node name; nodes without state are left out. Allocates.
     pub fn save_state(&self) -> BTreeMap<String, Vec<u8>> {
         self.work.save_state(&self.graph)
     }
 
-    /// Brings back what [`Self::save_state`] gave; `is_first` says whether the frame that comes next is a first one.
+    /// Restores a state of [`Self::save_state`]. Set `is_first` if the next frame is the first one.
     ///
     /// # Errors
-    /// [`StateError::Node`] where a node refused its part: all start anew then.
+    /// [`StateError::Node`] if a node refused its state. All nodes restart then.
     pub fn restore_state(
         &mut self,
         nodes: &BTreeMap<String, Vec<u8>>,
@@ -135,7 +135,7 @@ impl HostSteps {
         Ok(())
     }
 
-    /// Bytes of the host's memory.
+    /// Bytes of CPU memory.
     pub fn memory_bytes(&self) -> usize {
         self.work.bytes(&self.graph)
     }

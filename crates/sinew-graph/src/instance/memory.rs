@@ -1,4 +1,4 @@
-//! The memory that steps read and write on the processor.
+//! The memory that steps read and write on the CPU.
 
 use super::Frame;
 use crate::bind::InputBinding;
@@ -36,7 +36,7 @@ impl Buffer {
                 Element::Vec4 => Self::Vec4(vec![[0.0; 4]; len]),
                 Element::Line => Self::Line(vec![Line::default(); len]),
                 Element::Uint => Self::Uint(vec![0; len]),
-                // On graphics devices only; whoever needs them is refused before.
+                // On the GPU only; nodes that need them were refused earlier.
                 Element::Int | Element::Vec2 => Self::default(),
             },
             Content::Pose { input } => Self::Pose(Box::new(match inputs.get(input) {
@@ -62,7 +62,7 @@ impl Buffer {
         }
     }
 
-    /// Takes over what another one of the same content holds. Does not allocate.
+    /// Copies the content of another buffer with the same description. Does not allocate.
     pub(crate) fn copy_from(&mut self, other: &Self) {
         match (self, other) {
             (Self::Float(a), Self::Float(b)) => a.copy_from_slice(b),
@@ -87,7 +87,7 @@ impl Buffer {
         })
     }
 
-    /// Takes over the elements of an array of the same length; poses stay what they are.
+    /// Copies the elements of an array of the same length; poses do not change.
     pub(crate) fn copy_from_bytes(&mut self, bytes: &[u8]) {
         let own: &mut [u8] = match self {
             Self::Float(v) => cast_slice_mut(v),
@@ -140,7 +140,7 @@ impl Buffer {
     }
 }
 
-/// Everything that a [`Place`] may point to.
+/// All data that a [`Place`] may refer to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sources<'a> {
     pub(crate) meshes: &'a [Arc<Mesh>],
@@ -148,9 +148,9 @@ pub(crate) struct Sources<'a> {
     pub(crate) frame: &'a [Buffer],
     /// Values of `values` inputs; empty for the others.
     pub(crate) values: &'a [Vec<f32>],
-    /// Rest positions that an instance has of its own, by mesh; empty ones are as they were bound.
+    /// Rest positions of this instance, by mesh; an empty entry means those of the bound mesh.
     pub(crate) moved_rest: &'a [Vec<[f32; 3]>],
-    /// Brings poses, and values before those of `values`; there is none in setup.
+    /// The frame: its poses, and its values, which override `values`. `None` in setup.
     pub(crate) given: Option<&'a Frame<'a>>,
 }
 

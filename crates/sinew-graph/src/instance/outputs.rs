@@ -1,16 +1,16 @@
-//! Reading the results of a frame.
+//! The results of a frame.
 
 use super::Instance;
 use crate::program::{OutputPlace, Place};
 use sinew_deform::{Line, MESH_ATTRIBUTES, MeshAttribute, MeshView};
 use sinew_geom::{Bounds, Mesh, Pose};
 
-/// A mesh output after an update: current attributes and those of the frame before.
+/// A mesh output after an update: attributes of the current and the previous frame.
 ///
-/// One element a vertex, in the vertex order of `rest`. After the first update previous equals current.
+/// Each array has one element per vertex, in the vertex order of `rest`. After the first update, previous equals current.
 #[derive(Clone, Copy, Debug)]
 pub struct OutputMesh<'a> {
-    /// Topology, UVs, parts; its positions are the rest positions.
+    /// Mesh with topology, UVs and parts; its positions are the rest positions.
     pub rest: &'a Mesh,
     /// Positions in scene space.
     pub positions: &'a [[f32; 3]],
@@ -20,23 +20,23 @@ pub struct OutputMesh<'a> {
     pub tangents: Option<&'a [[f32; 4]]>,
     /// Colour set 0, linear RGBA.
     pub colors: Option<&'a [[f32; 4]]>,
-    /// Positions of the frame before.
+    /// Positions of the previous frame.
     pub previous_positions: &'a [[f32; 3]],
-    /// Normals of the frame before.
+    /// Normals of the previous frame.
     pub previous_normals: Option<&'a [[f32; 3]]>,
-    /// Tangents of the frame before.
+    /// Tangents of the previous frame.
     pub previous_tangents: Option<&'a [[f32; 4]]>,
 }
 
 impl OutputMesh<'_> {
-    /// Lowest and highest coordinates of the positions; `None` without vertices. Computed at each call.
+    /// Bounding box of the positions; `None` without vertices. Computed at each call.
     pub fn bounds(&self) -> Option<Bounds> {
         sinew_geom::bounds(self.positions)
     }
 }
 
 impl Instance {
-    /// The mesh output of that name; `None` where there is no such mesh output.
+    /// The mesh output of that name; `None` if there is no such mesh output.
     pub fn mesh_output(&self, name: &str) -> Option<OutputMesh<'_>> {
         let Some(OutputPlace::Mesh {
             rest, attributes, ..
@@ -59,7 +59,7 @@ impl Instance {
         })
     }
 
-    /// The frame before; what does not change has no buffer of its own for that.
+    /// The previous frame; data that does not change has no separate buffer for it.
     fn previous_mesh(&self, attributes: &[Option<Place>; MESH_ATTRIBUTES]) -> MeshView<'_> {
         let now = self.sources();
         let buffer = |a: MeshAttribute| match attributes[a.index()]? {
@@ -98,7 +98,7 @@ impl Instance {
         }
     }
 
-    /// The words of the field output of that name.
+    /// The 32-bit words of the field output of that name.
     pub fn field_output(&self, name: &str) -> Option<&[u32]> {
         match self.output(name)? {
             OutputPlace::Field(place) => self.sources().words(*place),
@@ -106,7 +106,7 @@ impl Instance {
         }
     }
 
-    /// The pose output of that name, where a node made it; a pose input that is an output, too, is the caller's own.
+    /// The pose output of that name, if a node computed it. `None` for a pose input that is also an output: the caller has it.
     pub fn pose_output(&self, name: &str) -> Option<&Pose> {
         match self.output(name)? {
             OutputPlace::Pose(place) => self.sources().pose(*place),

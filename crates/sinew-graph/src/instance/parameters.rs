@@ -11,12 +11,12 @@ use sinew_deform::ParameterValue;
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParameterError {
-    /// No such name.
+    /// No parameter has this name.
     #[error("the graph has no parameter '{name}'; it has {}", if .known.is_empty() { "none".to_owned() } else { .known.join(", ") })]
     Unknown {
-        /// What was asked for.
+        /// Requested name.
         name: String,
-        /// What there is.
+        /// Names of all parameters.
         known: Vec<String>,
     },
     /// The value does not fit.
@@ -27,15 +27,15 @@ pub enum ParameterError {
         /// What was found and expected.
         message: String,
     },
-    /// It is read in setup and cannot change afterwards.
-    #[error("parameter '{name}' is read in setup only; bind again to change it")]
+    /// The parameter is read in setup only and cannot change afterwards.
+    #[error("parameter '{name}' is read in setup only; bind the graph again to change it")]
     SetupOnly {
         /// Name of the parameter.
         name: String,
     },
 }
 
-/// The current value of each of a plan's parameters: what one instance may set. Executors keep one.
+/// The current values of a plan's parameters for one instance. Executors keep one per instance.
 #[derive(Clone, Debug)]
 pub struct ParameterState {
     values: Vec<ParameterValue>,
@@ -44,9 +44,9 @@ pub struct ParameterState {
 }
 
 impl ParameterState {
-    /// The values that the graph was bound with.
+    /// Starts with the values that the graph was bound with.
     pub fn new(graph: &BoundGraph) -> Self {
-        // As roomy as the default and the first value, so that setting them back need not allocate.
+        // With the capacity of the default and the first value: setting them again then does not allocate.
         let declared = graph.plan.parameters().iter();
         let mut values: Vec<ParameterValue> = declared.map(|p| p.default.clone()).collect();
         for (out, value) in values.iter_mut().zip(&graph.parameters) {
@@ -58,15 +58,15 @@ impl ParameterState {
         }
     }
 
-    /// In the order of the plan's parameters.
+    /// Values in the order of the plan's parameters.
     pub fn values(&self) -> &[ParameterValue] {
         &self.values
     }
 
-    /// Sets one for the frames to come; an animated one stops following its keys.
+    /// Sets a parameter for the following frames. The value replaces the animation of the parameter, if any.
     ///
     /// # Errors
-    /// [`ParameterError`] where there is no such parameter, the value does not fit, or it is for setup only.
+    /// [`ParameterError`] if there is no such parameter, the value does not fit, or the parameter is read in setup only.
     pub fn set(
         &mut self,
         graph: &BoundGraph,
@@ -90,7 +90,7 @@ impl ParameterState {
         Ok(())
     }
 
-    /// Brings animated parameters to a time.
+    /// Samples animated parameters at a time.
     pub fn sample(&mut self, graph: &BoundGraph, time_secs: f64) {
         let declared = graph.plan.parameters().iter();
         for ((decl, value), overridden) in declared.zip(&mut self.values).zip(&self.overridden) {
@@ -100,8 +100,8 @@ impl ParameterState {
         }
     }
 
-    /// The values of a step's own parameters, in the order of its description's. `out` holds those of an earlier time, or
-    /// [`Step::values`].
+    /// Writes the values of a step's parameters to `out`, in the order of its description. `out` must hold the values of an earlier
+    /// time, or [`Step::values`].
     pub fn write_step(&self, step: &Step, time_secs: f64, out: &mut [ParameterValue]) {
         for (value, source) in out.iter_mut().zip(&step.sources) {
             match source {
@@ -114,7 +114,7 @@ impl ParameterState {
     }
 }
 
-/// Whether the nodes that read the parameter can take the value.
+/// Checks that all nodes that read the parameter accept the value.
 fn check_bound(
     graph: &BoundGraph,
     index: usize,

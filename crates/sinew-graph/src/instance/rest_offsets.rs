@@ -1,58 +1,58 @@
-//! Instances whose rest mesh has another shape: offsets of the rest positions.
+//! Rest offsets: instances with another rest shape than the bound mesh.
 
 use crate::bind::{BoundGraph, InputBinding};
 use crate::program::{OutputPlace, Place, PortPlace, Program};
 use sinew_deform::{MeshAttribute, Phase};
 
-/// Why offsets of rest positions were refused. Nothing has changed then.
+/// Why rest offsets were refused. Nothing changes then.
 #[derive(Debug, thiserror::Error, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum RestOffsetError {
-    /// No such input.
-    #[error("the graph has no input '{name}'; its mesh inputs are {}", if .known.is_empty() { "none".to_owned() } else { .known.join(", ") })]
+    /// No input has this name.
+    #[error("the graph has no input '{name}'; mesh inputs: {}", if .known.is_empty() { "none".to_owned() } else { .known.join(", ") })]
     Unknown {
-        /// What was asked for.
+        /// Requested name.
         name: String,
-        /// The mesh inputs that there are.
+        /// Names of all mesh inputs.
         known: Vec<String>,
     },
-    /// The input takes something else.
-    #[error("input '{input}' takes no mesh, so it has no rest positions to offset")]
+    /// The input is not a mesh.
+    #[error("input '{input}' is not a mesh and has no rest positions to offset")]
     NotAMesh {
         /// Name of the input.
         input: String,
     },
-    /// Not one offset a vertex.
+    /// The number of offsets is not the number of vertices.
     #[error("input '{input}': found {found} offsets, expected {expected}, one for each vertex")]
     Count {
         /// Name of the input.
         input: String,
-        /// Offsets given.
+        /// Number of offsets.
         found: usize,
-        /// Vertices of the mesh that was bound.
+        /// Vertices of the bound mesh.
         expected: usize,
     },
-    /// A number is infinite or not a number, or the moved point would be.
+    /// An offset or the position that it gives is NaN or infinite.
     #[error(
-        "input '{input}': the offset of vertex {vertex} is {found:?}, which gives no finite position"
+        "input '{input}': the offset of vertex {vertex} is {found:?}, which makes the position NaN or infinite"
     )]
     NotFinite {
         /// Name of the input.
         input: String,
-        /// Which vertex.
+        /// Index of the vertex.
         vertex: usize,
         /// Its offset.
         found: [f32; 3],
     },
     /// The rest positions are read in setup only.
     #[error(
-        "input '{input}': offsets would change nothing, as no frame reads its rest positions: {reader} in setup, once for all instances; \
-         give that node a parameter of the graph, so that it runs in every frame"
+        "input '{input}': rest offsets would have no effect, because no frame reads the rest positions: {reader} in setup, once for all \
+         instances; use a parameter of the graph in that node to run it in every frame"
     )]
     SetupOnly {
         /// Name of the input.
         input: String,
-        /// Who reads them.
+        /// The node that reads them.
         reader: String,
     },
 }
@@ -62,7 +62,7 @@ fn reads(port: &Option<PortPlace>, mesh: usize) -> bool {
     matches!(port, Some(PortPlace::Mesh(places)) if places[positions] == Some(Place::Rest(mesh)))
 }
 
-/// Fails where no frame reads the rest positions of a mesh.
+/// Fails if no frame reads the rest positions of a mesh.
 fn check_read(program: &Program, mesh: usize, input: &str) -> Result<(), RestOffsetError> {
     let positions = MeshAttribute::Positions.index();
     let mut steps = program.steps(Phase::Update).iter();
@@ -88,11 +88,11 @@ fn check_read(program: &Program, mesh: usize, input: &str) -> Result<(), RestOff
 }
 
 impl BoundGraph {
-    /// Writes the rest positions of a mesh input, moved by `offsets`, one a vertex, to `out`; gives the mesh's index in
-    /// [`Program::meshes`]. For executors; see [`crate::Instance::set_rest_offsets`].
+    /// Adds `offsets`, one per vertex, to the rest positions of a mesh input and writes the result to `out`. Returns the index of the
+    /// mesh in [`Program::meshes`]. For executors; see [`crate::Instance::set_rest_offsets`].
     ///
     /// # Errors
-    /// [`RestOffsetError`]. `out` may hold anything then.
+    /// [`RestOffsetError`]. The content of `out` is undefined then.
     pub fn offset_rest(
         &self,
         input: &str,

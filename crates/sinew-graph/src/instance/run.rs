@@ -1,4 +1,4 @@
-//! Runs one step on the processor, in setup or in update.
+//! Runs one step on the CPU, in setup or in update.
 
 use super::Frame;
 use super::memory::{Buffer, Sources};
@@ -13,7 +13,7 @@ use sinew_geom::Mesh;
 use std::any::Any;
 use std::sync::Arc;
 
-/// What a step has of its own beside its description.
+/// Mutable data of a step.
 #[derive(Debug)]
 pub(super) struct StepState {
     pub(super) scratch: Box<dyn Any + Send>,
@@ -40,8 +40,8 @@ pub(super) struct Moment {
     pub(super) par: Par,
 }
 
-/// Runs the setup steps: all of them, or those of the host where only a graphics device can run the graph. What only they read is given
-/// back. Of all work of binding they are the second of `share`, behind the first.
+/// Runs the setup steps: all of them, or only the CPU steps if the graph needs a GPU. Frees buffers that only setup steps read.
+/// `share` is the work of binding before these steps, and the work of these steps.
 pub(crate) fn run_setup(
     program: &Program,
     inputs: &[InputBinding],
@@ -49,7 +49,7 @@ pub(crate) fn run_setup(
     follower: &Follower<'_>,
     share: (f64, f64),
 ) -> Result<Vec<Buffer>, BindError> {
-    // Whoever has a device runs the others there.
+    // The GPU executor runs the others.
     let host_only = program.device_only().is_some();
     let buffer = |desc: &BufferDesc| match host_only && !desc.host {
         true => Buffer::default(),
@@ -91,11 +91,11 @@ pub(crate) fn run_setup(
     Ok(buffers)
 }
 
-/// What steps read beside the buffers of their own phase.
+/// What steps read besides the buffers of their own phase.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Surroundings<'a> {
     pub(super) meshes: &'a [Arc<Mesh>],
-    /// Results of setup; `None` while they are being made.
+    /// Results of setup; `None` during setup.
     pub(super) setup: Option<&'a [Buffer]>,
     pub(super) values: &'a [Vec<f32>],
     /// As in [`Sources`].
@@ -123,7 +123,7 @@ impl<'a> Surroundings<'a> {
     }
 }
 
-/// Buffers that left the pool while a step writes them, and where they go back to.
+/// Buffers taken out of the pool while a step writes them, with their index in the pool.
 enum Taken {
     Mesh([Option<(Place, Buffer)>; MESH_ATTRIBUTES]),
     One(Place, Buffer),
@@ -137,7 +137,7 @@ pub(super) fn run_step(
     surroundings: &Surroundings<'_>,
     buffers: &mut [Buffer],
 ) -> Result<(), Misread> {
-    // Buffers to write leave the pool for the length of the step, so that the rest can be read.
+    // The step's output buffers leave the pool while it runs, so that it can read the others.
     let mut taken: ArrayVec<Option<Taken>, MAX_PORTS> = step
         .outputs
         .iter()
@@ -195,7 +195,7 @@ fn call(
     });
 }
 
-/// The buffer at a place that a step writes.
+/// The buffer that a step writes.
 fn slot(buffers: &mut [Buffer], place: Place) -> Option<&mut Buffer> {
     match place {
         Place::Setup(i) | Place::Frame(i) => buffers.get_mut(i),

@@ -1,4 +1,4 @@
-//! What the frames to come depend on, as bytes: a run may go on later, or elsewhere.
+//! Saved state: everything from earlier frames that later frames depend on, as bytes. You can resume a run from it.
 
 use super::{Buffer, Instance};
 use crate::bind::BoundGraph;
@@ -14,7 +14,7 @@ use std::fmt;
 pub enum StateHome {
     /// By an [`Instance`].
     Processor,
-    /// By an executor on a graphics device.
+    /// By a GPU executor.
     Device,
 }
 
@@ -27,7 +27,7 @@ impl StateHome {
         Form { magic, version: 1 }
     }
 
-    /// Where these bytes were saved; `None` where they are no state.
+    /// Where these bytes were saved; `None` if they are not a saved state.
     pub fn of(state: &[u8]) -> Option<Self> {
         let homes = [Self::Processor, Self::Device];
         homes
@@ -50,53 +50,53 @@ impl StateHome {
 impl fmt::Display for StateHome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Processor => "the processor",
-            Self::Device => "a graphics device",
+            Self::Processor => "the CPU",
+            Self::Device => "the GPU",
         })
     }
 }
 
-/// Why a saved state was refused.
+/// Why a saved state cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StateError {
-    /// Not a state, or of another version.
+    /// The bytes are not a saved state, or have another version.
     #[error("this is not a saved state of format 1")]
     Format,
-    /// The bytes were changed or cut.
+    /// The bytes were modified or truncated.
     #[error("the saved state is damaged")]
     Damaged,
-    /// It belongs to another graph, asset or set of parameters.
+    /// The state belongs to another graph, asset or set of parameters.
     #[error(
-        "the saved state belongs to another graph, character, set of parameters or version of the program"
+        "the saved state belongs to another graph, character, set of parameters or version of Sinew"
     )]
     Stale,
-    /// What solvers remember differs from device to device.
-    #[error("the state was saved on {found} and goes on there only, this run is on {expected}")]
+    /// The state was saved on the other device. The state of solvers differs between CPU and GPU.
+    #[error(
+        "the state was saved on {found} and can resume only there, but this run is on {expected}"
+    )]
     Elsewhere {
         /// Where it was saved.
         found: StateHome,
-        /// Where it was to go on.
+        /// Where it was to be resumed.
         expected: StateHome,
     },
-    /// An array has another size than the device's.
-    #[error(
-        "array '{array}' of the saved state has {found} bytes, the one on the device has {expected}"
-    )]
+    /// An array of the state has another size than the array on the GPU.
+    #[error("array '{array}' of the saved state has {found} bytes, but the GPU needs {expected}")]
     Array {
         /// `NODE.ARRAY` or `frame N`.
         array: String,
-        /// Bytes in the state; 0 where it has no such array.
+        /// Bytes in the state; 0 if it has no such array.
         found: usize,
-        /// Bytes on the device; 0 where it has no such array.
+        /// Bytes on the GPU; 0 if it has no such array.
         expected: usize,
     },
-    /// A node refused its part.
+    /// A node refused its state.
     #[error("node '{node}': {source}")]
     Node {
         /// Name of the node.
         node: String,
-        /// Why.
+        /// Why the node refused.
         source: NodeError,
     },
 }
@@ -111,32 +111,33 @@ impl From<Broken> for StateError {
     }
 }
 
-/// State of nodes on the processor, by name of the node.
+/// State of nodes on the CPU, by node name.
 pub(super) type NodeStates = BTreeMap<String, Vec<u8>>;
 
-/// What the frames to come of one character on a graphics device depend on, beside what comes with them. For executors on such devices.
+/// State of one character on the GPU: everything from earlier frames that later frames depend on. For GPU executors.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceState {
-    /// Whether the frame that comes next is a first one.
+    /// Whether the next frame is the first one.
     pub is_first: bool,
-    /// State of the steps that the host runs beside the device: [`super::HostSteps::save_state`].
+    /// State of the CPU steps beside the GPU: [`super::HostSteps::save_state`].
     pub host: BTreeMap<String, Vec<u8>>,
-    /// Arrays that live from frame to frame, by name, as bytes of the device.
+    /// GPU arrays that persist from frame to frame, by name, as bytes.
     pub arrays: BTreeMap<String, Vec<u8>>,
 }
 
 impl DeviceState {
-    /// As bytes that [`Self::open`] takes for the same graph, character and `kernels`: texts that know what is where in the arrays.
+    /// Serializes the state. [`Self::open`] accepts the bytes for the same graph, character and `kernels`. `kernels` are the texts that
+    /// define the layout of the arrays.
     pub fn seal(&self, graph: &BoundGraph, kernels: &[&str]) -> Vec<u8> {
         StateHome::Device
             .form()
             .seal(&device_key(graph, kernels), self)
     }
 
-    /// From the bytes that [`Self::seal`] gave.
+    /// Reads the bytes of [`Self::seal`].
     ///
     /// # Errors
-    /// [`StateError`], all but [`StateError::Node`] and [`StateError::Array`].
+    /// [`StateError`], except [`StateError::Node`] and [`StateError::Array`].
     pub fn open(state: &[u8], graph: &BoundGraph, kernels: &[&str]) -> Result<Self, StateError> {
         StateHome::Device.open(state, &device_key(graph, kernels))
     }
@@ -155,13 +156,13 @@ fn device_key(graph: &BoundGraph, kernels: &[&str]) -> [u8; 32] {
 struct Saved {
     is_fresh: bool,
     nodes: NodeStates,
-    /// What the frame buffers hold that keep the frame before, in order.
+    /// Content of the frame buffers that keep the previous frame, in order.
     buffers: Vec<Vec<u8>>,
 }
 
 impl Instance {
-    /// All that the frames to come depend on beside what comes with them: state of solvers, and the outputs of the last frame, which the
-    /// next one gives as those before. Parameters are not in it. Allocates.
+    /// Saves everything from earlier frames that later frames depend on: the state of solvers, and the outputs of the last frame, which
+    /// are the previous outputs of the next one. Parameters are not included. Allocates.
     pub fn save_state(&self) -> Vec<u8> {
         let kept = self.work.buffers.iter().zip(&self.previous);
         let kept = kept.filter(|(_, previous)| previous.is_some());
@@ -177,11 +178,11 @@ impl Instance {
             .seal(&self.graph.content_key(), &saved)
     }
 
-    /// Brings back what [`Self::save_state`] gave, of an instance of the same graph, character and setup: the next frame is what it
-    /// would have been there. Allocates.
+    /// Restores a state of [`Self::save_state`] from an instance of the same graph, character and setup. The next frame is then the same
+    /// as in that instance. Allocates.
     ///
     /// # Errors
-    /// [`StateError`]; the instance is as it was then, but where a node refused its part it starts anew with the next frame.
+    /// [`StateError`]; the instance does not change then. The exception is [`StateError::Node`]: the instance restarts with the next frame.
     pub fn restore_state(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let saved: Saved = StateHome::Processor.open(bytes, &self.graph.content_key())?;
         let mut buffers: Vec<&mut Buffer> = self

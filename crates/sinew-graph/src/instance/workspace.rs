@@ -1,4 +1,4 @@
-//! What one character has of its own where steps run on the processor: all of them, or those beside a graphics device.
+//! Data of one character for steps on the CPU: all steps, or only the CPU steps beside the GPU.
 
 use super::frame::{Frame, UpdateError};
 use super::memory::Buffer;
@@ -13,7 +13,7 @@ use sinew_deform::Par;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Steps {
     All,
-    /// Those that the host runs beside a graphics device.
+    /// The steps that the CPU runs beside the GPU.
     OnHost,
 }
 
@@ -23,24 +23,24 @@ impl Steps {
     }
 }
 
-/// Buffers, scratch and rest shapes of one character. Takes next to nothing where no step runs.
+/// Buffers, scratch and rest shapes of one character. Takes almost no memory if no step runs here.
 #[derive(Debug)]
 pub(super) struct Workspace {
-    /// As [`crate::Program::buffers`] of the update says; those that no step here writes are empty.
+    /// Update buffers of [`crate::Program::buffers`]; those that no step here writes are empty.
     pub(super) buffers: Vec<Buffer>,
-    /// One for each update step; `None` for those that do not run here.
+    /// One for each update step; `None` for a step that does not run here.
     states: Vec<Option<StepState>>,
-    /// Rest positions of its own, by mesh of the program; empty for those that are as they were bound.
+    /// Rest positions of this instance, by mesh of the program; an empty entry means those of the bound mesh.
     pub(super) moved_rest: Vec<Vec<[f32; 3]>>,
-    /// Whether the frame that comes next is a first one.
+    /// Whether the next frame is the first one.
     pub(super) is_fresh: bool,
 }
 
-/// What comes from outside with a frame.
+/// Data from outside for one frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Given<'a> {
     pub(super) frame: &'a Frame<'a>,
-    /// Values that came with earlier frames, by input.
+    /// Values of earlier frames, by input.
     pub(super) values: &'a [Vec<f32>],
     pub(super) parameters: &'a ParameterState,
     pub(super) par: Par,
@@ -112,7 +112,7 @@ impl Workspace {
         Ok(())
     }
 
-    /// State of its nodes, by name; those without are not in it.
+    /// State of its nodes, by node name; nodes without state are left out.
     pub(super) fn save_state(&self, graph: &BoundGraph) -> NodeStates {
         let steps = graph.program.update_steps.iter().zip(&self.states);
         let of = |(step, state): (&Step, &Option<StepState>)| {
@@ -122,7 +122,7 @@ impl Workspace {
         steps.filter_map(of).collect()
     }
 
-    /// Brings it back; nodes that are not in `saved` get nothing.
+    /// Restores the state; nodes that are not in `saved` get no bytes.
     pub(super) fn restore_state(
         &mut self,
         graph: &BoundGraph,

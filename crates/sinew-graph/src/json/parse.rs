@@ -7,21 +7,22 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Larger documents are refused: a graph is small, a mistaken file may not be.
+/// Larger documents are refused: a graph is small, but a wrong file may be large.
 const MAX_BYTES: usize = 64 << 20;
-/// Lists and objects within each other, at most.
+/// Levels of nested lists and objects, at most.
 const MAX_DEPTH: usize = 512;
 const HELP: &str = "comments and trailing commas are allowed, everything else is JSON";
 
-/// Reads a document. Problems are reported; `None` where it is not JSON.
+/// Reads a document and reports its problems. `None` if it is not JSON.
 pub(crate) fn parse(reporter: &mut Reporter) -> Option<Json> {
     let text: Arc<str> = reporter.text.clone();
     if text.len() > MAX_BYTES {
         let message = format!(
-            "the document has {} bytes, at most {MAX_BYTES} are read",
+            "the document has {} bytes; Sinew reads at most {MAX_BYTES}",
             text.len()
         );
-        reporter.error("too_large", &(0..0), message, "is this a graph document?");
+        let help = "check that this file is a graph document";
+        reporter.error("too_large", &(0..0), message, help);
         return None;
     }
     let options = ScannerOptions {
@@ -50,7 +51,7 @@ pub(crate) fn parse(reporter: &mut Reporter) -> Option<Json> {
             HELP,
         ),
     };
-    // Something of the text, in whole characters.
+    // At least one whole character.
     let start = text.floor_char_boundary(span.start);
     let end = text.ceil_char_boundary(span.end.max(start + 1));
     let span = start..end;
@@ -58,7 +59,7 @@ pub(crate) fn parse(reporter: &mut Reporter) -> Option<Json> {
     None
 }
 
-/// Where a text is no JSON.
+/// Where a text is not JSON, and why.
 struct Fault {
     span: Range<usize>,
     message: String,
@@ -82,7 +83,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// The next token that is no comment.
+    /// The next token that is not a comment.
     fn next(&mut self) -> Result<Option<Token<'a>>, Fault> {
         loop {
             match self.scanner.scan() {
@@ -141,7 +142,8 @@ impl<'a> Parser<'a, '_> {
             _ => {
                 let message = format!("{text} is not a finite number");
                 let span = self.span();
-                self.reporter.error("number", &span, message, "");
+                let help = "expected a number between -1.7e308 and 1.7e308";
+                self.reporter.error("number", &span, message, help);
                 0.0
             }
         }
@@ -150,7 +152,8 @@ impl<'a> Parser<'a, '_> {
     /// Reads a list or an object, which may hold others.
     fn within(&mut self, read: fn(&mut Self) -> Result<Kind, Fault>) -> Result<Kind, Fault> {
         if self.depth == MAX_DEPTH {
-            return Err(self.fault("lists and objects within each other are too deep"));
+            let message = format!("lists and objects are nested more than {MAX_DEPTH} levels deep");
+            return Err(self.fault(&message));
         }
         self.depth += 1;
         let kind = read(self)?;
@@ -158,26 +161,26 @@ impl<'a> Parser<'a, '_> {
         Ok(kind)
     }
 
-    /// The rest of a list behind its `[`.
+    /// The rest of a list after its `[`.
     fn array(&mut self) -> Result<Kind, Fault> {
         let mut elements = Vec::new();
         loop {
             match self.next()? {
                 Some(Token::CloseBracket) => break,
                 Some(first) => elements.push(self.value(first)?),
-                None => return Err(self.fault("the list does not end")),
+                None => return Err(self.fault("the list has no closing ']'")),
             }
             match self.next()? {
                 Some(Token::Comma) => {}
                 Some(Token::CloseBracket) => break,
                 Some(_) => return Err(self.fault("expected ',' or ']'")),
-                None => return Err(self.fault("the list does not end")),
+                None => return Err(self.fault("the list has no closing ']'")),
             }
         }
         Ok(Kind::Array(elements.into()))
     }
 
-    /// The rest of an object behind its `{`.
+    /// The rest of an object after its `{`.
     fn object(&mut self) -> Result<Kind, Fault> {
         let mut members: Vec<Member> = Vec::new();
         let mut seen = HashSet::new();
@@ -191,14 +194,14 @@ impl<'a> Parser<'a, '_> {
                         _ => return Err(self.fault("expected ':'")),
                     }
                     let Some(first) = self.next()? else {
-                        return Err(self.fault("the object does not end"));
+                        return Err(self.fault("the object has no closing '}'"));
                     };
                     let value = self.value(first)?;
                     if seen.contains(&key) {
                         self.reporter.error(
                             "duplicate_key",
                             &key_span,
-                            format!("'{key}' is given twice"),
+                            format!("the key '{key}' appears twice in this object"),
                             "remove one of the two",
                         );
                     } else {
@@ -211,13 +214,13 @@ impl<'a> Parser<'a, '_> {
                     }
                 }
                 Some(_) => return Err(self.fault("expected a key in quotes")),
-                None => return Err(self.fault("the object does not end")),
+                None => return Err(self.fault("the object has no closing '}'")),
             }
             match self.next()? {
                 Some(Token::Comma) => {}
                 Some(Token::CloseBrace) => break,
                 Some(_) => return Err(self.fault("expected ',' or '}'")),
-                None => return Err(self.fault("the object does not end")),
+                None => return Err(self.fault("the object has no closing '}'")),
             }
         }
         Ok(Kind::Object(members.into()))

@@ -1,4 +1,4 @@
-//! A kernel bound to meshes and rigs: the arrays behind its functions, and what comes with each frame.
+//! A kernel bound to meshes and rigs: the arrays behind its functions, and the data of each frame.
 
 use super::device::{registers, text, uses_parameters};
 use super::{BufferPer, CustomKernel, KernelDomain, signature};
@@ -86,7 +86,7 @@ pub(crate) fn bind(
         if u32::try_from(bound.length(buffer.name)).is_err() {
             return Err(NodeError::Bind(
                 format!(
-                    "the buffer '{}' has {} elements, at most {} can be",
+                    "the buffer '{}' has {} elements, but at most {} are allowed",
                     buffer.name,
                     bound.length(buffer.name),
                     u32::MAX
@@ -244,7 +244,7 @@ impl BoundNode for BoundKernel {
     }
 }
 
-/// A parameter's value, register after register.
+/// A parameter's value, register by register.
 fn words(value: &ParameterValue, put: &mut dyn FnMut([u32; 4])) {
     let float = |v: f64| (v as f32).to_bits();
     let whole = |v: i64| v.clamp(i32::MIN.into(), i32::MAX.into()) as u32;

@@ -1,4 +1,4 @@
-//! A kernel's text as the device runs it: the user's own, and behind it the functions that its pins give.
+//! A kernel's text as the GPU runs it: the user's own text, followed by the functions of its pins.
 
 use super::CustomKernel;
 use super::bound::{MeshFacts, PoseFacts};

@@ -1,4 +1,4 @@
-//! The functions and constants that a kernel's text may use: made from its pins, parameters and constants.
+//! The functions and constants that a kernel may use: derived from its pins, parameters and constants.
 
 use super::{BufferWrite, element, written};
 use sinew_deform::{Element, MeshAttribute, NodeDesc, ParameterType, PortDesc, PortType};

@@ -1,6 +1,6 @@
 //! Descriptions of nodes that documents declare.
 //!
-//! The registry's descriptions are static, and so are the names in them: ports and parameters are compared by reference, errors
+//! The registry's descriptions and their names are static: ports and parameters are compared by reference, errors
 //! carry their names, and nothing that runs each frame clones one. What a document declares joins them: each *signature* (names and
 //! types of pins and parameters, not the kernel's text) is kept once for the life of the process, however often a document
 //! is compiled. What may be kept is limited, so that a service that compiles documents of strangers does not grow for ever.

@@ -1,4 +1,4 @@
-//! A kernel's text and where each of its bytes stands: in a file of its own or inside the document.
+//! A kernel's text and the location of each byte: in a WGSL file or inside the document.
 
 use crate::json::{Json, Kind};
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Checks a kernel's text against what its pins give, and finds out what an executor must know of it.
+//! Checks a kernel's text against its pins, and finds out what an executor must know of the text.
 
 use super::given::{Given, What, stub_name, stubs};
 use super::{BufferWrite, KernelBuffer, written};
@@ -10,15 +10,15 @@ use sinew_wgsl::{
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Names that generated code has beside those of [`Given`].
+/// Names that generated code uses besides those of [`Given`].
 const TAKEN: [&str; 2] = ["Uniforms", "uniforms"];
-/// What other names of generated code begin with.
+/// Prefix of all other names of generated code.
 pub(crate) const TAKEN_PREFIX: &str = "given_";
 
 /// Longest name of a pin, parameter or constant, in bytes.
 const LONGEST_NAME: usize = 64;
 
-/// What is wrong with a text; bytes of the text.
+/// A problem of a text and the bytes where it is.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
     pub(crate) bytes: Range<usize>,
@@ -41,22 +41,22 @@ impl Problem {
 pub(crate) struct Analysis {
     /// All names in it.
     pub(crate) names: BTreeSet<String>,
-    /// Whether it is the statements of `kernel` alone.
+    /// Whether the text is only the statements of `kernel`.
     pub(crate) is_body: bool,
-    /// Byte behind the opening brace of `kernel`; 0 for a body.
+    /// Byte after the opening brace of `kernel`; 0 for a body.
     pub(crate) body_start: usize,
     /// What `kernel` calls its index.
     pub(crate) index: String,
     pub(crate) locality: Locality,
-    /// Attributes that some vertices may leave unwritten: they keep those of the input.
+    /// Attributes that the kernel may leave unwritten for some vertices: those keep the values of the input.
     pub(crate) kept: Vec<(&'static str, MeshAttribute)>,
-    /// Buffers whose elements may be left unwritten, or are added to: they start as zero.
+    /// Buffers with elements that the kernel may leave unwritten or adds to: they start as zero.
     pub(crate) cleared: BTreeSet<&'static str>,
     /// As [`sinew_deform::DeviceNode::compile_share`].
     pub(crate) compile_share: f64,
 }
 
-/// What the declaration around a text says.
+/// The declaration around a text.
 #[derive(Clone, Copy)]
 pub(crate) struct Around<'a> {
     pub(crate) desc: &'static NodeDesc,
@@ -73,7 +73,7 @@ pub(crate) fn names(text: &str) -> BTreeSet<String> {
     names.map(|t| t.text(text).to_owned()).collect()
 }
 
-/// The functions that each invocation calls for its own element; none where the text is wrong.
+/// The functions that each invocation calls for its own element; none if the text has an error.
 pub(crate) fn sure_calls(text: &str) -> BTreeSet<String> {
     let Ok(snippet) = Snippet::parse("", text) else {
         return BTreeSet::new();
@@ -82,22 +82,22 @@ pub(crate) fn sure_calls(text: &str) -> BTreeSet<String> {
     calls.into_iter().map(str::to_owned).collect()
 }
 
-/// Whether a name may be a name in a kernel; `alone` or as a part of others.
+/// Checks a name for use in a kernel, either `alone` or as a part of other names.
 ///
 /// # Errors
-/// Why not.
+/// Why the name cannot be used.
 pub(crate) fn check_name(name: &str, alone: bool) -> Result<(), String> {
     if name.starts_with(TAKEN_PREFIX) || TAKEN.contains(&name) {
-        return Err(format!("`{name}` is a name of generated code"));
+        return Err(format!("`{name}` is reserved for generated code"));
     }
     if name.len() > LONGEST_NAME {
-        return Err(format!("a name has at most {LONGEST_NAME} letters"));
+        return Err(format!("a name has at most {LONGEST_NAME} characters"));
     }
     let usual = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
     let starts = name.bytes().next().is_some_and(|b| b.is_ascii_alphabetic());
     if !usual || !starts || name.contains("__") {
         return Err(
-            "a name that kernels use is made of letters, digits and single underscores, and begins with a letter"
+            "a name in a kernel consists of letters, digits and single underscores, and begins with a letter"
                 .into(),
         );
     }
@@ -136,7 +136,9 @@ pub(crate) fn check(file: &str, text: &str, around: Around<'_>) -> Result<Analys
                 found.help = functions_like(&found.message, around);
             }
             if found.help.is_empty() && found.message.contains("is not reached by all threads") {
-                found.help = "threads beyond the last element never run a kernel, so it has no use for barriers".into();
+                found.help =
+                    "a kernel cannot use barriers: threads beyond the last element do not run it"
+                        .into();
             }
             problems.push(found);
         }
@@ -149,7 +151,7 @@ pub(crate) fn check(file: &str, text: &str, around: Around<'_>) -> Result<Analys
     Ok(analyse(&snippet, body, around, compile_share))
 }
 
-/// What to say of a function that is not there: those that do what its name begins with, or the pins.
+/// Help for an unknown function: the functions with the same verb, or the pins.
 fn functions_like(message: &str, around: Around<'_>) -> String {
     let asked = message.split('`').nth(1).unwrap_or_default().to_lowercase();
     let does = ["read", "write", "add"]
@@ -164,7 +166,7 @@ fn functions_like(message: &str, around: Around<'_>) -> String {
     match like.is_empty() {
         true => format!("{}; docs/kernels.md lists the functions", pins(around.desc)),
         false => format!(
-            "functions that {does} are `{}`; docs/kernels.md lists all",
+            "functions that {does} are `{}`; docs/kernels.md lists all functions",
             like.join("`, `")
         ),
     }
@@ -177,12 +179,12 @@ fn pins(desc: &NodeDesc) -> String {
         names.join(", ")
     };
     let (inputs, outputs) = (names(desc.inputs), names(desc.outputs));
-    format!("its inputs are {inputs}, its outputs {outputs}")
+    format!("its inputs are {inputs}, its outputs are {outputs}")
 }
 
 fn problem(file: &str, text: &str, error: &KernelError) -> Problem {
     if error.file != file {
-        // Generated code is at fault, which must not look like the user's doing.
+        // The error is in generated code, and must not look like the user's mistake.
         let help = format!("in generated code: {}", error.one_line());
         let first = text.chars().next().map_or(0, char::len_utf8);
         return Problem::new(0..first, error.message.clone(), help);
@@ -193,7 +195,7 @@ fn problem(file: &str, text: &str, error: &KernelError) -> Problem {
     Problem::new(bytes, error.message.clone(), help)
 }
 
-/// Puts the text together with functions that have the right types and nothing behind them.
+/// Joins the text with stub functions that have the right types and empty bodies.
 fn finish(snippet: &Snippet, given: &[Given]) -> Result<Module, KernelErrors> {
     let mut builder = ModuleBuilder::new(ModuleOptions {
         limited: true,
@@ -217,14 +219,14 @@ fn name_tokens(snippet: &Snippet) -> Vec<Token> {
 
 fn taken_names(snippet: &Snippet) -> Vec<Problem> {
     let problem = |name: &str, bytes: Range<usize>| {
-        let message = format!("`{name}` is a name of generated code");
+        let message = format!("the name `{name}` is reserved for generated code");
         Problem::new(bytes, message, "choose another name")
     };
     let declared = snippet.declared();
     let taken = declared
         .filter(|d| TAKEN.contains(&d.name))
         .map(|d| problem(d.name, d.span));
-    // A local variable would hide what generated code counts with.
+    // A local variable could hide the counters of generated code.
     let mut seen = BTreeSet::new();
     let prefixed = name_tokens(snippet)
         .into_iter()
@@ -234,7 +236,7 @@ fn taken_names(snippet: &Snippet) -> Vec<Problem> {
     taken.chain(prefixed).collect()
 }
 
-/// What is done to pins that do not take it.
+/// Reads and writes that a pin does not allow.
 fn pin_problems(snippet: &Snippet, around: Around<'_>) -> Vec<Problem> {
     let declared: BTreeSet<&str> = snippet.declared().map(|d| d.name).collect();
     let mut seen = BTreeSet::new();
@@ -259,15 +261,15 @@ fn pin_problem(name: &str, around: Around<'_>) -> Option<(String, String)> {
     let is_input = |pin: &str| around.desc.input(pin).is_some();
     match (verb, buffer) {
         ("read", Some(_)) if !is_input(pin) => Some((
-            format!("`{pin}` is an output: what a kernel writes, it cannot read"),
+            format!("`{pin}` is an output, which its kernel cannot read"),
             "link it to an input of another kernel, and read it there".into(),
         )),
         ("write", Some(b)) if b.write == BufferWrite::AtomicAdd => Some((
-            format!("the output `{pin}` is added to, not written"),
+            format!("the output `{pin}` accepts atomic additions, not writes"),
             format!("use `add_{pin}(i, v)`, or declare it with \"write\": \"write\""),
         )),
         ("add", Some(b)) if b.write == BufferWrite::Write => Some((
-            format!("the output `{pin}` is written, not added to"),
+            format!("the output `{pin}` accepts writes, not atomic additions"),
             format!("use `write_{pin}(i, v)`, or declare it with \"write\": \"atomic_add\""),
         )),
         ("write" | "add", None) => mesh_problem(pin, around.desc),
@@ -275,7 +277,7 @@ fn pin_problem(name: &str, around: Around<'_>) -> Option<(String, String)> {
     }
 }
 
-/// `pin` is a buffer's name, or a mesh's with an attribute.
+/// `pin` is the name of a buffer, or of a mesh followed by an attribute.
 fn mesh_problem(pin: &str, desc: &NodeDesc) -> Option<(String, String)> {
     let attribute = MeshAttribute::ALL.into_iter().find_map(|a| {
         let mesh = pin.strip_suffix(a.wgsl_name())?.strip_suffix('_')?;
@@ -294,7 +296,7 @@ fn mesh_problem(pin: &str, desc: &NodeDesc) -> Option<(String, String)> {
         what => format!("\"{name}\": {{ \"type\": \"mesh\", \"writes\": [\"{what}\"] }}"),
     };
     Some((
-        format!("`{name}` is an input, which a kernel only reads"),
+        format!("`{name}` is an input, which a kernel can only read"),
         format!("declare an output: \"outputs\": {{ {declare} }}"),
     ))
 }
@@ -357,7 +359,7 @@ impl Body {
             && matches!(self.word(text, i + 3), "," | ")")
     }
 
-    /// What each invocation calls for its own element, whatever the data: outside of branches, and with no `return` before.
+    /// The functions that each invocation calls for its own element with any data: outside of branches and before any `return`.
     fn sure_calls<'t>(&self, text: &'t str) -> BTreeSet<&'t str> {
         let mut depth = 0_usize;
         let mut out = BTreeSet::new();
@@ -374,7 +376,7 @@ impl Body {
     }
 }
 
-/// Attributes of a mesh are written at the kernel's own index: then no two invocations write one element.
+/// Finds mesh attributes written at another index than the kernel's own: two invocations could then write one element.
 fn foreign_writes(snippet: &Snippet, body: &Body, around: Around<'_>) -> Vec<Problem> {
     let text = snippet.text();
     let mut out = Vec::new();
@@ -388,10 +390,9 @@ fn foreign_writes(snippet: &Snippet, body: &Body, around: Around<'_>) -> Vec<Pro
             .clone()
             .find(|&i| !body.range.contains(&i) || !body.calls_own(text, i, &accessor));
         if let Some(token) = foreign.or_else(|| places.next()).map(|i| body.tokens[i]) {
-            let message =
-                "a kernel writes attributes of a mesh only for its own vertex, in `kernel` itself";
+            let message = "a kernel may write mesh attributes only for its own vertex, inside the function `kernel`";
             let help = format!(
-                "call `{accessor}({}, ...)`; a buffer may be written anywhere",
+                "call `{accessor}({}, ...)`; to write other elements, use a buffer output",
                 body.index
             );
             out.push(Problem::new(token.span(), message, help));

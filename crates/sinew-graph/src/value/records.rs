@@ -24,7 +24,7 @@ pub(super) fn fits(fields: &'static [ParameterDesc], record: &Record) -> bool {
             .all(|(field, value)| check_value(field.ty, value).is_ok())
 }
 
-/// The objects of a list; all that is wrong with them is reported.
+/// The objects of a list. Every problem in them is reported.
 pub(super) fn read(
     name: &str,
     fields: &'static [ParameterDesc],
@@ -63,14 +63,14 @@ fn record(
         known = false;
         let help = match closest(&m.key, names()) {
             Some(word) => format!("did you mean '{word}'?"),
-            None => format!("it has {}", listed(names())),
+            None => format!("its fields are {}", listed(names())),
         };
         let message = format!("'{name}' has no field '{}'", m.key);
         reporter.error("unknown_field", &m.key_span, message, help);
     }
     let mut read = |f: &ParameterDesc| match json.get(f.name) {
         Some(value) => read_value(&format!("{name}.{}", f.name), f.ty, value, reporter),
-        // One that has a wrong name is most likely the one that is missing.
+        // A field with a wrong name is most likely the missing one.
         None if known => missing(name, f, json, reporter),
         None => None,
     };
@@ -79,7 +79,7 @@ fn record(
     known.then_some(Record { fields, values })
 }
 
-/// What a field is that the document does not give.
+/// The value of a field that the document leaves out: its default, or a reported error.
 fn missing(
     name: &str,
     field: &ParameterDesc,
@@ -92,7 +92,7 @@ fn missing(
     reporter.error(
         "missing_field",
         &json.span,
-        format!("'{name}' needs its field '{}'", field.name),
+        format!("'{name}' lacks its required field '{}'", field.name),
         format!(
             "add \"{}\": {}: {}",
             field.name,

@@ -15,7 +15,7 @@ const KEYS: [&str; 5] = [
     "matrix",
 ];
 
-/// One transform; what is wrong is reported at its place inside.
+/// One transform. A problem is reported at its location inside the transform.
 pub(super) fn read(
     name: &str,
     json: &Json,
@@ -26,7 +26,7 @@ pub(super) fn read(
             reporter.error(
                 "unknown_key",
                 &m.key_span,
-                format!("a transform has no '{}'", m.key),
+                format!("a transform has no key '{}'", m.key),
                 match closest(&m.key, KEYS.into_iter()) {
                     Some(key) => format!("did you mean '{key}'?"),
                     None => format!("expected {}", KEYS.join(", ")),
@@ -40,7 +40,7 @@ pub(super) fn read(
             "transform_twice",
             &json.span,
             format!("'{name}' has both '{one}' and '{other}'"),
-            format!("give '{one}' or '{other}'"),
+            format!("use either '{one}' or '{other}'"),
         );
         return Err(Problem::Reported);
     }
@@ -78,21 +78,21 @@ fn given_twice(json: &Json) -> Option<(&'static str, &'static str)> {
 fn quaternion(name: &str, json: &Json, reporter: &mut Reporter) -> Result<Quat<f64>, Problem> {
     let [x, y, z, w] = part::<4>(name, "rotation", json, reporter)?;
     let length = (x * x + y * y + z * z + w * w).sqrt();
-    // Numbers with two digits are meant.
+    // Quaternions written with two digits cause no warning.
     if length > 1e-12 && (length - 1.0).abs() > 0.05 {
         reporter.warning(
             "quaternion_length",
             &json.span,
-            format!("'{name}.rotation' is a quaternion of length {length:.3}, which is made 1"),
-            "expected [x, y, z, w]; angles about x, y and z are 'rotation_degrees'",
+            format!("'{name}.rotation' is a quaternion of length {length:.3}; Sinew normalizes it"),
+            "expected [x, y, z, w] of length 1; for angles about x, y and z use 'rotation_degrees'",
         );
     }
     UnitQuaternion::try_new(Quaternion::new(w, x, y, z), 1e-12).ok_or_else(|| {
         reporter.error(
             "out_of_range",
             &json.span,
-            format!("'{name}.rotation' is a quaternion without length"),
-            "expected [x, y, z, w]",
+            format!("'{name}.rotation' is a quaternion of length 0"),
+            "expected [x, y, z, w] of length 1",
         );
         Problem::Reported
     })
@@ -107,7 +107,7 @@ fn part<const N: usize>(
     numbers::<N>(json).map_err(|_| {
         let help = match key {
             "rotation" => {
-                "expected a quaternion [x, y, z, w]; angles about x, y and z are 'rotation_degrees'"
+                "expected a quaternion [x, y, z, w]; for angles about x, y and z use 'rotation_degrees'"
                     .to_owned()
             }
             _ => format!("expected a list of {N} numbers"),
@@ -122,7 +122,7 @@ fn part<const N: usize>(
     })
 }
 
-/// A list of transforms; all that is wrong with it is reported.
+/// A list of transforms. Every problem in it is reported.
 pub(super) fn read_list(
     name: &str,
     json: &Json,

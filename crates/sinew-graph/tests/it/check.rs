@@ -59,11 +59,11 @@ fn wrong_nodes_are_located() {
     for (node, expected) in [
         (
             "{\"node\": \"transfrom\", \"mesh\": \"body\"}",
-            "g.json:3:28: there is no node 'transfrom'; did you mean 'transform'?",
+            "g.json:3:28: there is no node kind 'transfrom'; did you mean 'transform'?",
         ),
         (
             "{\"mesh\": \"body\"}",
-            "g.json:3:11: node 'move' does not say what it is; add \"node\": \"skin\" or another kind; `sinew nodes` lists them",
+            "g.json:3:11: node 'move' has no kind; add \"node\": \"skin\" or another kind; `sinew nodes` lists them",
         ),
         (
             "{\"node\": \"transform\", \"mesh\": \"bdy\"}",
@@ -71,19 +71,19 @@ fn wrong_nodes_are_located() {
         ),
         (
             "{\"node\": \"lattice\", \"mesh\": \"body\", \"resolution\": [2, 2, 1], \"points\": [[0, 0, 0], [1, 0, 0]]}",
-            "g.json:3:90: 'points' of 'move' has 2 points, resolution 2 x 2 x 1 has 4; give one point for each of the grid, x fastest, then y, then z; or none, for the grid at rest",
+            "g.json:3:90: 'points' of 'move' has 2 points, but resolution 2 x 2 x 1 needs 4; give one point for each grid point, x fastest, then y, then z; an empty list means the grid at rest",
         ),
         (
             "{\"node\": \"lattice\", \"mesh\": \"body\", \"resolution\": [1, 1, 1], \"points\": {\"keys\": [[0, [[0, 0, 0]]], [1, [[0, 0, 0], [1, 1, 1]]]]}}",
-            "g.json:3:90: 'points' of 'move' has 2 points, resolution 1 x 1 x 1 has 1; give one point for each of the grid, x fastest, then y, then z; or none, for the grid at rest",
+            "g.json:3:90: 'points' of 'move' has 2 points, but resolution 1 x 1 x 1 needs 1; give one point for each grid point, x fastest, then y, then z; an empty list means the grid at rest",
         ),
         (
             "{\"node\": \"transform\", \"mesh\": \"pose\"}",
-            "g.json:3:49: input 'mesh' of 'move' takes a mesh, but 'pose' is a pose; link something that gives a mesh",
+            "g.json:3:49: input 'mesh' of 'move' takes a mesh, but 'pose' is a pose; link an input or an output of type mesh",
         ),
         (
             "{\"node\": \"transform\", \"mesh\": \"body.x\"}",
-            "g.json:3:49: input 'mesh' of 'move': input 'body' has no ports; link 'body'",
+            "g.json:3:49: input 'mesh' of 'move': input 'body' has no ports; link 'body' instead",
         ),
         (
             "{\"node\": \"transform\", \"mesh\": \"body\", \"wieght\": 1}",
@@ -103,19 +103,19 @@ fn wrong_nodes_are_located() {
         ),
         (
             "{\"node\": \"transform\", \"mesh\": \"body\", \"mask_invert\": \"$blend\"}",
-            "g.json:3:72: '$blend' does not fit 'mask_invert'; expected true or false",
+            "g.json:3:72: the type of '$blend' does not fit 'mask_invert'; expected true or false",
         ),
         (
             "{\"node\": \"transform\", \"mesh\": \"body\", \"weight\": {\"keys\": [[1, 0], [1, 1]]}}",
-            "g.json:3:85: key times of 'weight' must rise, 1 does not; expected {\"keys\": [[seconds, value], ...], \"interpolation\": \"linear\"} where each value is a number from 0 to 1",
+            "g.json:3:85: the key times of 'weight' must increase, but 1 does not; expected {\"keys\": [[seconds, value], ...], \"interpolation\": \"linear\"}, where each value is a number from 0 to 1 and the interpolation is \"step\", \"linear\" or \"smooth\"",
         ),
         (
             "{\"node\": \"transform\", \"mesh\": \"body\", \"transform\": {\"move\": [1, 2, 3]}}",
-            "g.json:3:71: a transform has no 'move'; expected translation, rotation, rotation_degrees, scale, matrix",
+            "g.json:3:71: a transform has no key 'move'; expected translation, rotation, rotation_degrees, scale, matrix",
         ),
         (
             "{\"node\": \"kernel\"}",
-            "g.json:3:11: the kernel 'move' has no text; give either \"file\": \"name.wgsl\" or \"text\": [\"line\", \"line\"]",
+            "g.json:3:11: the kernel 'move' has no WGSL text; give either \"file\": \"name.wgsl\" or \"text\": [\"line\", \"line\"]",
         ),
         (
             "\"transform\"",
@@ -159,7 +159,7 @@ fn missing_input_says_what_to_add() {
     let found = problems(&with_node("{\"node\": \"transform\"}"));
     assert_eq!(
         found[0],
-        "g.json:3:11: 'move' (transform) needs its input 'mesh'; add \"mesh\": \"...\", a mesh: Mesh to move."
+        "g.json:3:11: node 'move' (transform) lacks its required input 'mesh'; add \"mesh\": \"NAME\", a link to a mesh: Mesh to move."
     );
 }
 
@@ -171,7 +171,7 @@ fn cycles_are_named() {
  "outputs": {"body": "a"}}"#;
     assert_eq!(
         only_problem(text),
-        "g.json:2:3: nodes depend on each other: a -> b -> a; a graph has no loops; for memory over time use a solver node"
+        "g.json:2:3: nodes depend on each other: a -> b -> a; a graph cannot have loops; to keep state from frame to frame, use a solver node"
     );
 }
 
@@ -183,7 +183,7 @@ fn unused_nodes_are_a_warning() {
  "outputs": {"body": "a"}}"#;
     assert_eq!(
         only_problem(text),
-        "g.json:3:3: nothing uses 'b'; link it to an output, or remove it"
+        "g.json:3:3: no output needs node 'b'; link it to an output, or remove it"
     );
     assert!(
         compile("g.json", text, &NoNesting).is_ok(),
@@ -200,7 +200,7 @@ fn unused_parameters_are_a_warning() {
  "outputs": {"body": "t"}}"#;
     assert_eq!(
         only_problem(text),
-        "g.json:3:8: nothing reads the parameter 'b'; write \"$b\" where a node is to read it, or remove it"
+        "g.json:3:8: no node reads the parameter 'b'; use it in a node as \"$b\", or remove it"
     );
 }
 
@@ -227,11 +227,11 @@ fn odd_entries_of_lists_are_named() {
 fn heads_are_checked() {
     assert_eq!(
         only_problem("{}"),
-        "g.json:1:1: the document does not say its version; add \"sinew\": \"1.0\""
+        "g.json:1:1: the document has no version; add \"sinew\": \"1.0\""
     );
     assert_eq!(
         only_problem("{\"sinew\": \"2.0\"}"),
-        "g.json:1:11: this document is of version \"2.0\"; this library reads version \"1.0\""
+        "g.json:1:11: the version of the document is \"2.0\"; this version of Sinew reads \"1.0\""
     );
     assert_eq!(
         only_problem("[1]"),
@@ -245,7 +245,7 @@ fn heads_are_checked() {
     let double = r#"{"sinew": "1.0", "sinew": "1.0", "stack": ["transform"]}"#;
     assert_eq!(
         only_problem(double),
-        "g.json:1:18: 'sinew' is given twice; remove one of the two"
+        "g.json:1:18: the key 'sinew' appears twice in this object; remove one of the two"
     );
 }
 
@@ -262,7 +262,7 @@ fn endless_problems_are_cut_off() {
     assert_eq!(last.code, "too_many_problems");
     assert_eq!(
         last.to_string(),
-        "g.json:1:20028: more than 10000 problems; the rest is not listed"
+        "g.json:1:20028: the document has more than 10000 problems; the others are not listed"
     );
 }
 
@@ -294,15 +294,15 @@ fn what_is_no_json_is_said_at_its_place() {
         ),
         (
             "[1,\n 2",
-            "g.json:2:3: this is not JSON: the list does not end",
+            "g.json:2:3: this is not JSON: the list has no closing ']'",
         ),
         (
             "{\"a\": [",
-            "g.json:1:8: this is not JSON: the list does not end",
+            "g.json:1:8: this is not JSON: the list has no closing ']'",
         ),
         (
             "{\"a\": 1,",
-            "g.json:1:9: this is not JSON: the object does not end",
+            "g.json:1:9: this is not JSON: the object has no closing '}'",
         ),
         (
             "'a'",
@@ -327,7 +327,7 @@ fn setup_parameters_must_say_so() {
  "stack": ["transform"]}"#;
     assert_eq!(
         only_problem(text),
-        "g.json:2:17: 'k' is read in setup only and cannot be keyed; remove \"setup\" or \"keys\""
+        "g.json:2:17: 'k' is read in setup only and cannot have keys; remove \"setup\" or \"keys\""
     );
 }
 
@@ -528,7 +528,7 @@ fn only_the_first_wrong_names_are_compared_with_all_others() {
     let found = problems(&text);
     assert_eq!(found.len(), 100);
     assert!(found[0].contains("did you mean"), "{}", found[0]);
-    assert!(found[99].contains("known are"), "{}", found[99]);
+    assert!(found[99].contains("inputs and nodes are"), "{}", found[99]);
 }
 
 /// One document under any name.
@@ -606,16 +606,20 @@ fn thickness_of_strands_is_checked() {
     assert_eq!(read("{\"root\": 1e-4, \"tip\": 2e-5}"), (1e-4, 2e-5));
     assert_eq!(read("{\"root\": 1e-4}"), (1e-4, 0.0), "to a point");
     for (ty, thickness, expected) in [
-        ("strands", "0.1", "input 'hair' cannot have this thickness"),
+        (
+            "strands",
+            "0.1",
+            "input 'hair' cannot use this \"thickness\"",
+        ),
         (
             "strands",
             "{\"tip\": 0.1}",
-            "input 'hair' cannot have this thickness",
+            "input 'hair' cannot use this \"thickness\"",
         ),
         (
             "mesh",
             "{\"root\": 0.1}",
-            "input 'hair' cannot have this thickness",
+            "input 'hair' cannot use this \"thickness\"",
         ),
         ("strands", "{\"root\": -0.1}", "root"),
         ("strands", "{\"root\": 0.1, \"tp\": 0.1}", "tp"),
@@ -687,7 +691,7 @@ fn transforms_are_given_once() {
         let found = only_problem(&node(&format!(
             r#"{{"matrix": {columns}, "{key}": [1, 1, 1]}}"#
         )));
-        let expected = format!("has both 'matrix' and '{key}'; give 'matrix' or '{key}'");
+        let expected = format!("has both 'matrix' and '{key}'; use either 'matrix' or '{key}'");
         assert!(found.ends_with(&expected), "{found}");
     }
     let found = only_problem(&node(

@@ -137,9 +137,9 @@ fn wrong_descriptions_are_told() {
         node("drift", &[ParameterDesc::records("list", FIELDS, "")]),
     ];
     let expected = [
-        "'time' is the time of the frame, but is declared to be read in setup",
-        "'time' is the time of the frame, but no number",
-        "the field 'time' of 'list' is the time of the frame, but lists are read in setup",
+        "the parameter 'time' defaults to the time of the frame, but is read in setup",
+        "'time' defaults to the time of the frame, but is not a float",
+        "the field 'time' of 'list' defaults to the time of the frame, but lists are read in setup",
     ];
     let text = r#"{"sinew": "1.0", "stack": ["drift"]}"#;
     for (desc, expected) in NODES.iter().zip(expected) {

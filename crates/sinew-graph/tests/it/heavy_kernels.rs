@@ -202,7 +202,7 @@ fn deep_blocks_are_refused() {
 /// What counts loops cannot be hidden by a variable of the kernel.
 #[test]
 fn the_counter_of_loops_is_out_of_reach() {
-    let message = "`given_turns` is a name of generated code";
+    let message = "the name `given_turns` is reserved for generated code";
     let local = "var given_turns = 5u; loop { given_turns = 5u; }";
     refused(local, message, "given_turns");
     let parameter = "fn f(given_turns: u32) { loop { if given_turns > 4u { break; } } } fn kernel(index: u32) { f(index); }";
@@ -223,6 +223,6 @@ fn all_kernels_of_a_graph_are_bounded_together() {
     let errors = kernels(20);
     let first = &errors[0];
     assert_eq!(first.code, "too_large", "{}", first.message);
-    let part = "more than a driver compiles in a minute";
+    let part = "a driver may take more than a minute to compile the kernels up to this one";
     assert!(first.message.contains(part), "{}", first.message);
 }

@@ -229,7 +229,7 @@ fn masks_must_fit_their_mesh() {
     .expect_err("9 values for 24 vertices");
     assert_eq!(
         error.to_string(),
-        "g.json:2:56: node 't' (transform): input 'mask': the mask has 9 values, the mesh has 24 vertices; make the mask from the same mesh"
+        "g.json:2:56: node 't' (transform): input 'mask': the mask has 9 weights, but the mesh has 24 vertices; make the mask from the same mesh"
     );
 }
 
@@ -326,17 +326,17 @@ fn frames_that_do_not_fit_are_refused_and_change_nothing() {
     assert_eq!(
         found,
         [
-            "input 'pose': found no pose, expected one of 3 joints",
-            "input 'pose': found a pose with 2 joints, expected 3; it is a pose of another rig",
-            "input 'pose': found a pose with 1 morph weights, expected 2; it is a pose of another rig",
-            "input 'pose': found a pose with 0 nodes, expected 3; it is a pose of another rig",
+            "input 'pose': found no pose, expected a pose of 3 joints",
+            "input 'pose': found a pose with 2 joints, expected 3; the pose belongs to another rig",
+            "input 'pose': found a pose with 1 morph weights, expected 2; the pose belongs to another rig",
+            "input 'pose': found a pose with 0 nodes, expected 3; the pose belongs to another rig",
             "input 'w': found no values, expected 1",
             "input 'w': found 2 values, expected 1",
             "input 'w': value 0 is NaN, expected a finite number",
             "input 'body': found values, expected a mesh",
-            "the frame names input 3, the graph has 3, counted from 0",
+            "the frame names input 3, but the graph has 3 inputs, counted from 0",
             "input 'w': found a pose, expected values",
-            "input 'pose': found a pose with 2 joints, expected 3; it is a pose of another rig",
+            "input 'pose': found a pose with 2 joints, expected 3; the pose belongs to another rig",
         ]
     );
     assert_eq!(i.mesh_output("body").expect("body").positions, before);
@@ -601,10 +601,10 @@ fn poses_that_are_not_finite_are_refused() {
     assert_eq!(said(&|_| ()), "");
     assert_eq!(
         said(&|p| p.palette[1].rows[2][0] = f32::NAN),
-        "input 'pose': joint 1 of the pose is not finite"
+        "input 'pose': joint 1 of the pose is NaN or infinite"
     );
     assert_eq!(
         said(&|p| p.scene_from_node[2].translation.x = f64::INFINITY),
-        "input 'pose': node 2 of the pose is not finite"
+        "input 'pose': node 2 of the pose is NaN or infinite"
     );
 }

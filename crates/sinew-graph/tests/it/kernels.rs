@@ -93,8 +93,8 @@ fn wrong_3_atomic_addition_of_floats() {
     says(
         pins,
         r#""add_sums(index, 1.0);""#,
-        "g.json:2:72: only whole numbers can be added atomically, 'sums' is a buffer of float; use \"element\": \"int\" and add \
-         scaled numbers: i32(x * 32767.0)",
+        "g.json:2:72: only int and uint buffers allow atomic_add, but 'sums' is a buffer of float; use \"element\": \"int\" and add \
+         scaled floats: i32(x * 32767.0)",
     );
 }
 
@@ -118,18 +118,18 @@ fn wrong_5_an_unknown_pin() {
         MESH,
         r#""write_mesh_positions(index, vec3f(read_something_else_entirely(index)));""#,
         "g.json:3:44: unknown function `read_something_else_entirely`; functions that read are `read_mesh_tangents`, \
-         `read_mesh_uvs`, `read_mesh_colors`; docs/kernels.md lists all",
+         `read_mesh_uvs`, `read_mesh_colors`; docs/kernels.md lists all functions",
     );
     says(
         MESH,
         r#""WritePosition(index, vec3f(0.0));""#,
         "g.json:3:10: unknown function `WritePosition`; functions that write are `write_mesh_positions`; docs/kernels.md \
-         lists all",
+         lists all functions",
     );
     says(
         MESH,
         r#""something(index);""#,
-        "g.json:3:10: unknown function `something`; its inputs are `mesh`, its outputs `mesh`; docs/kernels.md lists the \
+        "g.json:3:10: unknown function `something`; its inputs are `mesh`, its outputs are `mesh`; docs/kernels.md lists the \
          functions",
     );
 }
@@ -158,7 +158,7 @@ fn wrong_7_a_reserved_name() {
     says(
         MESH,
         r#""fn given_up() {} fn kernel(index: u32) { write_mesh_positions(index, vec3f(1.0)); }""#,
-        "g.json:3:13: `given_up` is a name of generated code; choose another name",
+        "g.json:3:13: the name `given_up` is reserved for generated code; choose another name",
     );
 }
 
@@ -167,8 +167,8 @@ fn wrong_8_a_barrier() {
     says(
         MESH,
         r#""if (index > 3u) { workgroupBarrier(); } write_mesh_positions(index, vec3f(0.0));""#,
-        "g.json:3:28: `workgroupBarrier` is not reached by all threads of a group; threads beyond the last element never run a \
-         kernel, so it has no use for barriers",
+        "g.json:3:28: `workgroupBarrier` is not reached by all threads of a group; a kernel cannot use barriers: threads \
+         beyond the last element do not run it",
     );
 }
 
@@ -177,7 +177,7 @@ fn wrong_9_writing_an_input() {
     says(
         SUMS,
         r#""write_mesh_positions(index, vec3f(0.0)); write_sums(index, 1.0);""#,
-        "g.json:3:10: `mesh` is an input, which a kernel only reads; declare an output: \"outputs\": { \"mesh\": { \"type\": \"mesh\", \
+        "g.json:3:10: `mesh` is an input, which a kernel can only read; declare an output: \"outputs\": { \"mesh\": { \"type\": \"mesh\", \
          \"writes\": [\"positions\"] } }",
     );
     says(
@@ -207,12 +207,12 @@ fn wrong_11_writing_what_is_added_to_and_the_other_way_round() {
     says(
         ADDED,
         r#""write_sums(index, 1);""#,
-        "g.json:3:10: the output `sums` is added to, not written; use `add_sums(i, v)`, or declare it with \"write\": \"write\"",
+        "g.json:3:10: the output `sums` accepts atomic additions, not writes; use `add_sums(i, v)`, or declare it with \"write\": \"write\"",
     );
     says(
         SUMS,
         r#""add_sums(index, 1.0);""#,
-        "g.json:3:10: the output `sums` is written, not added to; use `write_sums(i, v)`, or declare it with \"write\": \
+        "g.json:3:10: the output `sums` accepts writes, not atomic additions; use `write_sums(i, v)`, or declare it with \"write\": \
          \"atomic_add\"",
     );
     says(
@@ -223,7 +223,7 @@ fn wrong_11_writing_what_is_added_to_and_the_other_way_round() {
     says(
         ADDED,
         r#""let s = read_sums(index); add_sums(index, s);""#,
-        "g.json:3:18: `sums` is an output: what a kernel writes, it cannot read; link it to an input of another kernel, and read \
+        "g.json:3:18: `sums` is an output, which its kernel cannot read; link it to an input of another kernel, and read \
          it there",
     );
 }
@@ -233,8 +233,8 @@ fn wrong_12_moving_somebody_elses_vertex() {
     says(
         MESH,
         r#""write_mesh_positions(index + 1u, vec3f(0.0));""#,
-        "g.json:3:10: a kernel writes attributes of a mesh only for its own vertex, in `kernel` itself; call \
-         `write_mesh_positions(index, ...)`; a buffer may be written anywhere",
+        "g.json:3:10: a kernel may write mesh attributes only for its own vertex, inside the function `kernel`; call \
+         `write_mesh_positions(index, ...)`; to write other elements, use a buffer output",
     );
     let pins = r#""domain": "triangle", "inputs": { "mesh": { "type": "mesh", "link": "body" } },
  "outputs": { "mesh": { "type": "mesh", "writes": ["positions"] } }"#;
@@ -242,7 +242,7 @@ fn wrong_12_moving_somebody_elses_vertex() {
         pins,
         r#""write_mesh_positions(index, vec3f(0.0));""#,
         "g.json:2:15: a kernel over triangles cannot write a mesh: triangles share vertices; write a buffer with \"write\": \
-         \"atomic_add\", and the mesh in a kernel over vertices",
+         \"atomic_add\" here, and write the mesh in a kernel over vertices",
     );
 }
 
@@ -280,7 +280,7 @@ fn wrong_14_parameters() {
     says(
         &with(""),
         r#""write_mesh_positions(index, vec3f(blend()));""#,
-        "g.json:2:86: the parameter 'blend' of 'mine' has no value; add \"value\": a value, \"$blend\" of the graph, or { \"keys\": \
+        "g.json:2:86: the parameter 'blend' of 'mine' has no value; add \"value\": a value, \"$blend\" for a parameter of the graph, or { \"keys\": \
          ... }",
     );
     says(
@@ -296,7 +296,7 @@ fn wrong_15_a_declaration_that_does_not_hold_together() {
         r#""domain": "edge", "inputs": { "mesh": { "type": "mesch", "link": "body" } }"#,
         r#""let a = 1;""#,
         "g.json:1:68: there is no domain \"edge\"; add \"domain\": \"vertex\" or \"triangle\"\n\
-         g.json:1:106: 'mesh' has no known type; did you mean \"mesh\"?\n\
+         g.json:1:106: the type of 'mesh' is missing or unknown; did you mean \"mesh\"?\n\
          g.json:1:30: the kernel 'mine' has no output; add \"outputs\": { \"mesh\": { \"type\": \"mesh\", \"writes\": [\"positions\"] } }",
     );
     says(
@@ -309,21 +309,21 @@ fn wrong_15_a_declaration_that_does_not_hold_together() {
         r#""domain": "vertex", "group_size": 0, "inputs": { "mesh": { "type": "mesh", "link": "body" } },
  "outputs": { "mesh": { "type": "mesh", "writes": ["position"] } }"#,
         r#""let a = 1;""#,
-        "g.json:1:92: 'group_size' is 0; expected a whole number from 1 to 1024; 64 suits most devices\n\
-         g.json:2:52: a mesh has no \"position\" to write; did you mean \"positions\"?",
+        "g.json:1:92: 'group_size' is 0; expected a whole number from 1 to 1024; 64 suits most GPUs\n\
+         g.json:2:52: a mesh has no attribute \"position\"; did you mean \"positions\"?",
     );
     says(
         r#""domain": "vertex", "inputs": { "mesh": { "type": "mesh", "link": "body" } },
  "outputs": { "mesh": { "type": "mesh", "writes": ["positions", "colors"] } }"#,
         r#""write_mesh_positions(index, vec3f(0.0));""#,
-        "g.json:2:65: the kernel 'mine' never writes this; call `write_mesh_colors(index, ...)` in its text, or remove it here",
+        "g.json:2:65: the kernel 'mine' never writes this output; call `write_mesh_colors(index, ...)` in its text, or remove this declaration",
     );
     says(
         r#""domain": "vertex", "inputs": { "mesh": { "type": "mesh", "link": "body" },
  "mask": { "type": "mask", "link": "pose" } },
  "outputs": { "mesh": { "type": "mesh", "writes": ["positions"] } }"#,
         r#""write_mesh_positions(index, vec3f(0.0));""#,
-        "g.json:2:36: input 'mask' of 'mine' takes a mask, but 'pose' is a pose; link something that gives a mask",
+        "g.json:2:36: input 'mask' of 'mine' takes a mask, but 'pose' is a pose; link an input or an output of type mask",
     );
     let sixteen: String = (0..17)
         .map(|i| format!(r#""mesh_{i}": {{ "type": "mesh", "link": "body" }},"#))
@@ -334,7 +334,7 @@ fn wrong_15_a_declaration_that_does_not_hold_together() {
  "inputs": {{ {sixteen} }}"#
         ),
         r#""write_mesh_positions(index, vec3f(0.0));""#,
-        "g.json:2:12: 17 inputs, at most 16 can be",
+        "g.json:2:12: the kernel 'mine' has 17 inputs, but at most 16 are allowed; remove some, or split the kernel in two",
     );
 }
 
@@ -495,7 +495,7 @@ fn buffers_of_whole_numbers_stay_inside() {
     let text = document(ADDED, r#""add_sums(index, 1);""#);
     assert_eq!(
         message(&text),
-        "g.json:3:57: output 'body': a buffer of int cannot leave the graph; link a buffer of float, a mask, values, lines or a mesh"
+        "g.json:3:57: output 'body' is a buffer of int, which cannot be an output of the graph; link a mesh, a pose, a mask, values, lines, a field or a buffer of float"
     );
 }
 
@@ -555,7 +555,7 @@ fn texts_are_limited() {
     says(
         &format!("{MESH},\n\"constants\": {{ {constants} }}"),
         r#""write_mesh_positions(index, vec3f(0.0));""#,
-        "g.json:3:14: 257 constants, at most 256 can be",
+        "g.json:3:14: the kernel 'mine' has 257 constants, but at most 256 are allowed; remove some, or split the kernel in two",
     );
     let node = |i: usize| {
         format!(
@@ -608,7 +608,7 @@ fn stacks_link_kernels() {
         r#""domain": "vertex", "inputs": { "mesh": { "type": "mesh" } },
  "outputs": { "mesh": { "type": "mesh", "writes": ["positions"] } }"#,
         r#""write_mesh_positions(index, vec3f(1.0));""#,
-        "g.json:1:90: the input 'mesh' of 'mine' is not linked; add \"link\": \"...\", a mesh",
+        "g.json:1:90: the input 'mesh' of 'mine' is not linked; add \"link\": \"NAME\", a link to a mesh",
     );
 }
 

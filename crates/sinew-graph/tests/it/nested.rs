@@ -125,8 +125,9 @@ fn two_meshes_of_which_none_is_called_body_are_not_guessed() {
     let text = r#"{"sinew": "1.0", "inputs": {"a": {"type": "mesh"}, "b": {"type": "mesh"}},
  "stack": ["transform"]}"#;
     assert!(
-        only_problem(text)
-            .starts_with("g.json:2:12: 'transform' (transform) needs its input 'mesh'"),
+        only_problem(text).starts_with(
+            "g.json:2:12: node 'transform' (transform) lacks its required input 'mesh'"
+        ),
         "{}",
         only_problem(text)
     );
@@ -145,11 +146,11 @@ fn links_into_nested_graphs_are_checked_where_they_stand() {
     for (link, expected) in [
         (
             "\"x\": \"mask\",",
-            "g.json:2:81: input 'x' of 'g' takes a mesh, but 'mask' is a mask; link something that gives a mesh",
+            "g.json:2:81: input 'x' of 'g' takes a mesh, but 'mask' is a mask; link an input or an output of type mesh",
         ),
         (
             "\"x\": \"pose\",",
-            "g.json:2:81: input 'x' of 'g' takes a mesh, but 'pose' is a pose; link something that gives a mesh",
+            "g.json:2:81: input 'x' of 'g' takes a mesh, but 'pose' is a pose; link an input or an output of type mesh",
         ),
         (
             "\"x\": \"bdy\",",
@@ -161,7 +162,7 @@ fn links_into_nested_graphs_are_checked_where_they_stand() {
         ),
         (
             "",
-            "g.json:2:53: the graph 'g' needs its input 'x'; add \"x\": \"...\", a mesh",
+            "g.json:2:53: the graph 'g' lacks its required input 'x'; add \"x\": \"NAME\", a link to a mesh",
         ),
     ] {
         let found = problems(&with_input(mesh, link));
@@ -192,7 +193,7 @@ fn graphs_that_lead_back_to_themselves_are_named() {
 fn declarations_of_nested_inputs_are_checked() {
     let unknown = only_problem(&with_input(r#"{"type": "mash"}"#, "\"x\": \"body\","));
     assert!(
-        unknown.starts_with("g.json:3:36: input 'x' has no known type"),
+        unknown.starts_with("g.json:3:36: the type of input 'x' is missing or unknown"),
         "{unknown}"
     );
     let unknown = only_problem(&with_input(
@@ -200,7 +201,7 @@ fn declarations_of_nested_inputs_are_checked() {
         "\"x\": \"body\",",
     ));
     assert!(
-        unknown.starts_with("g.json:3:44: an input has no 'slect'; did you mean 'select'?"),
+        unknown.starts_with("g.json:3:44: an input has no key 'slect'; did you mean 'select'?"),
         "{unknown}"
     );
     let weights = |count: u8, link: &str| {
@@ -211,9 +212,9 @@ fn declarations_of_nested_inputs_are_checked() {
     assert_eq!(problems(&weights(3, "")), Vec::<String>::new());
     assert_eq!(
         only_problem(&weights(2, ", \"w\": \"w\"")),
-        "g.json:2:34: input 'w' of 'graph' takes 2 values, 'w' has 3; make both \"count\" the same"
+        "g.json:2:34: input 'w' of 'graph' takes 2 values, but 'w' has 3; give both the same \"count\""
     );
-    assert!(only_problem(&weights(2, "")).contains("needs its input 'w'"));
+    assert!(only_problem(&weights(2, "")).contains("lacks its required input 'w'"));
 }
 
 #[test]
@@ -230,7 +231,7 @@ fn an_input_that_selects_is_not_taken_for_another_one_of_the_same_name() {
     // Not said, and what the outer graph calls so is something else.
     assert!(
         only_problem(&text("", ""))
-            .starts_with("g.json:2:12: the graph 'g' needs its input 'hair'")
+            .starts_with("g.json:2:12: the graph 'g' lacks its required input 'hair'")
     );
     // The same declaration, or a link: the graph around decides.
     assert_eq!(
@@ -241,7 +242,10 @@ fn an_input_that_selects_is_not_taken_for_another_one_of_the_same_name() {
         problems(&text("", r#", "hair": "hair""#)),
         Vec::<String>::new()
     );
-    assert!(only_problem(&text(r#", "file": "other.glb""#, "")).contains("needs its input 'hair'"));
+    assert!(
+        only_problem(&text(r#", "file": "other.glb""#, ""))
+            .contains("lacks its required input 'hair'")
+    );
 }
 
 #[test]
@@ -258,7 +262,7 @@ fn references_keep_to_the_range_that_the_nested_graph_declares() {
     );
     assert_eq!(
         only_problem(&text(r#"{"type": "bool"}"#, narrow)),
-        "g.json:2:34: '$k' does not fit 'w'; expected a number from 0.25 to 0.5"
+        "g.json:2:34: the type of '$k' does not fit 'w'; expected a number from 0.25 to 0.5"
     );
     let setup = r#"{"type": "float", "default": 0.3, "setup": true}"#;
     assert!(
@@ -271,7 +275,7 @@ fn references_keep_to_the_range_that_the_nested_graph_declares() {
             r#"{"type": "flaot"}"#
         ))
         .iter()
-        .filter(|p| p.contains("has no known type"))
+        .filter(|p| p.contains("is missing or unknown"))
         .count()
             == 1,
         "said once"
@@ -298,7 +302,7 @@ fn files_are_checked_like_inline_graphs() {
     let inline = r#"{"sinew": "1.0", "stack": [{"node": "graph", "graph": {"stak": [], "stack": ["transform"]}}]}"#;
     assert_eq!(
         only_problem(inline),
-        "g.json:1:56: a graph has no 'stak'; did you mean 'stack'?"
+        "g.json:1:56: a graph has no key 'stak'; did you mean 'stack'?"
     );
     let wrong = r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}}, "nodes": {"t": {"node": "transform", "mesh": "body"}}, "outputs": {"body": "t", "other": "tt"}}"#;
     let Err(found) = compile("g.json", outer, &files(wrong)) else {

@@ -572,13 +572,13 @@ static WRONGS: [NodeDesc; 7] = [
 #[test]
 fn descriptions_that_do_not_hold_together_are_told_where_the_node_is_used() {
     let said = [
-        "17 outputs, at most 16 can be",
-        "its mesh output 'mesh' has no effect",
-        "its output 'mesh' is made of 'mesh', which is no mesh input that must be linked",
+        "it has 17 outputs, but at most 16 are allowed",
+        "its mesh output 'mesh' declares no effect",
+        "its mesh output 'mesh' is derived from 'mesh', which is not a required mesh input",
         "two inputs or parameters are called 'w'",
-        "its mask output 'm' needs a mesh input that must be linked",
-        "its pose output 'p' needs a pose input that must be linked",
-        "its output 'a' is a vertex animation, which only inputs of a graph give",
+        "its mask output 'm' needs a required mesh input",
+        "its pose output 'p' needs a required pose input",
+        "its output 'a' is a vertex animation, which only inputs of a graph can give",
     ];
     for (desc, said) in WRONGS.iter().zip(said) {
         let text = "{\"sinew\": \"1.0\",\n \"nodes\": {\"n\": {\"node\": \"wrong\"}}}";
@@ -586,7 +586,7 @@ fn descriptions_that_do_not_hold_together_are_told_where_the_node_is_used() {
         let first = error.to_string();
         assert!(
             first.contains(&format!(
-                "the description of node 'wrong' does not hold together: {said}"
+                "the description of node kind 'wrong' is inconsistent: {said}"
             )),
             "{first}"
         );

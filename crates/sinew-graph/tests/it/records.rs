@@ -164,11 +164,11 @@ fn errors_are_told_at_their_place() {
         ),
         (
             r#", "poses": [{"name": "a", @"weight": 1}]"#,
-            "'poses[0]' has no field 'weight'; it has name, at, rule, of, joints",
+            "'poses[0]' has no field 'weight'; its fields are name, at, rule, of, joints",
         ),
         (
             r#", "poses": [@{"at": 1}]"#,
-            "'poses[0]' needs its field 'name'; add \"name\": a text: Its name.",
+            "'poses[0]' lacks its required field 'name'; add \"name\": a text: Its name.",
         ),
         (
             r#", "poses": [{"name": @7}]"#,
@@ -184,11 +184,11 @@ fn errors_are_told_at_their_place() {
         ),
         (
             r#", "poses": [{"name": "a", "rule": @"prodct"}]"#,
-            "'poses[0].rule' does not know \"prodct\"; did you mean \"product\"? expected one of \"product\", \"minimum\"",
+            "'poses[0].rule' cannot be \"prodct\"; did you mean \"product\"? expected one of \"product\", \"minimum\"",
         ),
         (
             r#", "poses": [{"name": "a", "joints": [{}, {@"rotate": 1}]}]"#,
-            "a transform has no 'rotate'; expected translation, rotation, rotation_degrees, scale, matrix",
+            "a transform has no key 'rotate'; expected translation, rotation, rotation_degrees, scale, matrix",
         ),
         (
             r#", "poses": [{"name": "a", "joints": [{}, {"rotation_degrees": @[0, 90]}]}]"#,
@@ -196,7 +196,7 @@ fn errors_are_told_at_their_place() {
         ),
         (
             r#", "poses": [{"name": "a", "joints": [{"rotation": @[0, 0, 0, 0]}]}]"#,
-            "'poses[0].joints[0].rotation' is a quaternion without length; expected [x, y, z, w]",
+            "'poses[0].joints[0].rotation' is a quaternion of length 0; expected [x, y, z, w] of length 1",
         ),
         (
             r#", "poses": [{"name": "a", "joints": [@1]}]"#,
@@ -212,15 +212,15 @@ fn errors_are_told_at_their_place() {
         ),
         (
             r#", "poses": @{"keys": [[0, []]]}"#,
-            "'poses' is read in setup only and cannot be keyed; expected a list of objects",
+            "'poses' is read in setup only and cannot have keys; expected a list of objects",
         ),
         (
             r#", "neutral": @{"keys": [[0, []]]}"#,
-            "'neutral' is read in setup only and cannot be keyed; expected a list of transforms",
+            "'neutral' is read in setup only and cannot have keys; expected a list of transforms",
         ),
         (
             r#", "poses": @"$p""#,
-            "'poses' cannot be a parameter of the graph; write it out here: a list of objects",
+            "'poses' cannot refer to a parameter of the graph; write the value here: a list of objects",
         ),
         (
             r#", "neutral": [{"matrix": @[1, 2, 3]}]"#,
@@ -254,7 +254,7 @@ fn graphs_declare_no_such_parameters() {
         );
         let error = compile_with_nodes("g.json", &text, &NoNesting, &[&POSED]).expect_err(word);
         let expected = format!(
-            "g.json:1:85: parameter 'p' cannot be of type '{word}'; lists of transforms and of objects are written out in the node that reads them"
+            "g.json:1:85: parameter 'p' cannot be of type '{word}'; write lists of transforms and lists of objects in the node that reads them"
         );
         assert_eq!(error.to_string(), expected);
     }
@@ -331,11 +331,11 @@ fn descriptions_are_checked() {
         node(LISTS[4]),
     ];
     let expected = [
-        "the field 'inner' of 'poses' is a list of objects itself",
+        "the field 'inner' of 'poses' is itself a list of objects",
         "two fields of 'poses' are called 'name'",
-        "in 'poses', the default of 'at' is none of its values",
-        "'name' has no default, but is no field",
-        "'list' is a list that is read in setup, but is declared to change",
+        "in 'poses', the default of 'at' does not fit its type or range",
+        "the parameter 'name' has no default, which only fields of records may omit",
+        "the parameter 'list' is a list that is read in setup, but is declared for update",
     ];
     for (desc, expected) in NODES.iter().zip(expected) {
         let error = compile_with_nodes("g.json", &document(""), &NoNesting, &[desc]);

@@ -493,22 +493,22 @@ fn what_neither_side_can_run_is_refused_with_the_reason() {
         (
             r#""it": {"node": "lowest", "mesh": "posed"}"#,
             "lowest",
-            "its input 'mesh' reads positions that node 'posed' makes on the device",
+            "its input 'mesh' reads positions that node 'posed' computes on the GPU",
         ),
         (
             r#""it": {"node": "of_mask", "mesh": "body", "mask": "mask"}, "mask": {"node": "mask", "mesh": "posed"}"#,
             "of_mask",
-            "its input 'mask' reads mask that node 'mask' makes on the device",
+            "its input 'mask' reads mask that node 'mask' computes on the GPU",
         ),
         (
             r#""it": {"node": "drives_mesh", "mesh": "posed"}"#,
             "drives_mesh",
-            "its output 'mesh' is a mesh, which has to be made on the device",
+            "its output 'mesh' is a mesh, which must be computed on the GPU",
         ),
         (
             r#""it": {"node": "processor_only", "mesh": "posed"}"#,
             "processor_only",
-            "of nodes without kernels, only drivers and fields run beside a graphics device; this is a deformer",
+            "it is a deformer; beside the GPU, the CPU runs only drivers and fields",
         ),
         (
             r#""it": {"node": "kernel_pose", "pose": "pose"}"#,

@@ -444,12 +444,12 @@ fn offsets_that_do_not_fit_are_refused_on_both_devices() {
         (
             "bodi",
             &good,
-            "the graph has no input 'bodi'; its mesh inputs are body, fixed",
+            "the graph has no input 'bodi'; mesh inputs: body, fixed",
         ),
         (
             "pose",
             &good,
-            "input 'pose' takes no mesh, so it has no rest positions to offset",
+            "input 'pose' is not a mesh and has no rest positions to offset",
         ),
         (
             "body",
@@ -459,13 +459,13 @@ fn offsets_that_do_not_fit_are_refused_on_both_devices() {
         (
             "body",
             &infinite,
-            "input 'body': the offset of vertex 3 is [0.0, inf, 0.0], which gives no finite position",
+            "input 'body': the offset of vertex 3 is [0.0, inf, 0.0], which makes the position NaN or infinite",
         ),
         (
             "fixed",
             &good,
-            "input 'fixed': offsets would change nothing, as no frame reads its rest positions: node 'turn' (transform) runs in setup, once \
-             for all instances; give that node a parameter of the graph, so that it runs in every frame",
+            "input 'fixed': rest offsets would have no effect, because no frame reads the rest positions: node 'turn' (transform) runs in \
+             setup, once for all instances; use a parameter of the graph in that node to run it in every frame",
         ),
     ];
     for (input, offsets, message) in &cases {

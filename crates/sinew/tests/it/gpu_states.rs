@@ -85,7 +85,7 @@ fn hair_goes_on_from_a_saved_state() {
     let elsewhere = refusal(&mut head.on_processor(), &state);
     assert_eq!(
         elsewhere.to_string(),
-        "the state was saved on a graphics device and goes on there only, this run is on the processor"
+        "the state was saved on the GPU and can resume only there, but this run is on the CPU"
     );
     let mut processor = head.on_processor();
     play(&mut processor, 0..2);
@@ -96,7 +96,7 @@ fn hair_goes_on_from_a_saved_state() {
     let elsewhere = refusal(&mut other, &of_processor);
     assert_eq!(
         elsewhere.to_string(),
-        "the state was saved on the processor and goes on there only, this run is on a graphics device"
+        "the state was saved on the CPU and can resume only there, but this run is on the GPU"
     );
     assert!(
         play(&mut other, 2..4) == expected,

@@ -189,7 +189,7 @@ fn what_does_not_fit_is_told() {
     let found = error(&plain, &cube);
     assert_eq!(
         found,
-        "input 'hair' takes strands, found a mesh that has none"
+        "input 'hair' takes strands, but the bound mesh has none"
     );
     let of_body = plain.replace(r#""strands": "hair""#, r#""strands": "body""#);
     let found = error(&of_body, &hair);
@@ -227,7 +227,7 @@ fn what_does_not_fit_is_told() {
         BALL,
         r#""colliders": ["ball", "ball"], "colliders_2": "ball""#,
     ));
-    assert!(found.contains("takes the place of another link"), "{found}");
+    assert!(found.contains("would replace another link"), "{found}");
     let found = check(&document(BALL, r#""colliders": ["body"]"#));
     assert!(
         found.contains("input 'colliders' of 'sim' takes a field, but 'body' is a mesh"),

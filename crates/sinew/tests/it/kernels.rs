@@ -122,8 +122,8 @@ fn the_processor_says_that_it_cannot() {
     assert!(matches!(refused, BindError::DeviceOnly { .. }));
     assert_eq!(
         refused.to_string(),
-        "test.json:4:5: node 'shift' is a custom kernel, which runs on graphics devices only: run the graph there \
-         (`--device auto`, `sinew_gpu::GpuGraph`), or put built-in nodes in its place"
+        "test.json:4:5: node 'shift' is a custom kernel, which runs on the GPU only: run the graph on the GPU \
+         (`--device auto`, `sinew_gpu::GpuGraph`), or replace the kernel with built-in nodes"
     );
 }
 

@@ -294,7 +294,7 @@ fn what_is_bound_must_be_an_animation_of_that_mesh() {
     );
     let found = wrong("a", "a");
     assert!(
-        found.contains("a vertex_animation cannot leave the graph"),
+        found.contains("is a vertex_animation, which cannot be an output of the graph"),
         "{found}"
     );
     let plan = Arc::new(compile("g.json", &text("a", "play"), &NoNesting).expect("correct"));
@@ -310,7 +310,10 @@ fn what_is_bound_must_be_an_animation_of_that_mesh() {
     let animation = |bake: &Arc<VertexAnimation>| InputBinding::VertexAnimation(bake.clone());
     let error = bind(mesh(WATER), mesh(3)).expect_err("a mesh");
     assert!(matches!(error, BindError::InputType { .. }));
-    assert_eq!(error.to_string(), "input 'a' takes a vertex_animation");
+    assert_eq!(
+        error.to_string(),
+        "input 'a' is bound to another type, expected vertex_animation"
+    );
     let error = bind(mesh(3), animation(&bake))
         .expect_err("too small")
         .to_string();

@@ -1,4 +1,4 @@
-//! What is linked to a kernel.
+//! Inputs of a kernel.
 
 use super::super::Collector;
 use super::{ELEMENTS, INPUT_TYPES, Link, Reading};
@@ -51,7 +51,7 @@ impl Collector<'_> {
             .unwrap_or(false);
         if optional && matches!(ty, PortType::Mesh | PortType::Pose) {
             let message = format!("the {} '{}' cannot be optional", ty.as_str(), m.key);
-            let help = "buffers, masks and values can";
+            let help = "only buffers, masks and values can be optional";
             let span = m
                 .value
                 .get("optional")
@@ -79,7 +79,7 @@ impl Collector<'_> {
         };
         if link.is_none() && !optional {
             let message = format!("the input '{}' of '{}' is not linked", m.key, r.node);
-            let help = format!("add \"link\": \"...\", a {}", ty.as_str());
+            let help = format!("add \"link\": \"NAME\", a link to a {}", ty.as_str());
             self.reporter(scope)
                 .error("missing_input", &m.key_span, message, help);
             return None;
@@ -113,7 +113,7 @@ impl Collector<'_> {
                     listed(known.iter().copied())
                 ),
             };
-            let message = format!("'{}' has no known type", m.key);
+            let message = format!("the type of '{}' is missing or unknown", m.key);
             self.reporter(r.scope)
                 .error("wrong_type", &span, message, help);
             return None;
@@ -139,8 +139,8 @@ impl Collector<'_> {
         if found.is_none() {
             let span = element.map_or(&m.key_span, |e| &e.span).clone();
             let message = match element {
-                Some(e) => format!("a buffer cannot be made of {}", e.describe()),
-                None => format!("the buffer '{}' does not say what it is made of", m.key),
+                Some(e) => format!("a buffer cannot have elements of type {}", e.describe()),
+                None => format!("the buffer '{}' has no element type", m.key),
             };
             let words = listed(ELEMENTS.iter().map(|e| e.0));
             let help = format!("expected \"element\": one of {words}");
@@ -152,7 +152,7 @@ impl Collector<'_> {
 }
 
 impl Reading {
-    /// Whether the text reads an attribute of a mesh; what it writes now and then, it takes over otherwise.
+    /// Whether the text reads an attribute of a mesh. An attribute that it writes only for some vertices is copied for the others.
     fn reads(&self, port: &str, attribute: MeshAttribute) -> AttributeRead {
         let attribute_word = attribute.wgsl_name();
         if self

@@ -1,4 +1,4 @@
-//! What a kernel writes.
+//! Outputs of a kernel.
 
 use super::super::Collector;
 use super::Reading;
@@ -11,7 +11,7 @@ use sinew_deform::{
 use std::ops::Range;
 
 impl Reading {
-    /// An output that the text never writes is a mistake in one of the two.
+    /// Remembers an output that the text never writes: either the text or the declaration is wrong.
     fn expect_use(&mut self, accessor: String, span: &Range<usize>) {
         if !self.names.contains(&accessor) {
             self.unwritten.push((accessor, span.clone()));
@@ -74,7 +74,7 @@ impl Collector<'_> {
         );
         if domain == KernelDomain::Triangle {
             let message = "a kernel over triangles cannot write a mesh: triangles share vertices";
-            let help = "write a buffer with \"write\": \"atomic_add\", and the mesh in a kernel over vertices";
+            let help = "write a buffer with \"write\": \"atomic_add\" here, and write the mesh in a kernel over vertices";
             self.reporter(scope)
                 .error("kernel_domain", &m.key_span, message, help);
             return None;
@@ -93,7 +93,7 @@ impl Collector<'_> {
                 .get("writes")
                 .map_or(&m.key_span, |w| &w.span)
                 .clone();
-            let message = format!("the mesh '{}' does not say what is written", m.key);
+            let message = format!("the mesh output '{}' does not list what it writes", m.key);
             let help = "add \"writes\": a list of positions, normals, tangents, colors";
             self.reporter(scope)
                 .error("kernel_writes", &span, message, help);
@@ -105,7 +105,7 @@ impl Collector<'_> {
                 .into_iter()
                 .find(|a| item.text() == Some(a.wgsl_name()));
             let Some(attribute) = attribute else {
-                let message = format!("a mesh has no {} to write", item.describe());
+                let message = format!("a mesh has no attribute {}", item.describe());
                 let close = item.text().and_then(|t| {
                     closest(
                         t,
@@ -114,7 +114,7 @@ impl Collector<'_> {
                 });
                 let help = match close {
                     Some(word) => format!("did you mean \"{word}\"?"),
-                    None => "it has positions, normals, tangents and colors".into(),
+                    None => "its attributes are positions, normals, tangents and colors".into(),
                 };
                 self.reporter(scope)
                     .error("kernel_writes", &item.span, message, help);
@@ -125,7 +125,7 @@ impl Collector<'_> {
             effects[attribute.index()] = AttributeEffect::Recompute;
         }
         let [positions, normals, tangents, colors] = effects;
-        // Whoever moves points leaves normals and tangents behind that no longer fit.
+        // A kernel that moves vertices invalidates their normals and tangents.
         let follows = |effect| match (positions, effect) {
             (AttributeEffect::Recompute, AttributeEffect::Keep) => AttributeEffect::Invalidate,
             (_, effect) => effect,
@@ -160,7 +160,7 @@ impl Collector<'_> {
             Some((Some("triangle"), ..)) => BufferPer::Triangle,
             Some((Some("mesh"), ..)) => BufferPer::Mesh,
             Some((_, span, found)) => {
-                let message = format!("a buffer has no elements per {found}");
+                let message = format!("a buffer cannot have elements per {found}");
                 let help = "expected \"per\": \"vertex\", \"triangle\" or \"mesh\"";
                 self.reporter(scope)
                     .error("kernel_buffer", &span, message, help);
@@ -172,7 +172,7 @@ impl Collector<'_> {
             Some((Some("write"), ..)) => BufferWrite::Write,
             Some((Some("atomic_add"), ..)) => BufferWrite::AtomicAdd,
             Some((_, span, found)) => {
-                let message = format!("a buffer cannot be written by {found}");
+                let message = format!("a buffer has no write mode {found}");
                 let help = "expected \"write\": \"write\" or \"atomic_add\"";
                 self.reporter(scope)
                     .error("kernel_buffer", &span, message, help);
@@ -186,11 +186,11 @@ impl Collector<'_> {
                 .map_or(&m.key_span, |w| &w.span)
                 .clone();
             let message = format!(
-                "only whole numbers can be added atomically, '{}' is a {}",
+                "only int and uint buffers allow atomic_add, but '{}' is a {}",
                 m.key,
                 PortType::Buffer(element).as_str()
             );
-            let help = "use \"element\": \"int\" and add scaled numbers: i32(x * 32767.0)";
+            let help = "use \"element\": \"int\" and add scaled floats: i32(x * 32767.0)";
             self.reporter(scope)
                 .error("kernel_buffer", &span, message, help);
             return None;
@@ -217,7 +217,7 @@ impl Collector<'_> {
             BufferWrite::Write => "add",
             BufferWrite::AtomicAdd => "write",
         };
-        // The other verb is said in the text, at its place.
+        // A text that uses the other verb is reported at the location of that call.
         if !r.names.contains(&format!("{other}_{name}")) {
             r.expect_use(format!("{verb}_{name}"), &m.key_span);
         }

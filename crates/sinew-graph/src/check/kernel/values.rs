@@ -62,7 +62,7 @@ impl Collector<'_> {
         let Some(value) = m.value.get("value") else {
             let message = format!("the parameter '{}' of '{}' has no value", m.key, r.node);
             let help = format!(
-                "add \"value\": a value, \"${}\" of the graph, or {{ \"keys\": ... }}",
+                "add \"value\": a value, \"${}\" for a parameter of the graph, or {{ \"keys\": ... }}",
                 m.key
             );
             self.reporter(scope)
@@ -96,7 +96,7 @@ impl Collector<'_> {
     }
 }
 
-/// A constant in WGSL: numbers keep their form, so that whole ones fit wherever WGSL takes whole numbers.
+/// A constant in WGSL. Whole numbers stay whole, and therefore fit wherever WGSL takes an integer.
 fn constant(json: &Json) -> Option<String> {
     let float = |json: &Json| {
         let v = json.number()?;
