@@ -1,33 +1,33 @@
-//! Which adapters there are, what they can do, and which one to take.
+//! The adapters of this machine, their capabilities, and how to choose one.
 //!
-//! An adapter is a graphics processor together with the driver that reaches it; a software driver counts, too. The environment
-//! variable [`ADAPTER_VARIABLE`] (`SINEW_ADAPTER`) chooses one without a change of code: `software` takes a software driver,
-//! any other text the first adapter whose name, driver or interface contains it, upper and lower case alike.
+//! An adapter is a GPU together with a driver for it. A software driver, which runs on the CPU, is an adapter too. The environment
+//! variable [`ADAPTER_VARIABLE`] (`SINEW_ADAPTER`) chooses one: `software` selects a software driver. Any other text selects the first
+//! adapter whose name, driver or interface contains the text, ignoring case.
 
 use std::fmt;
 
 /// Name of the environment variable that [`Preference::from_env`] reads.
 pub const ADAPTER_VARIABLE: &str = "SINEW_ADAPTER";
 
-/// Which adapter to take.
+/// Which adapter to use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Preference {
-    /// The fastest kind: a card of its own, then a graphics processor that shares memory, then a virtual one, then software.
+    /// The fastest kind: a discrete GPU, then an integrated GPU, then a virtual GPU, then software.
     #[default]
     Any,
-    /// The first whose name, driver or interface (`vulkan`, `metal`, `dx12`) contains this text, upper and lower case alike.
+    /// The first adapter whose name, driver or interface (`vulkan`, `metal`, `dx12`) contains this text, ignoring case.
     Named(String),
     /// A software driver, such as Mesa's lavapipe or Microsoft's WARP.
     Software,
 }
 
 impl Preference {
-    /// What `SINEW_ADAPTER` says; [`Preference::Any`] where it is not set or empty.
+    /// The value of `SINEW_ADAPTER`; [`Preference::Any`] if it is not set or empty.
     pub fn from_env() -> Self {
         std::env::var(ADAPTER_VARIABLE).map_or(Self::Any, |text| Self::from_text(&text))
     }
 
-    /// `software`, or part of a name; empty text is [`Preference::Any`].
+    /// Reads `software` or part of a name; empty text is [`Preference::Any`].
     pub fn from_text(text: &str) -> Self {
         match text.trim() {
             "" => Self::Any,
@@ -37,18 +37,18 @@ impl Preference {
     }
 }
 
-/// What kind of thing an adapter is. In the order in which [`Preference::Any`] takes them.
+/// Kind of an adapter, in the order of [`Preference::Any`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AdapterKind {
-    /// A graphics processor with memory of its own.
+    /// A GPU with its own memory.
     Discrete,
-    /// A graphics processor that shares the main memory.
+    /// A GPU that shares the main memory.
     Integrated,
-    /// A graphics processor of a virtual machine.
+    /// A GPU of a virtual machine.
     Virtual,
-    /// The driver does not say.
+    /// The driver does not tell the kind.
     Other,
-    /// No graphics processor: the processor computes.
+    /// A software driver that runs on the CPU.
     Software,
 }
 
@@ -77,34 +77,34 @@ impl From<wgpu::DeviceType> for AdapterKind {
     }
 }
 
-/// The limits that matter to Sinew. Sizes are in bytes.
+/// The limits that Sinew checks. Sizes are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceLimits {
     /// Storage buffers that one kernel may bind.
     pub storage_buffers_per_stage: u32,
     /// Uniform buffers that one kernel may bind.
     pub uniform_buffers_per_stage: u32,
-    /// Groups of bindings.
+    /// Bind groups.
     pub bind_groups: u32,
-    /// Largest piece of a buffer bound as storage.
+    /// Largest storage binding.
     pub storage_binding_bytes: u64,
-    /// Largest piece of a buffer bound as uniform.
+    /// Largest uniform binding.
     pub uniform_binding_bytes: u64,
     /// Largest buffer.
     pub buffer_bytes: u64,
-    /// Multiple at which a storage binding may begin inside a buffer.
+    /// Alignment of the start of a storage binding inside a buffer.
     pub storage_alignment: u32,
-    /// The same of a uniform binding.
+    /// Alignment of the start of a uniform binding inside a buffer.
     pub uniform_alignment: u32,
     /// Memory that the invocations of a workgroup share.
     pub workgroup_memory_bytes: u32,
-    /// Invocations of a workgroup.
+    /// Invocations per workgroup.
     pub invocations_per_workgroup: u32,
     /// Size of a workgroup in each dimension.
     pub workgroup_size: [u32; 3],
     /// Workgroups of one dispatch in each dimension.
     pub workgroups_per_dimension: u32,
-    /// Values given with a dispatch, without a buffer; 0 where there are none.
+    /// Immediate data of a dispatch; 0 if the adapter does not support it.
     pub immediate_bytes: u32,
 }
 
@@ -132,24 +132,24 @@ impl DeviceLimits {
     }
 }
 
-/// The optional features that Sinew uses where they are present.
+/// The optional features that Sinew uses if they are available.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capabilities {
-    /// Times at the begin and end of compute passes.
+    /// Timestamps at the begin and end of compute passes.
     pub timestamps: bool,
-    /// Times between commands of an encoder.
+    /// Timestamps between commands of an encoder.
     pub timestamps_in_encoders: bool,
-    /// Times between the dispatches of one pass.
+    /// Timestamps between the dispatches of one pass.
     pub timestamps_in_passes: bool,
     /// Operations across the invocations of a subgroup.
     pub subgroups: bool,
-    /// Half precision numbers in kernels (`enable f16;`).
+    /// Half-precision floats in kernels (`enable f16;`).
     pub shader_f16: bool,
-    /// 16 bit integers in kernels.
+    /// 16-bit integers in kernels.
     pub shader_i16: bool,
-    /// Values given with a dispatch (`var<immediate>`).
+    /// Immediate data of a dispatch (`var<immediate>`).
     pub immediates: bool,
-    /// Compiled kernels can be saved and loaded ([`Gpu::pipeline_cache_data`](crate::Gpu::pipeline_cache_data)).
+    /// Saving and loading of compiled kernels ([`Gpu::pipeline_cache_data`](crate::Gpu::pipeline_cache_data)).
     pub pipeline_cache: bool,
 }
 
@@ -168,7 +168,7 @@ impl Capabilities {
         }
     }
 
-    /// Every feature with its name, in a fixed order.
+    /// All features with their names, in a fixed order.
     pub fn each(&self) -> [(&'static str, bool); 8] {
         [
             ("timestamps", self.timestamps),
@@ -196,20 +196,20 @@ pub(crate) fn wanted_features() -> wgpu::Features {
         | F::PIPELINE_CACHE
 }
 
-/// An adapter or device in words and numbers.
+/// Description of an adapter or device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdapterInfo {
-    /// Name that the driver gives.
+    /// Name from the driver.
     pub name: String,
-    /// Interface through which it is reached: `vulkan`, `metal`, `dx12`.
+    /// Graphics API: `vulkan`, `metal`, `dx12`.
     pub backend: String,
     /// Name of the driver.
     pub driver: String,
-    /// Version of the driver, as it gives it.
+    /// Version of the driver, as the driver reports it.
     pub driver_version: String,
-    /// What kind of thing it is.
+    /// Its kind.
     pub kind: AdapterKind,
-    /// Smallest subgroup (invocations that run in step).
+    /// Smallest subgroup (invocations that run in lockstep).
     pub subgroup_min: u32,
     /// Largest subgroup.
     pub subgroup_max: u32,
@@ -260,33 +260,33 @@ impl fmt::Display for AdapterInfo {
     }
 }
 
-/// What to install where no adapter is found.
-pub const INSTALL_HINT: &str = "install the driver of your graphics processor; without one, a software driver \
-    does: on Debian and Ubuntu 'apt install mesa-vulkan-drivers libvulkan1', on Fedora 'dnf install mesa-vulkan-drivers \
-    vulkan-loader'; macOS and Windows bring theirs";
+/// What to install if no adapter is found.
+pub const INSTALL_HINT: &str = "install the driver of your GPU; without a GPU, install a software driver: \
+    on Debian and Ubuntu 'apt install mesa-vulkan-drivers libvulkan1', on Fedora 'dnf install mesa-vulkan-drivers \
+    vulkan-loader'; macOS and Windows include drivers";
 
-/// There is no adapter, or not the one that was asked for.
+/// There is no adapter, or not the requested one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AdapterError {
-    /// No adapter at all.
-    #[error("no graphics adapter found; {INSTALL_HINT}")]
+    /// There is no adapter.
+    #[error("no GPU adapter found; {INSTALL_HINT}")]
     None,
-    /// Adapters, but none with this text in its name.
-    #[error("no graphics adapter is called '{wanted}'; there {}", there_is(found))]
-    NoSuchName {
-        /// Text asked for.
-        wanted: String,
-        /// Adapters that there are.
-        found: Vec<String>,
-    },
-    /// Adapters, but no software driver.
+    /// No adapter has the requested text in its name, driver or interface.
     #[error(
-        "no software graphics adapter; there {}; {INSTALL_HINT}",
+        "no GPU adapter has '{wanted}' in its name, driver or interface; there {}",
         there_is(found)
     )]
+    NoSuchName {
+        /// Requested text.
+        wanted: String,
+        /// All adapters.
+        found: Vec<String>,
+    },
+    /// There are adapters, but no software driver.
+    #[error("no software GPU adapter; there {}; {INSTALL_HINT}", there_is(found))]
     NoSoftware {
-        /// Adapters that there are.
+        /// All adapters.
         found: Vec<String>,
     },
 }
@@ -303,9 +303,9 @@ pub struct Adapters {
 }
 
 impl Adapters {
-    /// Asks the drivers. Takes some ten milliseconds; an empty list is not an error here.
+    /// Lists the adapters of all drivers. Takes some ten milliseconds. An empty list is not an error.
     ///
-    /// wgpu's own variables count, among them `WGPU_BACKEND=vulkan` and `WGPU_VALIDATION=1`.
+    /// The environment variables of wgpu apply, for example `WGPU_BACKEND=vulkan` and `WGPU_VALIDATION=1`.
     pub fn enumerate() -> Self {
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
             backends: wgpu::Backends::PRIMARY.with_env(),
@@ -325,15 +325,15 @@ impl Adapters {
         }
     }
 
-    /// Every adapter, in the order in which the drivers name them.
+    /// All adapters, in the order of the drivers.
     pub fn infos(&self) -> impl ExactSizeIterator<Item = &AdapterInfo> {
         self.found.iter().map(|(_, info)| info)
     }
 
-    /// The adapter to take.
+    /// The adapter to use.
     ///
     /// # Errors
-    /// [`AdapterError`]: there is none, or not the one asked for.
+    /// [`AdapterError`] if there is no adapter, or not the requested one.
     pub fn choose(&self, preference: &Preference) -> Result<Adapter<'_>, AdapterError> {
         let infos: Vec<&AdapterInfo> = self.infos().collect();
         let index = choose_index(&infos, preference)?;
@@ -350,18 +350,18 @@ pub struct Adapter<'a> {
 }
 
 impl<'a> Adapter<'a> {
-    /// What it is and can do.
+    /// Description of the adapter.
     pub fn info(&self) -> &'a AdapterInfo {
         self.info
     }
 
-    /// wgpu's own object, to ask for a device of your own.
+    /// The wgpu adapter, to create a device of your own.
     pub fn raw(&self) -> &'a wgpu::Adapter {
         self.raw
     }
 }
 
-/// The index of the adapter that `preference` means.
+/// The index of the adapter that `preference` selects.
 pub(crate) fn choose_index(
     infos: &[&AdapterInfo],
     preference: &Preference,

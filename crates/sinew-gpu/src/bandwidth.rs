@@ -1,6 +1,6 @@
-//! How fast the device copies: the floor under every kernel that reads and writes memory.
+//! Copy bandwidth of the GPU: a lower bound for the time of every kernel that reads and writes memory.
 //!
-//! A kernel reads a `vec4<f32>` and writes it elsewhere, one an invocation. Bytes read and bytes written both count.
+//! Each invocation of the test kernel reads a `vec4<f32>` and writes it elsewhere. Both the read and the written bytes count.
 
 use crate::buffer::{Buffer, BufferUse};
 use crate::error::GpuError;
@@ -17,36 +17,36 @@ const ELEMENT: u64 = 16;
 /// Copies one after the other in the second measurement.
 const IN_A_ROW: u32 = 16;
 
-/// How fast one size is copied.
+/// Copy bandwidth for one size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CopyBandwidth {
-    /// Bytes copied: as many are read, and as many are written.
+    /// Copied bytes: this number is read and this number is written.
     pub bytes: u64,
-    /// Median nanoseconds of a single copy in a pass of its own: with the cost of starting a dispatch.
+    /// Median nanoseconds of one copy in its own pass, including the cost of starting a dispatch.
     pub single_ns: f64,
-    /// Median nanoseconds of a copy among sixteen in one pass.
+    /// Median nanoseconds per copy for sixteen copies in one pass.
     pub row_ns: f64,
-    /// Whether the device took the time itself; else it is the processor's, with recording and waiting.
+    /// Whether these are GPU timestamps; otherwise CPU time, including recording and waiting.
     pub device_time: bool,
 }
 
 impl CopyBandwidth {
-    /// Billions of bytes read or written a second, by the copies in a row.
+    /// GB/s read plus written, from the copies in a row.
     pub fn gb_per_s(&self) -> f64 {
         2.0 * self.bytes as f64 / self.row_ns
     }
 
-    /// The same of a single copy.
+    /// GB/s read plus written, from single copies.
     pub fn single_gb_per_s(&self) -> f64 {
         2.0 * self.bytes as f64 / self.single_ns
     }
 }
 
-/// Copies `bytes` (rounded up to 16) `repeats` times and takes medians; the first tries do not count. Stops with fewer repeats
-/// after half a second for each of the two measurements.
+/// Copies `bytes` (rounded up to 16) `repeats` times after a warm-up and takes medians. Each of the two measurements stops early after
+/// half a second.
 ///
 /// # Errors
-/// [`GpuError::Limit`] where the device allows no such buffers or bindings, [`GpuError::OutOfMemory`], [`GpuError::DeviceLost`].
+/// [`GpuError::Limit`] if the device does not allow such buffers or bindings, [`GpuError::OutOfMemory`], [`GpuError::DeviceLost`].
 pub fn copy_bandwidth(gpu: &Gpu, bytes: u64, repeats: usize) -> Result<CopyBandwidth, GpuError> {
     let copy = Copy::new(gpu, bytes)?;
     let mut clock = Clock::new(gpu)?;
@@ -79,7 +79,7 @@ const WARM_UP: usize = 3;
 /// No more tries after this time: software drivers are slow, and their times need no large samples.
 const LONGEST_NS: f64 = 5e8;
 
-/// The largest size that [`copy_bandwidth`] takes on this device, not counting how much memory is free.
+/// The largest size that [`copy_bandwidth`] accepts on this device. Free memory is not taken into account.
 pub fn largest_copy(gpu: &Gpu) -> u64 {
     let limits = gpu.limits();
     limits.buffer_bytes.min(limits.storage_binding_bytes) / ELEMENT * ELEMENT
@@ -125,7 +125,7 @@ impl Copy {
     }
 }
 
-/// The device's times where it takes them, else the processor's.
+/// GPU timestamps if available, otherwise CPU time.
 struct Clock {
     times: Option<Timestamps>,
 }

@@ -1,4 +1,4 @@
-//! Buffers of one type of element: made, filled, copied, read back.
+//! Typed buffers: create, fill, copy, read back.
 
 mod fill;
 mod readback;
@@ -11,7 +11,7 @@ use bytemuck::Pod;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// What a buffer is for, beyond copying from and to it, which every buffer here allows.
+/// Use of a buffer. Every buffer can also be the source and the target of copies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BufferUse {
     /// Kernels read and write it.
@@ -39,10 +39,10 @@ impl BufferUse {
     }
 }
 
-/// A buffer in device memory that holds `len` elements of `T`.
+/// A buffer of `len` elements of type `T` in GPU memory.
 ///
-/// Clones are handles of the same memory. An empty buffer takes a few bytes, as kernels cannot bind nothing. New buffers
-/// hold zeros.
+/// Clones are handles of the same memory. New buffers hold zeros. An empty buffer takes a few bytes, because a kernel cannot bind an
+/// empty one.
 #[derive(Clone, Debug)]
 pub struct Buffer<T> {
     raw: wgpu::Buffer,
@@ -58,7 +58,7 @@ impl<T: Pod> Buffer<T> {
     /// A buffer of `len` zeroed elements.
     ///
     /// # Errors
-    /// [`GpuError::Limit`] where it would be larger than the device allows, [`GpuError::OutOfMemory`], [`GpuError::DeviceLost`].
+    /// [`GpuError::Limit`] if it would be larger than the device allows, [`GpuError::OutOfMemory`], [`GpuError::DeviceLost`].
     pub fn new(gpu: &Gpu, label: &str, len: usize, usage: BufferUse) -> Result<Self, GpuError> {
         let bytes = Self::checked_bytes(gpu, label, len)?;
         let raw = gpu.scoped(&format!("buffer '{label}' of {bytes} bytes"), |_| {
@@ -72,7 +72,7 @@ impl<T: Pod> Buffer<T> {
         Ok(Self::wrap(raw, label, len))
     }
 
-    /// A buffer that holds `data`.
+    /// A buffer with the content of `data`.
     ///
     /// # Errors
     /// As [`Buffer::new`].
@@ -104,7 +104,7 @@ impl<T: Pod> Buffer<T> {
         Ok(padded(size).max(SMALLEST))
     }
 
-    /// Elements.
+    /// Number of elements.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -114,17 +114,17 @@ impl<T: Pod> Buffer<T> {
         self.len == 0
     }
 
-    /// Bytes that the elements take.
+    /// Size of the elements in bytes.
     pub fn bytes(&self) -> u64 {
         (self.len * size_of::<T>()) as u64
     }
 
-    /// The name in messages and debuggers.
+    /// Name in messages and debuggers.
     pub fn label(&self) -> &str {
         &self.label
     }
 
-    /// wgpu's buffer, to bind it elsewhere.
+    /// The wgpu buffer, to bind it in your own code.
     pub fn raw(&self) -> &wgpu::Buffer {
         &self.raw
     }
@@ -134,10 +134,10 @@ impl<T: Pod> Buffer<T> {
         self.raw.as_entire_buffer_binding()
     }
 
-    /// Some of the elements as a binding; for a kernel they begin at index 0.
+    /// A range of elements as a binding; in a kernel they begin at index 0.
     ///
     /// # Errors
-    /// [`GpuError::Range`] where it has no such elements, or they do not begin at a multiple of
+    /// [`GpuError::Range`] if the range is outside the buffer, or does not begin at a multiple of
     /// [`DeviceLimits::storage_alignment`](crate::DeviceLimits::storage_alignment) bytes.
     pub fn binding_of(
         &self,
@@ -151,8 +151,8 @@ impl<T: Pod> Buffer<T> {
             .is_multiple_of(gpu.limits().storage_alignment.into());
         let size = wgpu::BufferSize::new(bytes.end - bytes.start);
         let problem = match (aligned, size) {
-            (false, _) => "do not begin where a binding may begin",
-            (_, None) => "are none, and nothing cannot be bound",
+            (false, _) => "do not begin at a multiple of the storage alignment",
+            (_, None) => "are empty, and an empty range cannot be bound",
             _ => {
                 return Ok(wgpu::BufferBinding {
                     buffer: &self.raw,
@@ -164,10 +164,10 @@ impl<T: Pod> Buffer<T> {
         Err(self.refuse(elements.start, elements.end, problem))
     }
 
-    /// Replaces the elements from `start` on. The data is taken at once; it arrives before any work that is submitted later.
+    /// Replaces the elements from `start` on. Copies the data immediately; it arrives before any work that is submitted later.
     ///
     /// # Errors
-    /// [`GpuError::Range`] where it has no such elements, [`GpuError::OutOfMemory`], [`GpuError::DeviceLost`].
+    /// [`GpuError::Range`] if the range is outside the buffer, [`GpuError::OutOfMemory`], [`GpuError::DeviceLost`].
     pub fn write(&self, gpu: &Gpu, start: usize, data: &[T]) -> Result<(), GpuError> {
         let bytes = self.byte_range(start, data.len())?;
         let Some(size) = wgpu::BufferSize::new(bytes.end - bytes.start) else {
@@ -186,7 +186,7 @@ impl<T: Pod> Buffer<T> {
         })
     }
 
-    /// Reads all elements back; waits for the device. For every frame use a [`Readback`].
+    /// Reads all elements back and waits for the GPU. To read in every frame, use a [`Readback`].
     ///
     /// # Errors
     /// [`GpuError::DeviceLost`], [`GpuError::OutOfMemory`].
@@ -196,16 +196,16 @@ impl<T: Pod> Buffer<T> {
         Ok(out)
     }
 
-    /// Records setting all elements to zero bytes.
+    /// Records a command that sets all bytes to zero.
     pub fn clear(&self, encoder: &mut wgpu::CommandEncoder) {
         encoder.clear_buffer(&self.raw, 0, None);
     }
 
-    /// Records copying elements of `source` to the elements from `start` on.
+    /// Records a copy of elements of `source` to the elements from `start` on.
     ///
     /// # Errors
-    /// [`GpuError::Range`] where either buffer has no such elements, or elements of less than four bytes do not begin and end at
-    /// multiples of four bytes (the end of the buffer is always right).
+    /// [`GpuError::Range`] if either range is outside its buffer, or does not begin and end at a multiple of four bytes. The end of a
+    /// buffer is always valid.
     pub fn copy_from(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -229,7 +229,7 @@ impl<T: Pod> Buffer<T> {
         let end = start.saturating_add(count);
         let size = size_of::<T>() as u64;
         if end > self.len {
-            return Err(self.refuse(start, end, "are not all in it"));
+            return Err(self.refuse(start, end, "are not all inside the buffer"));
         }
         let (first, last) = (start as u64 * size, end as u64 * size);
         let last_padded = if end == self.len { padded(last) } else { last };
@@ -252,7 +252,7 @@ impl<T: Pod> Buffer<T> {
     }
 }
 
-/// The next multiple of four: what copies on the device want.
+/// The next multiple of four: the alignment of copies on the GPU.
 fn padded(bytes: u64) -> u64 {
     bytes.saturating_add(3) & !3
 }

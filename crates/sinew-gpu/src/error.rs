@@ -1,197 +1,197 @@
-//! What can go wrong on the way to a graphics device and back.
+//! Errors of the GPU side.
 
 use crate::adapter::AdapterError;
 use crate::pipeline::ShaderError;
 
-/// Something asked for is more than the device allows.
+/// A request exceeds a limit of the GPU.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what}: {found} asked for, the adapter '{adapter}' allows {allowed}")]
+#[error("{what}: {found} needed, but the adapter '{adapter}' allows {allowed}")]
 pub struct LimitError {
-    /// Which limit, in words, with its unit.
+    /// The limit in words, with its unit.
     pub what: String,
-    /// How much was asked for.
+    /// Requested amount.
     pub found: u64,
-    /// How much is allowed.
+    /// Allowed amount.
     pub allowed: u64,
-    /// Whose limit it is.
+    /// Name of the adapter.
     pub adapter: String,
 }
 
-/// Every way in which a call of this crate can fail.
+/// All errors of this crate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GpuError {
-    /// There is no adapter, or not the one that was asked for.
+    /// There is no adapter, or not the requested one.
     #[error(transparent)]
     Adapter(#[from] AdapterError),
-    /// The adapter gives no device.
-    #[error("the adapter '{adapter}' gives no device: {message}")]
+    /// The driver of the adapter cannot create a device.
+    #[error("the adapter '{adapter}' cannot create a device: {message}")]
     NoDevice {
         /// Name of the adapter.
         adapter: String,
-        /// What the driver says.
+        /// Message of the driver.
         message: String,
     },
-    /// The device is gone: driver reset, unplugged, out of memory in the middle of work, or destroyed by its owner. Every later call
-    /// on the same [`Gpu`](crate::Gpu) returns this. Make a new one and bind again; what was in device memory is lost.
-    #[error("the graphics device was lost ({reason}); make a new one and bind again")]
+    /// The device was lost: driver reset, unplugged, out of memory during work, or destroyed by its owner. Every later call
+    /// on the same [`Gpu`](crate::Gpu) returns this error. Create a new one and bind again; the content of GPU memory is lost.
+    #[error("the GPU device was lost ({reason}); create a new one and bind again")]
     DeviceLost {
-        /// What the driver says.
+        /// Message of the driver.
         reason: String,
     },
-    /// Device memory does not suffice.
-    #[error("not enough device memory for {what}")]
+    /// There is not enough GPU memory.
+    #[error("not enough GPU memory for {what}")]
     OutOfMemory {
-        /// What was being made or run.
+        /// What was being created or run.
         what: String,
     },
-    /// More than the device allows; checked before wgpu is asked.
+    /// A request exceeds a limit of the GPU. This is checked before the call to wgpu.
     #[error(transparent)]
     Limit(#[from] LimitError),
-    /// A kernel's text does not compile.
+    /// A kernel does not compile.
     #[error(transparent)]
     Shader(#[from] ShaderError),
-    /// A graph from a stranger has kernels of its own, which hardware does not run unasked.
+    /// An untrusted graph has custom kernels, which a hardware GPU does not run by default.
     #[error(
-        "the graph came within its character and has kernels of its own ({}), which run on hardware ('{adapter}') only where you trust them: \
-         look at them with `sinew check CHARACTER`, then add --trust (in Rust: `Document::trusted`)",
+        "the graph is embedded in the character and has custom kernels ({}), which run on hardware ('{adapter}') only if you trust them: \
+         inspect them with `sinew check CHARACTER`, then add --trust (in Rust: `Document::trusted`)",
         quoted(kernels)
     )]
     Distrusted {
-        /// Nodes with such kernels.
+        /// Names of the nodes with custom kernels.
         kernels: Vec<String>,
         /// Name of the adapter.
         adapter: String,
     },
-    /// A user's kernel takes the driver too long.
+    /// A custom kernel takes the driver too long to compile.
     #[error(
-        "the kernel of node '{kernel}' was not compiled after {seconds} s by '{adapter}'; make its text shorter, with fewer calls and smaller arrays, or run it on another adapter"
+        "the kernel of node '{kernel}' did not compile within {seconds} s on '{adapter}'; make it shorter, with fewer calls and smaller arrays, or run it on another adapter"
     )]
     CompileTime {
-        /// Nodes that run in the launch.
+        /// Names of the nodes that run in the launch.
         kernel: String,
-        /// Time that it had.
+        /// Time limit in seconds.
         seconds: f64,
         /// Name of the adapter.
         adapter: String,
     },
-    /// Somebody asked to stop ([`CompileLimit::stop`](crate::CompileLimit::stop)); the device still works at what it was given.
+    /// The caller stopped waiting ([`CompileLimit::stop`](crate::CompileLimit::stop)). The GPU still finishes its work.
     #[error("stopped while {what}; nothing was written")]
     Stopped {
-        /// What was waited for.
+        /// What the call was waiting for.
         what: String,
     },
     /// The adapter lacks a feature.
-    #[error("the adapter '{adapter}' has no {what}")]
+    #[error("the adapter '{adapter}' does not support {what}")]
     Unsupported {
-        /// Which feature, in words.
+        /// The feature in words.
         what: String,
         /// Name of the adapter.
         adapter: String,
     },
-    /// A range of elements that the buffer does not have, or that does not begin or end at a multiple of four bytes.
+    /// A range is outside the buffer, or does not begin or end at a multiple of four bytes.
     #[error(
         "buffer '{buffer}' has {len} elements of {element_bytes} bytes; elements {start}..{end} {problem}"
     )]
     Range {
         /// Label of the buffer.
         buffer: String,
-        /// Elements that it has.
+        /// Number of elements in the buffer.
         len: usize,
-        /// Size of one.
+        /// Size of one element in bytes.
         element_bytes: usize,
-        /// First element asked for.
+        /// First requested element.
         start: usize,
-        /// One past the last element asked for.
+        /// One past the last requested element.
         end: usize,
-        /// What is wrong with them.
+        /// What is wrong with the range.
         problem: &'static str,
     },
-    /// A time was read that no command wrote.
-    #[error("there are {spans} time spans; {asked} was asked for")]
+    /// A time span does not exist.
+    #[error("there is no time span {asked}; there are {spans}, counted from 0")]
     Span {
-        /// Spans that there are.
+        /// Number of spans.
         spans: u32,
-        /// The one asked for.
+        /// Requested span.
         asked: u32,
     },
-    /// wgpu refused a call: a binding of the wrong kind, a buffer used in a way that it was not made for. A mistake of the caller.
+    /// wgpu refused a call, for example because a binding has the wrong type or a buffer lacks a usage. This is a bug of the caller.
     #[error("{what} is not valid: {message}")]
     Validation {
-        /// What was being made or run.
+        /// What was being created or run.
         what: String,
-        /// wgpu's message.
+        /// Message of wgpu.
         message: String,
     },
-    /// A node of the graph has no kernels, and is no driver that the host could run beside the device.
-    #[error("{}node '{node}' ({kind}) runs on the processor only: {why}", if .place.is_empty() { String::new() } else { format!("{place}: ") })]
+    /// A node of the graph has no GPU kernel, and is not a driver that the CPU can run beside the GPU.
+    #[error("{}node '{node}' ({kind}) runs on the CPU only: {why}", if .place.is_empty() { String::new() } else { format!("{place}: ") })]
     NoDeviceSide {
         /// Name of the node.
         node: String,
         /// Kind of the node.
         kind: &'static str,
-        /// Where it stands in the document, `file:line:column`; empty where the binder added it.
+        /// Location of the node in the document, `file:line:column`; empty for a node that the binder added.
         place: String,
-        /// Why neither the device nor the host beside it can run it.
+        /// Why neither the GPU nor the CPU beside it can run the node.
         why: String,
     },
-    /// A kernel is wrong; the errors point into its author's text.
+    /// A kernel has errors; they point into the text of its author.
     #[error(transparent)]
     Kernel(#[from] sinew_wgsl::KernelErrors),
-    /// A node wants too many arrays with each frame.
-    #[error("node kind '{kind}': {found} arrays with each frame, at most {allowed} can be")]
+    /// A node needs too many arrays per frame.
+    #[error("node kind '{kind}' needs {found} arrays per frame, but at most {allowed} are allowed")]
     FrameArrays {
         /// Kind of the node.
         kind: &'static str,
-        /// How many it wants.
+        /// Needed arrays.
         found: usize,
-        /// How many there can be.
+        /// Allowed arrays.
         allowed: usize,
     },
-    /// A node reads what it does not declare.
+    /// A node reads something that it does not declare.
     #[error("node '{node}' ({kind}): {source}")]
     Misread {
         /// Name of the node.
         node: String,
         /// Kind of the node.
         kind: &'static str,
-        /// What is wrong.
+        /// What the node did wrong.
         source: sinew_deform::Misread,
     },
-    /// A frame does not fit what was bound.
+    /// A frame does not fit the bound inputs.
     #[error(transparent)]
     Frame(#[from] sinew_graph::UpdateError),
-    /// A parameter cannot be set so.
+    /// A parameter cannot be set to this value.
     #[error(transparent)]
     Parameter(#[from] sinew_graph::ParameterError),
-    /// Offsets of rest positions do not fit.
+    /// Rest offsets do not fit.
     #[error(transparent)]
     RestOffsets(#[from] sinew_graph::RestOffsetError),
-    /// A saved state was refused.
+    /// A saved state cannot be used.
     #[error(transparent)]
     State(#[from] sinew_graph::StateError),
-    /// Not one frame for each character.
+    /// The number of frames is not the number of instances.
     #[error("found {found} frames, expected {expected}, one for each instance")]
     FrameCount {
-        /// Frames given.
+        /// Number of frames.
         found: usize,
-        /// Instances that there are.
+        /// Number of instances.
         expected: usize,
     },
-    /// There is no such character.
-    #[error("there is no instance {found}, there are {count}, counted from 0")]
+    /// There is no instance with this index.
+    #[error("there is no instance {found}; there are {count}, counted from 0")]
     NoInstance {
-        /// The one asked for.
+        /// Requested index.
         found: usize,
-        /// How many there are.
+        /// Number of instances.
         count: usize,
     },
-    /// The driver failed in a way that wgpu does not know.
+    /// The driver failed with an error that wgpu does not classify.
     #[error("the driver failed at {what}: {message}")]
     Internal {
-        /// What was being made or run.
+        /// What was being created or run.
         what: String,
-        /// wgpu's message.
+        /// Message of wgpu.
         message: String,
     },
 }
@@ -202,12 +202,12 @@ fn quoted(names: &[String]) -> String {
 }
 
 impl GpuError {
-    /// Whether the device is gone, so that only a new one helps.
+    /// Whether the device was lost and you need a new one.
     pub fn is_device_lost(&self) -> bool {
         matches!(self, Self::DeviceLost { .. })
     }
 
-    /// An error that a scope caught while making or running `what`.
+    /// An error that a scope caught while creating or running `what`.
     pub(crate) fn caught(what: &str, error: wgpu::Error) -> Self {
         let what = what.to_owned();
         match error {

@@ -1,4 +1,4 @@
-//! The device: made here or handed in, shared by clones, and honest about being lost.
+//! The device: created here or passed in by an engine, shared by clones, checked for loss.
 
 mod guard;
 mod lost;
@@ -14,17 +14,17 @@ use lost::Lost;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How [`Gpu::new`] makes its device.
+/// Options of [`Gpu::new`].
 #[derive(Clone, Debug, Default)]
 pub struct GpuOptions {
-    /// Which adapter to take.
+    /// Adapter to use.
     pub adapter: Preference,
-    /// What [`Gpu::pipeline_cache_data`] gave on an earlier run. Data of another adapter or version is passed over.
+    /// Data of [`Gpu::pipeline_cache_data`] from an earlier run. Data of another adapter or version is ignored.
     pub pipeline_cache: Option<Vec<u8>>,
 }
 
 impl GpuOptions {
-    /// The adapter that the environment variable `SINEW_ADAPTER` names.
+    /// Options with the adapter that the environment variable `SINEW_ADAPTER` names.
     pub fn from_env() -> Self {
         Self {
             adapter: Preference::from_env(),
@@ -33,10 +33,10 @@ impl GpuOptions {
     }
 }
 
-/// A graphics device and its queue. Clones share both; any number of threads may use it at once.
+/// A GPU device and its queue. Clones share both; any number of threads may use it at once.
 ///
-/// Every call that talks to the device catches what wgpu reports and returns it as a [`GpuError`]; nothing panics. Once
-/// the device is lost every call returns [`GpuError::DeviceLost`].
+/// Every call to the device catches the errors of wgpu and returns them as a [`GpuError`]; no call panics. After the device is
+/// lost, every call returns [`GpuError::DeviceLost`].
 #[derive(Clone, Debug)]
 pub struct Gpu {
     inner: Arc<Inner>,
@@ -55,16 +55,15 @@ struct Inner {
     buffers_created: AtomicU64,
 }
 
-/// Work handed to the device, to wait for.
+/// Submitted GPU work that you can wait for.
 #[derive(Clone, Debug)]
 pub struct Submission(wgpu::SubmissionIndex);
 
 impl Gpu {
-    /// Makes a device on the adapter that `options` names, with all that the adapter allows and the optional features that
-    /// Sinew uses where they are present.
+    /// Creates a device on the adapter that `options` names, with the limits of the adapter and the optional features that Sinew uses.
     ///
     /// # Errors
-    /// [`GpuError::Adapter`] where there is no such adapter, [`GpuError::NoDevice`] where its driver fails.
+    /// [`GpuError::Adapter`] if there is no such adapter, [`GpuError::NoDevice`] if its driver fails.
     pub fn new(options: &GpuOptions) -> Result<Self, GpuError> {
         let adapters = Adapters::enumerate();
         Self::on_adapter(
@@ -73,10 +72,10 @@ impl Gpu {
         )
     }
 
-    /// Makes a device on this adapter; `pipeline_cache` as in [`GpuOptions`].
+    /// Creates a device on this adapter; `pipeline_cache` as in [`GpuOptions`].
     ///
     /// # Errors
-    /// [`GpuError::NoDevice`] where its driver fails.
+    /// [`GpuError::NoDevice`] if its driver fails.
     pub fn on_adapter(
         adapter: Adapter<'_>,
         pipeline_cache: Option<&[u8]>,
@@ -110,14 +109,14 @@ impl Gpu {
         Ok(gpu)
     }
 
-    /// Takes an engine's own device and queue. Sinew then shares its buffers with the engine and never makes a device itself.
+    /// Uses the device and queue of an engine. The engine and Sinew then share buffers, and Sinew creates no device.
     ///
-    /// The engine's handlers for lost devices and uncaptured errors stay as they are: Sinew catches its own errors with error
-    /// scopes, and finds out about a lost device at its next call. Which optional features are used depends on what
-    /// the engine asked for when it made the device, and so do the limits: see [`Gpu::wanted_features`].
+    /// The engine's handlers for lost devices and uncaptured errors stay in place: Sinew catches its own errors with error scopes,
+    /// and notices a lost device at its next call. Sinew uses the limits and optional features that the engine requested for the
+    /// device: see [`Gpu::wanted_features`].
     ///
     /// # Errors
-    /// [`GpuError::DeviceLost`] where the device is gone already.
+    /// [`GpuError::DeviceLost`] if the device is already lost.
     pub fn from_parts(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self, GpuError> {
         Self::build(device, queue, None)
     }
@@ -149,13 +148,13 @@ impl Gpu {
         })
     }
 
-    /// The optional features that Sinew makes use of: an engine that makes its own device asks for
-    /// `adapter.features() & Gpu::wanted_features()` and gives Sinew all it can.
+    /// The optional features that Sinew uses. An engine that creates its own device should request
+    /// `adapter.features() & Gpu::wanted_features()`.
     pub fn wanted_features() -> wgpu::Features {
         wanted_features()
     }
 
-    /// What the device is and can do. Limits and features are those of the device, not of its adapter.
+    /// Description of the device. Limits and features are those of the device, not of its adapter.
     pub fn info(&self) -> &AdapterInfo {
         &self.inner.info
     }
@@ -170,12 +169,12 @@ impl Gpu {
         &self.inner.info.capabilities
     }
 
-    /// wgpu's device. Calls made on it directly are not covered by Sinew's error handling; see [`Gpu::scoped`].
+    /// The wgpu device. Sinew's error handling does not cover direct calls on it; see [`Gpu::scoped`].
     pub fn device(&self) -> &wgpu::Device {
         &self.inner.device
     }
 
-    /// wgpu's queue.
+    /// The wgpu queue.
     pub fn queue(&self) -> &wgpu::Queue {
         &self.inner.queue
     }
@@ -189,12 +188,12 @@ impl Gpu {
         limit.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many buffers Sinew made on the device so far: the same number before and after a frame says that the frame made none.
+    /// Number of buffers that Sinew has created on the device. If it does not change during a frame, the frame created no buffer.
     pub fn buffers_created(&self) -> u64 {
         self.inner.buffers_created.load(Ordering::Relaxed)
     }
 
-    /// Makes a buffer and counts it; inside of [`Gpu::scoped`].
+    /// Creates a buffer and counts it; inside of [`Gpu::scoped`].
     pub(crate) fn create_buffer(&self, desc: &wgpu::BufferDescriptor<'_>) -> wgpu::Buffer {
         self.inner.buffers_created.fetch_add(1, Ordering::Relaxed);
         self.inner.device.create_buffer(desc)
@@ -204,12 +203,12 @@ impl Gpu {
         &self.inner.raw_info
     }
 
-    /// Two handles of one device.
+    /// Whether both are handles of the same device.
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner)
     }
 
-    /// Fails once the device is known to be lost. Costs one atomic load.
+    /// Fails if the device is known to be lost. Costs one atomic load.
     ///
     /// # Errors
     /// [`GpuError::DeviceLost`].
@@ -217,14 +216,14 @@ impl Gpu {
         self.inner.lost.check()
     }
 
-    /// The first error that no scope caught: calls on [`Gpu::device`] without [`Gpu::scoped`]. Empties the store. Always `None`
-    /// for a device that was handed in, whose errors go to the engine's handler.
+    /// Takes the first error that no scope caught, from direct calls on [`Gpu::device`] without [`Gpu::scoped`]. Always `None` for the
+    /// device of an engine: its errors go to the engine's handler.
     pub fn take_uncaptured(&self) -> Option<String> {
         let first = self.inner.uncaptured.lock();
         first.unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Runs `f`, which makes `what`, and returns what goes wrong in it as a typed error.
+    /// Runs `f`, which creates `what`, and returns its wgpu errors as a typed error.
     ///
     /// # Errors
     /// [`GpuError::DeviceLost`], [`GpuError::OutOfMemory`], [`GpuError::Validation`], [`GpuError::Internal`].
@@ -232,7 +231,7 @@ impl Gpu {
         self.try_scoped(what, |device| Ok(f(device)))
     }
 
-    /// Like [`Gpu::scoped`] for work that can fail by itself; its own error comes first.
+    /// As [`Gpu::scoped`], for work that returns errors itself. An error of `f` takes precedence over one of wgpu.
     ///
     /// # Errors
     /// Those of `f` and those of [`Gpu::scoped`].
@@ -249,7 +248,7 @@ impl Gpu {
         if let Some(error) = caught {
             return Err(GpuError::caught(what, error));
         }
-        // wgpu keeps silent about calls on a device that is gone.
+        // wgpu does not report calls on a lost device.
         self.inner.lost.probe(&self.inner.device)?;
         Ok(result)
     }
@@ -257,7 +256,7 @@ impl Gpu {
     /// Records commands named `what` and submits them.
     ///
     /// # Errors
-    /// Those of `f`, then those of [`Gpu::scoped`]; nothing is submitted where `f` fails.
+    /// Those of `f`, then those of [`Gpu::scoped`]. If `f` fails, nothing is submitted.
     pub fn submit(
         &self,
         what: &str,
@@ -271,10 +270,10 @@ impl Gpu {
         })
     }
 
-    /// Waits until the device has done this work (and everything before it).
+    /// Waits until the device has finished this work and everything before it.
     ///
     /// # Errors
-    /// [`GpuError::DeviceLost`], [`GpuError::Validation`] for work of another device that this one cannot know.
+    /// [`GpuError::DeviceLost`], [`GpuError::Validation`] for work of another device.
     pub fn wait(&self, submission: &Submission) -> Result<(), GpuError> {
         self.poll(wgpu::PollType::Wait {
             submission_index: Some(submission.0.clone()),
@@ -282,7 +281,7 @@ impl Gpu {
         })
     }
 
-    /// Waits until the device has done everything.
+    /// Waits until the device has finished all work.
     ///
     /// # Errors
     /// [`GpuError::DeviceLost`].
@@ -303,7 +302,7 @@ impl Gpu {
         else {
             return Ok(());
         };
-        // Devices in software compile at the first launch, which is waited for here.
+        // Software adapters compile at the first launch, which this call waits for.
         loop {
             let slice = wgpu::PollType::Wait {
                 submission_index: submission_index.clone(),
@@ -313,16 +312,16 @@ impl Gpu {
                 return Ok(());
             }
             if stop.load(Ordering::Relaxed) {
-                // The end of a device waits for its work.
+                // Dropping a device would wait for its work.
                 std::mem::forget(self.clone());
                 return Err(GpuError::Stopped {
-                    what: "the device was at work".to_owned(),
+                    what: "waiting for the GPU".to_owned(),
                 });
             }
         }
     }
 
-    /// An error where `found` is more than `allowed`.
+    /// An error if `found` is more than `allowed`.
     pub(crate) fn limit(&self, what: &str, found: u64, allowed: u64) -> Result<(), LimitError> {
         if found <= allowed {
             return Ok(());
@@ -342,12 +341,11 @@ impl Gpu {
         }
     }
 
-    /// Workgroups for `items` invocations in groups of `group`: one row where that suffices, else rows of the greatest length
-    /// allowed. A kernel finds its index as `id.x + id.y * row` with `row = num_workgroups.x * group`, and must skip
-    /// indices from `items` on.
+    /// Workgroups for `items` invocations in groups of `group`: one row if possible, otherwise several rows. A kernel computes its index
+    /// as `id.x + id.y * row` with `row = num_workgroups.x * group`. It must skip indices from `items` on.
     ///
     /// # Errors
-    /// More items than two dimensions of workgroups cover.
+    /// If there are more items than two dimensions of workgroups can cover.
     pub fn grid(&self, items: usize, group: u32) -> Result<[u32; 3], LimitError> {
         let groups = (items as u64).div_ceil(u64::from(group.max(1)));
         let most = u64::from(self.limits().workgroups_per_dimension);

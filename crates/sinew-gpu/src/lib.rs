@@ -1,5 +1,5 @@
-//! Sinew on the GPU: adapters, devices, buffers, pipelines, timings, and graphs on the GPU. This is the only crate that uses wgpu; it
-//! re-exports it.
+//! Sinew on the GPU: adapters, devices, buffers, pipelines, timings, and the executor of bound graphs. This is the only crate
+//! that depends on wgpu directly; it re-exports wgpu.
 //!
 //! ```
 //! use sinew_gpu::{Binding, Buffer, BufferUse, Gpu, GpuError, GpuOptions, KernelSource};
@@ -7,7 +7,7 @@
 //! # fn main() -> Result<(), GpuError> {
 //! let gpu = match Gpu::new(&GpuOptions::from_env()) {
 //!     Ok(gpu) => gpu,
-//!     // Says what to install, or which adapters there are.
+//!     // The message says what to install, or lists the adapters.
 //!     Err(GpuError::Adapter(why)) => {
 //!         eprintln!("{why}");
 //!         return Ok(());
@@ -38,21 +38,21 @@
 //! # }
 //! ```
 //!
-//! # An engine's own device
+//! # Sharing the device of an engine
 //!
-//! [`Gpu::from_parts`] takes a device and a queue of an engine. Buffers are then shared without a copy: [`Buffer::raw`] returns the
-//! buffer of wgpu. The engine's error handlers stay in place.
+//! [`Gpu::from_parts`] takes the device and the queue of an engine. The engine then uses Sinew's buffers without a copy:
+//! [`Buffer::raw`] gives the wgpu buffer. The engine's error handlers stay in place.
 //!
 //! # Errors instead of panics
 //!
-//! wgpu panics by default if a call is not valid. Here every call runs inside error scopes and returns a [`GpuError`]. Sizes are
-//! compared with the device's limits first; [`LimitError`] names the size found and the size allowed. If the device is lost
-//! ([`GpuError::DeviceLost`]), make a new [`Gpu`] and bind again.
+//! By default, wgpu panics if a call is not valid. This crate runs every call inside error scopes and returns a [`GpuError`]. It
+//! compares sizes with the limits of the device before it calls wgpu; [`LimitError`] names the requested and the allowed amount.
+//! A lost device is also an error ([`GpuError::DeviceLost`]): create a new [`Gpu`] and bind again.
 //!
-//! # Which adapter
+//! # Choosing an adapter
 //!
-//! The environment variable `SINEW_ADAPTER` ([`ADAPTER_VARIABLE`]) chooses it: `software`, or a part of its name, driver or
-//! interface. wgpu's variables (`WGPU_BACKEND`, `WGPU_VALIDATION`) work, too.
+//! The environment variable `SINEW_ADAPTER` ([`ADAPTER_VARIABLE`]) selects the adapter: `software`, or part of a name, driver or
+//! interface. The variables of wgpu (`WGPU_BACKEND`, `WGPU_VALIDATION`) also apply.
 
 mod adapter;
 mod bandwidth;
@@ -86,5 +86,5 @@ pub use program::{
 };
 pub use samples::{Samples, SpanSamples, Stopwatch};
 pub use timestamps::{Span, Timestamps};
-/// The version of wgpu whose types this crate takes and gives.
+/// The version of wgpu that this crate uses in its API.
 pub use wgpu;

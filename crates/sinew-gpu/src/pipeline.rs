@@ -1,4 +1,4 @@
-//! Compute pipelines: a kernel's text with its bindings, compiled once for each device.
+//! Compute pipelines: a kernel's text with its bindings, compiled once per device.
 
 mod in_time;
 mod saved;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub enum Access {
     /// `var<uniform>`.
     Uniform,
-    /// `var<uniform>` that begins at an offset which comes with each dispatch ([`Pipeline::dispatch_at`]).
+    /// `var<uniform>` with a dynamic offset for each dispatch ([`Pipeline::dispatch_at`]).
     UniformAt,
     /// `var<storage, read>`.
     Read,
@@ -32,7 +32,7 @@ pub enum Access {
 pub struct Binding {
     /// Its number: `@binding(slot)`.
     pub slot: u32,
-    /// How it is used.
+    /// How the kernel uses it.
     pub access: Access,
 }
 
@@ -42,7 +42,7 @@ impl Binding {
         Self::with(slot, Access::Uniform)
     }
 
-    /// `@binding(slot) var<uniform>`, the offset given with each dispatch.
+    /// `@binding(slot) var<uniform>` with a dynamic offset.
     pub const fn uniform_at(slot: u32) -> Self {
         Self::with(slot, Access::UniformAt)
     }
@@ -84,35 +84,35 @@ impl Binding {
     }
 }
 
-/// A kernel to compile: text, entry point and what it binds.
+/// A kernel to compile: text, entry point and bindings.
 #[derive(Clone, Debug)]
 pub struct KernelSource<'a> {
     /// Name in messages and debuggers.
     pub label: &'a str,
-    /// The text, complete.
+    /// The complete WGSL text.
     pub wgsl: &'a str,
-    /// Its `@compute` function.
+    /// Name of its `@compute` function.
     pub entry: &'a str,
-    /// Its `@workgroup_size`, to be checked against the limits and for [`Pipeline::workgroup_size`].
+    /// Its `@workgroup_size`, checked against the limits.
     pub workgroup_size: [u32; 3],
-    /// Its bindings, in group 0; the text may use fewer.
+    /// Its bindings in bind group 0; the text may use fewer.
     pub bindings: &'a [Binding],
     /// Values of its `override` constants.
     pub constants: &'a [(&'a str, f64)],
     /// Bytes of its `var<immediate>`.
     pub immediate_bytes: u32,
-    /// Bytes of its `var<workgroup>`, to be checked against the limits; 0 leaves that to the compiler.
+    /// Bytes of its `var<workgroup>`, checked against the limits; with 0 the compiler checks them.
     pub workgroup_memory_bytes: u32,
-    /// Whether workgroup memory is zeroed before the kernel runs. A kernel that writes before it reads saves time with `false`.
+    /// Whether workgroup memory is zeroed before the kernel runs. `false` saves time for a kernel that writes before it reads.
     pub zero_workgroup_memory: bool,
-    /// What is checked while the kernel runs.
+    /// Checks while the kernel runs.
     pub checks: RuntimeChecks,
-    /// Whether the text is a user's: it may take only so long to compile ([`Gpu::limit_compiling`]).
+    /// Whether it is a custom kernel of a user: its compile time is limited ([`Gpu::limit_compiling`]).
     pub is_users: bool,
 }
 
 impl<'a> KernelSource<'a> {
-    /// A kernel without constants, immediates and declared workgroup memory; those are public fields.
+    /// A kernel without constants, immediates and declared workgroup memory; set those fields if you need them.
     pub const fn new(
         label: &'a str,
         wgsl: &'a str,
@@ -135,7 +135,7 @@ impl<'a> KernelSource<'a> {
         }
     }
 
-    /// Hash of all that the compiled kernel depends on.
+    /// Hash of everything that the compiled kernel depends on.
     fn key(&self) -> [u8; 32] {
         let mut hash = blake3::Hasher::new();
         for text in [self.wgsl, self.entry] {
@@ -162,7 +162,7 @@ impl<'a> KernelSource<'a> {
         hash.finalize().into()
     }
 
-    /// What wgpu would refuse later and with less to go by.
+    /// Checks limits first, because wgpu would report them later and with less detail.
     fn check_limits(&self, gpu: &Gpu) -> Result<(), LimitError> {
         let limits = gpu.limits();
         let of = |what: &str| format!("{what} of kernel '{}'", self.label);
@@ -186,7 +186,7 @@ impl<'a> KernelSource<'a> {
                 limits.workgroup_memory_bytes,
             ),
             (
-                "invocations a workgroup",
+                "invocations per workgroup",
                 self.workgroup_size.iter().map(|s| u64::from(*s)).product(),
                 limits.invocations_per_workgroup,
             ),
@@ -221,7 +221,7 @@ impl Pipeline {
         &self.label
     }
 
-    /// wgpu's pipeline.
+    /// The wgpu pipeline.
     pub fn raw(&self) -> &wgpu::ComputePipeline {
         &self.raw
     }
@@ -231,16 +231,16 @@ impl Pipeline {
         &self.layout
     }
 
-    /// Invocations of a workgroup.
+    /// Invocations of a workgroup in each dimension.
     pub fn workgroup_size(&self) -> [u32; 3] {
         self.workgroup_size
     }
 
-    /// Binds buffers to the kernel's slots; every slot needs one.
+    /// Binds buffers to the kernel's slots. Every slot needs a buffer.
     ///
     /// # Errors
-    /// [`GpuError::Limit`] where a buffer is larger than may be bound, [`GpuError::Validation`] where a slot is missing or a buffer
-    /// was not made for it, [`GpuError::DeviceLost`], [`GpuError::OutOfMemory`].
+    /// [`GpuError::Limit`] if a buffer is too large for a binding, [`GpuError::Validation`] if a slot is missing or a buffer lacks the
+    /// needed use, [`GpuError::DeviceLost`], [`GpuError::OutOfMemory`].
     pub fn bind(
         &self,
         gpu: &Gpu,
@@ -296,7 +296,7 @@ impl Pipeline {
         self.dispatch_with(pass, bindings, &[], groups);
     }
 
-    /// Records one dispatch that gets `immediates`, the bytes of the kernel's `var<immediate>`; as many as
+    /// Records one dispatch with `immediates`, the bytes of the kernel's `var<immediate>`. Their number is
     /// [`KernelSource::immediate_bytes`], a multiple of four.
     pub fn dispatch_with(
         &self,
@@ -312,8 +312,8 @@ impl Pipeline {
         self.dispatch_bound(pass, bindings, &[], groups);
     }
 
-    /// Records one dispatch whose bindings of [`Access::UniformAt`] begin at `offsets`, in the order of their slots: bytes, each
-    /// a multiple of [`DeviceLimits::uniform_alignment`](crate::DeviceLimits::uniform_alignment).
+    /// Records one dispatch with `offsets` for its bindings of [`Access::UniformAt`], in the order of their slots. Offsets are in bytes
+    /// and multiples of [`DeviceLimits::uniform_alignment`](crate::DeviceLimits::uniform_alignment).
     pub fn dispatch_at(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
@@ -338,12 +338,12 @@ impl Pipeline {
 }
 
 impl Gpu {
-    /// The pipeline of a kernel: compiled the first time, the same object afterwards.
+    /// The pipeline of a kernel. The first call compiles it, later calls return the same object.
     ///
     /// # Errors
-    /// [`GpuError::Limit`] before anything is compiled, [`GpuError::Shader`] with the compiler's message where the text is wrong,
-    /// [`GpuError::Validation`] where text and bindings do not fit or there is no such entry point, [`GpuError::DeviceLost`],
-    /// [`GpuError::CompileTime`] and [`GpuError::Stopped`] for texts of users.
+    /// [`GpuError::Limit`] before anything is compiled. [`GpuError::Shader`] with the compiler's message if the text has an error.
+    /// [`GpuError::Validation`] if text and bindings do not fit or the entry point is missing. [`GpuError::DeviceLost`].
+    /// [`GpuError::CompileTime`] and [`GpuError::Stopped`] for custom kernels.
     pub fn pipeline(&self, kernel: &KernelSource<'_>) -> Result<Arc<Pipeline>, GpuError> {
         self.check()?;
         self.pipelines()
@@ -353,7 +353,7 @@ impl Gpu {
             })
     }
 
-    /// How many pipelines were compiled so far: the same number before and after a frame says that the frame compiled none.
+    /// Number of pipelines compiled so far. If it does not change during a frame, the frame compiled none.
     pub fn pipelines_created(&self) -> u64 {
         self.pipelines().created()
     }

@@ -1,9 +1,9 @@
-//! Measured values and their medians; a stopwatch for the processor's side.
+//! Measured values and their medians, and a stopwatch for CPU time.
 
 use crate::timestamps::Span;
 use std::time::Instant;
 
-/// The last so many values of something measured each frame. Adding allocates nothing.
+/// A sliding window over values that are measured in each frame. Adding a value does not allocate.
 #[derive(Clone, Debug)]
 pub struct Samples {
     values: Vec<f64>,
@@ -24,7 +24,7 @@ impl Samples {
         }
     }
 
-    /// Adds a value; the oldest goes where the window is full.
+    /// Adds a value. If the window is full, the oldest value is removed.
     pub fn push(&mut self, value: f64) {
         if self.values.len() < self.window {
             self.values.push(value);
@@ -34,17 +34,17 @@ impl Samples {
         self.next = (self.next + 1) % self.window;
     }
 
-    /// Values in the window.
+    /// Number of values in the window.
     pub fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// Whether nothing was added yet.
+    /// Whether the window has no values.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
-    /// The value in the middle (the lower of two); `None` without values.
+    /// The median (the lower of two middle values); `None` without values.
     pub fn median(&mut self) -> Option<f64> {
         self.sorted.clear();
         self.sorted.extend_from_slice(&self.values);
@@ -66,14 +66,14 @@ pub struct SpanSamples {
 }
 
 impl SpanSamples {
-    /// For `spans` spans, each with the last `window` frames.
+    /// Windows for `spans` spans, each over the last `window` frames.
     pub fn new(spans: usize, window: usize) -> Self {
         Self {
             samples: vec![Samples::new(window); spans],
         }
     }
 
-    /// Adds the spans of a frame, in order; those that are `None` add nothing.
+    /// Adds the spans of a frame, in order; `None` adds nothing.
     pub fn push(&mut self, spans: &[Option<Span>]) {
         for (samples, span) in self.samples.iter_mut().zip(spans) {
             if let Some(span) = span {
@@ -82,20 +82,20 @@ impl SpanSamples {
         }
     }
 
-    /// Median duration of a span in nanoseconds; `None` where it was never measured.
+    /// Median duration of a span in nanoseconds; `None` if it was never measured.
     pub fn median_ns(&mut self, span: usize) -> Option<f64> {
         self.samples.get_mut(span).and_then(Samples::median)
     }
 }
 
-/// The processor's time for a piece of work, such as to record and submit a frame.
+/// Measures wall time on the CPU, for example to record and submit a frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Stopwatch {
     begun: Instant,
 }
 
 impl Stopwatch {
-    /// Starts now.
+    /// Starts the stopwatch.
     pub fn start() -> Self {
         Self {
             begun: Instant::now(),
@@ -107,7 +107,7 @@ impl Stopwatch {
         self.begun.elapsed().as_secs_f64() * 1e9
     }
 
-    /// Nanoseconds since the start or the last lap; starts anew.
+    /// Nanoseconds since the start or the last lap. Restarts the stopwatch.
     pub fn lap_ns(&mut self) -> f64 {
         let elapsed = self.elapsed_ns();
         *self = Self::start();

@@ -1,5 +1,5 @@
-//! For tests that need a graphics adapter: they run where there is one, say so where there is none, and fail where
-//! there has to be one. For tests of uniforms, which need none.
+//! Helpers for tests that need a GPU adapter. Without an adapter such a test prints that it is skipped, or fails if an adapter is
+//! required. Also helpers for tests of uniforms, which need no adapter.
 
 use crate::adapter::{AdapterError, Preference};
 use crate::error::GpuError;
@@ -10,11 +10,11 @@ use sinew_wgsl::Module;
 /// Name of the environment variable that turns a missing adapter into a failed test; `.ci/run` sets it to `1`.
 pub const REQUIRE_VARIABLE: &str = "SINEW_REQUIRE_GPU";
 
-/// A device of its own for a test, on the adapter that `SINEW_ADAPTER` names. Without an adapter it prints `skipped: no graphics
-/// adapter` and gives `None`; the test returns then.
+/// Creates a device for a test, on the adapter that `SINEW_ADAPTER` names. Without an adapter it prints `skipped: no graphics
+/// adapter` and returns `None`; the test must then return.
 ///
 /// # Panics
-/// With `SINEW_REQUIRE_GPU=1` and no adapter, or where an adapter gives no device: a failed test.
+/// Without an adapter if `SINEW_REQUIRE_GPU=1`, or if the adapter cannot create a device.
 pub fn gpu() -> Option<Gpu> {
     take(
         Gpu::new(&GpuOptions {
@@ -25,11 +25,11 @@ pub fn gpu() -> Option<Gpu> {
     )
 }
 
-/// Compares a structure of a module with the one that Rust writes: names, offsets, sizes and kinds of all members, and of those of structures
-/// in it.
+/// Compares a structure of a module with the layout that Rust writes: names, offsets, sizes and kinds of all members, including nested
+/// structures.
 ///
 /// # Panics
-/// Where they differ: a failed test.
+/// If they differ.
 pub fn assert_layout(module: &Module, name: &str, expected: &UniformLayout) {
     assert_members(module, name, &expected.members, expected.bytes);
 }

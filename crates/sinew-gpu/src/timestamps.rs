@@ -1,30 +1,30 @@
-//! How long the device takes: times that it writes between commands.
+//! GPU timings: timestamps that the GPU writes between commands.
 
 use crate::buffer::Readback;
 use crate::error::GpuError;
 use crate::gpu::{Gpu, Submission};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Begin and end of a piece of work, in nanoseconds of the device's own clock. The clocks of devices begin anywhere.
+/// Begin and end of a piece of work, in nanoseconds of the GPU clock. The clock has an arbitrary zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Span {
-    /// When it began.
+    /// Start of the work.
     pub begin_ns: f64,
-    /// When it ended.
+    /// End of the work.
     pub end_ns: f64,
 }
 
 impl Span {
-    /// How long it took, in nanoseconds.
+    /// Duration in nanoseconds.
     pub fn duration_ns(&self) -> f64 {
         self.end_ns - self.begin_ns
     }
 }
 
-/// Times of up to a fixed number of spans a frame.
+/// GPU timings of up to a fixed number of spans per frame.
 ///
-/// Each frame: give spans to passes ([`Timestamps::pass`]) or set marks between commands, record [`Timestamps::resolve`] last, submit,
-/// and [`Timestamps::read`].
+/// In each frame: assign spans to passes ([`Timestamps::pass`]) or mark them between commands, record [`Timestamps::resolve`] last,
+/// submit, and call [`Timestamps::read`].
 #[derive(Debug)]
 pub struct Timestamps {
     sets: Vec<wgpu::QuerySet>,
@@ -32,7 +32,7 @@ pub struct Timestamps {
     readback: Readback,
     ticks: Vec<u64>,
     spans: Vec<Option<Span>>,
-    /// Which ends were given to commands since the last reading; one bit an end.
+    /// Which ends were recorded since the last read; one bit per end.
     written: Vec<AtomicU32>,
     ns_per_tick: f64,
 }
@@ -43,11 +43,11 @@ const BEGIN: u32 = 1;
 const END: u32 = 2;
 
 impl Timestamps {
-    /// Room for `spans` spans.
+    /// Timings for `spans` spans per frame.
     ///
     /// # Errors
-    /// [`GpuError::Unsupported`] where the device takes no times ([`Capabilities::timestamps`](crate::Capabilities::timestamps) says so
-    /// beforehand), [`GpuError::OutOfMemory`], [`GpuError::DeviceLost`].
+    /// [`GpuError::Unsupported`] if the device has no timestamps ([`Capabilities::timestamps`](crate::Capabilities::timestamps)),
+    /// [`GpuError::OutOfMemory`], [`GpuError::DeviceLost`].
     pub fn new(gpu: &Gpu, spans: u32) -> Result<Self, GpuError> {
         if !gpu.capabilities().timestamps {
             return Err(gpu.unsupported("timestamp queries"));
@@ -81,17 +81,17 @@ impl Timestamps {
         })
     }
 
-    /// Spans that there is room for.
+    /// Maximum number of spans.
     pub fn capacity(&self) -> u32 {
         // Made from a u32.
         self.spans.len() as u32
     }
 
-    /// Span `span` is a whole compute pass: for `ComputePassDescriptor::timestamp_writes`. The one way that works on every device
-    /// that takes times.
+    /// Measures a whole compute pass as span `span`: for `ComputePassDescriptor::timestamp_writes`. Works on every device with
+    /// timestamps.
     ///
     /// # Errors
-    /// [`GpuError::Span`] where there is no such span.
+    /// [`GpuError::Span`] if there is no such span.
     pub fn pass(&self, span: u32) -> Result<wgpu::ComputePassTimestampWrites<'_>, GpuError> {
         let (query_set, first) = self.place(span, BEGIN | END)?;
         Ok(wgpu::ComputePassTimestampWrites {
@@ -101,7 +101,7 @@ impl Timestamps {
         })
     }
 
-    /// Span `span` begins between two dispatches of a pass; needs
+    /// Begins span `span` between two dispatches of a pass. Needs
     /// [`Capabilities::timestamps_in_passes`](crate::Capabilities::timestamps_in_passes).
     ///
     /// # Errors
@@ -115,7 +115,7 @@ impl Timestamps {
         self.mark_in_pass(gpu, pass, span, BEGIN)
     }
 
-    /// Span `span` ends here; see [`Timestamps::begin_in_pass`].
+    /// Ends span `span`; see [`Timestamps::begin_in_pass`].
     ///
     /// # Errors
     /// [`GpuError::Span`], [`GpuError::Unsupported`].
@@ -128,7 +128,7 @@ impl Timestamps {
         self.mark_in_pass(gpu, pass, span, END)
     }
 
-    /// Span `span` begins between two commands of an encoder; needs
+    /// Begins span `span` between two commands of an encoder. Needs
     /// [`Capabilities::timestamps_in_encoders`](crate::Capabilities::timestamps_in_encoders).
     ///
     /// # Errors
@@ -142,7 +142,7 @@ impl Timestamps {
         self.mark(gpu, encoder, span, BEGIN)
     }
 
-    /// Span `span` ends here; see [`Timestamps::begin`].
+    /// Ends span `span`; see [`Timestamps::begin`].
     ///
     /// # Errors
     /// [`GpuError::Span`], [`GpuError::Unsupported`].
@@ -185,7 +185,7 @@ impl Timestamps {
         Ok(())
     }
 
-    /// The query set of a span and the number of its first query in it; remembers which ends are written.
+    /// The query set of a span and the index of its first query. Remembers which ends are written.
     fn place(&self, span: u32, ends: u32) -> Result<(&wgpu::QuerySet, u32), GpuError> {
         let known = self
             .written
@@ -199,7 +199,7 @@ impl Timestamps {
         Ok((set, span % SPANS_A_SET * 2))
     }
 
-    /// Records bringing the times where [`Timestamps::read`] finds them: the last command of a frame.
+    /// Records the copy of the timestamps for [`Timestamps::read`]. Record it as the last command of a frame.
     ///
     /// # Errors
     /// [`GpuError::OutOfMemory`], [`GpuError::DeviceLost`].
@@ -218,8 +218,8 @@ impl Timestamps {
             .record_bytes(gpu, encoder, &self.resolved, 0..bytes)
     }
 
-    /// Waits for `submission`, which holds the recorded times, and gives every span; `None` where no command of the frame wrote both
-    /// of its ends. The next frame begins with no span written.
+    /// Waits for `submission`, which holds the recorded timestamps, and returns all spans. A span is `None` unless the frame recorded both
+    /// of its ends. The next frame starts without recorded spans.
     ///
     /// # Errors
     /// [`GpuError::DeviceLost`].

@@ -30,7 +30,7 @@ fn a_graphics_device_gives_the_same_file() {
         assert_eq!(o.status.code(), Some(7), "{}", said(&o));
         return;
     }
-    if o.status.code() == Some(7) && said(&o).contains("no graphics adapter") {
+    if o.status.code() == Some(7) && said(&o).contains("no GPU adapter") {
         let required = std::env::var("SINEW_REQUIRE_GPU").is_ok_and(|v| v == "1");
         assert!(!required, "{}", said(&o));
         println_skipped();

@@ -70,7 +70,7 @@ fn heavy_kernels_are_refused_before_a_driver_sees_them() {
 
 /// Whether a run failed for want of an adapter, where that is allowed.
 fn has_no_adapter(found: &Output) -> bool {
-    let missing = found.status.code() == Some(7) && said(found).contains("no graphics adapter");
+    let missing = found.status.code() == Some(7) && said(found).contains("no GPU adapter");
     let required = std::env::var("SINEW_REQUIRE_GPU").is_ok_and(|v| v == "1");
     assert!(!missing || !required, "{}", said(found));
     missing

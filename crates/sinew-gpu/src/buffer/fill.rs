@@ -1,4 +1,4 @@
-//! Filling a buffer with one value, on the device.
+//! Fills a buffer with one value on the GPU.
 
 use super::{Buffer, BufferUse};
 use crate::error::GpuError;
@@ -10,15 +10,15 @@ const WGSL: &str = include_str!("fill.wgsl");
 const GROUP: u32 = 256;
 
 impl<T: Pod> Buffer<T> {
-    /// Sets every element to `value`, after all work submitted before. For zeros [`Buffer::clear`] is cheaper.
+    /// Sets every element to `value`, after all work submitted earlier. For zeros, [`Buffer::clear`] is cheaper.
     ///
     /// # Errors
-    /// [`GpuError::Range`] where an element is not a multiple of four bytes, [`GpuError::Limit`] where the buffer is larger than a kernel
-    /// may bind or was not made for storage, [`GpuError::OutOfMemory`], [`GpuError::DeviceLost`].
+    /// [`GpuError::Range`] if the element size is not a multiple of four bytes, [`GpuError::Limit`] if the buffer is larger than a kernel
+    /// may bind or has no storage use, [`GpuError::OutOfMemory`], [`GpuError::DeviceLost`].
     pub fn fill(&self, gpu: &Gpu, value: T) -> Result<(), GpuError> {
         let element: &[u8] = bytemuck::bytes_of(&value);
         if element.is_empty() || !element.len().is_multiple_of(4) {
-            let problem = "can be filled only where an element is a multiple of four bytes";
+            let problem = "cannot be filled: the element size is not a multiple of four bytes";
             return Err(self.refuse(0, self.len, problem));
         }
         let pattern: Vec<u32> = bytemuck::pod_collect_to_vec(element);

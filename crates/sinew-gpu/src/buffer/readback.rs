@@ -1,4 +1,4 @@
-//! From device memory into a caller's slice.
+//! Reads GPU memory back into a slice of the caller.
 
 use super::{Buffer, padded};
 use crate::error::GpuError;
@@ -8,29 +8,28 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Memory that both sides see, kept from one reading to the next: it grows where a reading asks for more and allocates
-/// nothing else.
+/// Staging memory for readbacks, reused from one readback to the next. It grows if a readback needs more.
 ///
-/// [`Readback::read`] does all at once. To read behind the device, record the copy with [`Readback::record`] among the commands of a
-/// frame, and take the elements with [`Readback::take`] one or two frames later (each frame with a `Readback` of its own).
+/// [`Readback::read`] does everything in one call and waits. To avoid waiting, record the copy with [`Readback::record`] among the
+/// commands of a frame, and fetch the elements with [`Readback::take`] one or two frames later. Use one `Readback` per frame in flight.
 #[derive(Debug, Default)]
 pub struct Readback {
     staging: Option<wgpu::Buffer>,
-    /// Bytes that the last recorded copy brings.
+    /// Bytes of the last recorded copy.
     pending: u64,
     mapped: Arc<AtomicBool>,
 }
 
 impl Readback {
-    /// Without memory; the first reading makes it.
+    /// Creates a readback without memory; the first use allocates it.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Reads `out.len()` elements from `start` on; waits for the device.
+    /// Reads `out.len()` elements from `start` on and waits for the GPU.
     ///
     /// # Errors
-    /// [`GpuError::Range`] where the buffer has no such elements, [`GpuError::DeviceLost`], [`GpuError::OutOfMemory`].
+    /// [`GpuError::Range`] if the range is outside the buffer, [`GpuError::DeviceLost`], [`GpuError::OutOfMemory`].
     pub fn read<T: Pod>(
         &mut self,
         gpu: &Gpu,
@@ -45,7 +44,7 @@ impl Readback {
         self.take(gpu, &submission, out)
     }
 
-    /// Records the copy of `elements` among other commands.
+    /// Records a copy of `elements` into the commands of the caller.
     ///
     /// # Errors
     /// As [`Readback::read`].
@@ -77,10 +76,10 @@ impl Readback {
         Ok(())
     }
 
-    /// Waits for `submission`, which holds the recorded copy, and gives the elements out.
+    /// Waits for `submission`, which holds the recorded copy, and writes the elements to `out`.
     ///
     /// # Errors
-    /// [`GpuError::Range`] where `out` is not as long as what was recorded, [`GpuError::DeviceLost`].
+    /// [`GpuError::Range`] if `out` is not as long as the recorded range, [`GpuError::DeviceLost`].
     pub fn take<T: Pod>(
         &mut self,
         gpu: &Gpu,
@@ -95,7 +94,7 @@ impl Readback {
                 element_bytes: 1,
                 start: 0,
                 end: out.len(),
-                problem: "are not what was recorded",
+                problem: "differ from the recorded range",
             });
         }
         let Some(staging) = self.staging.clone().filter(|_| self.pending > 0) else {
@@ -140,7 +139,7 @@ impl Readback {
         Ok(())
     }
 
-    /// The staging buffer, made larger where needed.
+    /// The staging buffer, enlarged if needed.
     fn staging(&mut self, gpu: &Gpu, bytes: u64) -> Result<wgpu::Buffer, GpuError> {
         if let Some(staging) = self.staging.as_ref().filter(|s| s.size() >= bytes) {
             return Ok(staging.clone());

@@ -20,7 +20,7 @@ impl Scopes {
         }
     }
 
-    /// The error to report: lack of memory explains the others.
+    /// The error to report. Out of memory comes first, because it explains the others.
     pub(crate) fn pop(self) -> Option<wgpu::Error> {
         let internal = pollster::block_on(self.internal.pop());
         let validation = pollster::block_on(self.validation.pop());

@@ -1,5 +1,5 @@
-//! Finding out that a device is gone. wgpu tells one callback, which an engine may need for itself, and answers calls on a
-//! lost device with objects that do nothing.
+//! Detects that a device was lost. wgpu reports it to a single callback, which an engine may use itself. Calls on a lost device
+//! return objects that do nothing.
 
 use crate::error::GpuError;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -12,7 +12,7 @@ pub(super) struct Lost {
 }
 
 impl Lost {
-    /// Takes the reason from the driver: for devices of our own only, as there is but one callback.
+    /// Takes the reason from the driver. Only for devices that Sinew created, because there is only one callback.
     pub(super) fn listen(&self, device: &wgpu::Device) {
         let reason = self.reason.clone();
         device.set_device_lost_callback(move |kind, message| {
@@ -33,7 +33,7 @@ impl Lost {
         })
     }
 
-    /// Asks whether the device still lives; costs less than a microsecond.
+    /// Checks that the device is not lost. Costs less than a microsecond.
     pub(super) fn probe(&self, device: &wgpu::Device) -> Result<(), GpuError> {
         self.check()?;
         if answers(device) {
@@ -44,7 +44,7 @@ impl Lost {
         self.lose("it was destroyed or reset")
     }
 
-    /// Whether what was waited for is done; it may not be where the wait has an end.
+    /// Whether the awaited work is done; false only if the wait has a timeout.
     pub(super) fn poll(
         &self,
         device: &wgpu::Device,

@@ -1,4 +1,4 @@
-//! Texts of users are compiled beside the caller's thread: a driver cannot be stopped, but it need not be waited for.
+//! Custom kernels compile on their own thread: a driver cannot be stopped, but the caller need not wait for it.
 
 use super::{Binding, KernelSource, Pipeline};
 use crate::error::GpuError;
@@ -8,17 +8,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// Between two looks at whether to stop.
+/// Time between two checks of the stop flag.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
-/// Stack of the thread, as main threads have it: drivers go down into nested blocks.
+/// Stack of the thread, as large as that of a main thread: drivers recurse into nested blocks.
 const STACK: usize = 8 << 20;
 
-/// How long a user's kernel may be compiled.
+/// How long a custom kernel may take to compile.
 #[derive(Clone, Debug)]
 pub struct CompileLimit {
     /// The longest time for one kernel.
     pub longest: Duration,
-    /// Set by somebody who does not want to wait any more, for the compiler or for the work of the device.
+    /// Set this flag to stop waiting for the compiler or for the work of the GPU.
     pub stop: Option<Arc<AtomicBool>>,
 }
 
@@ -39,7 +39,7 @@ struct Owned {
     entry: String,
     bindings: Vec<Binding>,
     constants: Vec<(String, f64)>,
-    /// All that is no reference.
+    /// The fields that are not references.
     numbers: KernelSource<'static>,
 }
 
@@ -78,13 +78,13 @@ impl Owned {
 }
 
 impl Gpu {
-    /// Limits how long texts of users are compiled from now on, for all clones of this device. Devices in software compile at the first launch: there
-    /// only [`CompileLimit::stop`] ends the wait.
+    /// Limits how long custom kernels may take to compile from now on, for all clones of this device. Software adapters compile at the
+    /// first launch: only [`CompileLimit::stop`] ends that wait.
     pub fn limit_compiling(&self, limit: CompileLimit) {
         *self.compile_limit() = limit;
     }
 
-    /// Compiles within the limit. Beyond it the thread goes on until the driver is done, or the process ends.
+    /// Compiles within the limit. After the limit the thread continues until the driver is done or the process ends.
     pub(super) fn compile_in_time(&self, kernel: &KernelSource<'_>) -> Result<Pipeline, GpuError> {
         let limit = self.compile_limit().clone();
         let (owned, gpu) = (Owned::of(kernel), self.clone());
@@ -97,7 +97,7 @@ impl Gpu {
         thread
             .stack_size(STACK)
             .spawn(move || {
-                // Nobody may be waiting any more.
+                // The caller may have stopped waiting.
                 let _ = done.send(owned.compile(&gpu));
             })
             .map_err(|e| internal(e.to_string()))?;
@@ -114,7 +114,7 @@ impl Gpu {
             let stop = limit.stop.as_ref();
             if stop.is_some_and(|s| s.load(Ordering::Relaxed)) {
                 return Err(GpuError::Stopped {
-                    what: format!("the kernel of node '{}' was compiled", kernel.label),
+                    what: format!("compiling the kernel of node '{}'", kernel.label),
                 });
             }
             if left.is_zero() {

@@ -1,8 +1,8 @@
-//! Compiled kernels as bytes, for a file: the next start of the program is faster where the driver keeps no cache of its own.
+//! Compiled kernels as bytes for a file. They make the next start of the program faster if the driver has no cache of its own.
 //!
-//! The driver reads these bytes, and it need not be safe against wrong ones. So they carry a header that names the adapter and the
-//! driver's version and holds a checksum; what does not fit is passed over. A file that somebody forged on purpose can pass:
-//! keep it where only the user may write.
+//! The driver reads these bytes and may not be safe against invalid ones. Therefore they have a header with the adapter, the version
+//! of the driver and a checksum; data that does not fit is ignored. A forged file can still pass: keep the file where only the user
+//! can write.
 
 use crate::adapter::AdapterInfo;
 use crate::gpu::{Gpu, Scopes};
@@ -12,8 +12,8 @@ const MAGIC: &[u8; 16] = b"sinew pipelines1";
 const HASH: usize = 32;
 
 impl Gpu {
-    /// The compiled kernels of this device, to be given to [`GpuOptions::pipeline_cache`](crate::GpuOptions::pipeline_cache) by
-    /// a later run. `None` where the device has no such cache. Opening files is for the caller.
+    /// The compiled kernels of this device. A later run can pass them to [`GpuOptions::pipeline_cache`](crate::GpuOptions::pipeline_cache).
+    /// `None` if the device has no pipeline cache. The caller writes the file.
     pub fn pipeline_cache_data(&self) -> Option<Vec<u8>> {
         self.check().ok()?;
         let body = self.pipelines().cache()?.get_data()?;
@@ -25,14 +25,14 @@ impl Gpu {
         Some(out)
     }
 
-    /// A file name for [`Gpu::pipeline_cache_data`], different for every kind of adapter; `None` where there is no such cache.
+    /// A file name for [`Gpu::pipeline_cache_data`], different for each adapter model; `None` if the device has no pipeline cache.
     pub fn pipeline_cache_name(&self) -> Option<String> {
         self.pipelines().cache()?;
         wgpu::util::pipeline_cache_key(self.raw_info())
     }
 }
 
-/// Hash of what must be the same for the data to be of use.
+/// Hash of everything that must match for the data to be usable.
 fn owner(info: &AdapterInfo) -> [u8; HASH] {
     let mut hash = blake3::Hasher::new();
     let version = env!("CARGO_PKG_VERSION");
@@ -49,7 +49,7 @@ fn owner(info: &AdapterInfo) -> [u8; HASH] {
     hash.finalize().into()
 }
 
-/// The driver's part of `data`, where it belongs to this adapter and is whole.
+/// The driver's part of `data`, if it belongs to this adapter and is complete.
 fn unwrap_data<'a>(info: &AdapterInfo, data: &'a [u8]) -> Option<&'a [u8]> {
     let rest = data.strip_prefix(MAGIC)?;
     let (found_owner, rest) = rest.split_at_checked(HASH)?;
@@ -58,7 +58,7 @@ fn unwrap_data<'a>(info: &AdapterInfo, data: &'a [u8]) -> Option<&'a [u8]> {
     whole.then_some(body)
 }
 
-/// wgpu's cache, begun with `data` where that fits.
+/// The wgpu pipeline cache, initialized with `data` if that fits.
 #[expect(unsafe_code, reason = "wgpu cannot vouch for the bytes of a cache")]
 pub(super) fn cache(
     device: &wgpu::Device,

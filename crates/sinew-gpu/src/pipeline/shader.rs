@@ -1,21 +1,21 @@
-//! WGSL text to a shader module, with errors that say where.
+//! From WGSL text to a shader module, with located errors.
 
 use super::KernelSource;
 use crate::error::GpuError;
 use crate::gpu::{Gpu, Scopes};
 
-/// One thing that the compiler says about a text.
+/// One message of the compiler about a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShaderMessage {
-    /// What is wrong.
+    /// The message.
     pub text: String,
-    /// Line, from 1; 0 where the compiler names no place.
+    /// Line, from 1; 0 if the compiler gives no location.
     pub line: u32,
-    /// Column in bytes, from 1; 0 where the compiler names no place.
+    /// Column in bytes, from 1; 0 if the compiler gives no location.
     pub column: u32,
-    /// First byte in the text.
+    /// First byte of the located text.
     pub offset: u32,
-    /// Bytes that are meant.
+    /// Number of bytes of the located text.
     pub length: u32,
 }
 
@@ -25,9 +25,9 @@ pub struct ShaderMessage {
 pub struct ShaderError {
     /// Name of the kernel.
     pub label: String,
-    /// What the compiler says, with places.
+    /// Messages of the compiler, with locations.
     pub messages: Vec<ShaderMessage>,
-    /// The compiler's report for people: message, the lines of the text, the place underlined.
+    /// The compiler's readable report: message, lines of the text, location underlined.
     pub report: String,
 }
 
@@ -38,8 +38,8 @@ fn place(messages: &[ShaderMessage]) -> String {
     }
 }
 
-/// Whether a kernel is checked while it runs: bounds of buffers where the driver does not check them, an end to every loop, no
-/// division of integers by zero. The counter that ends loops costs much in short ones.
+/// Checks while a kernel runs: bounds of buffers if the driver does not check them, an end to every loop, no integer division by
+/// zero. The counter that ends loops is expensive in short loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RuntimeChecks {
     bounds: bool,
@@ -53,10 +53,10 @@ impl RuntimeChecks {
         loops: true,
     };
 
-    /// All but the counter that ends loops.
+    /// All checks except the counter that ends loops.
     ///
     /// # Safety
-    /// For every kernel compiled with this value and every content of its buffers: every loop ends. Never for texts of users.
+    /// For every kernel compiled with this value and every content of its buffers: every loop ends. Never use it for custom kernels.
     #[expect(unsafe_code, reason = "the caller vouches for the text")]
     pub const unsafe fn loops_end() -> Self {
         Self {
@@ -65,11 +65,11 @@ impl RuntimeChecks {
         }
     }
 
-    /// None of them.
+    /// No checks.
     ///
     /// # Safety
     /// For every kernel compiled with this value and every content of its buffers: it reads and writes only inside its bindings and
-    /// arrays, every loop ends, and no integer is divided by zero. Never for texts of users.
+    /// arrays, every loop ends, and no integer is divided by zero. Never use it for custom kernels.
     #[expect(unsafe_code, reason = "the caller vouches for the text")]
     pub const unsafe fn none() -> Self {
         Self {
@@ -78,7 +78,7 @@ impl RuntimeChecks {
         }
     }
 
-    /// Whether all checks are made.
+    /// Whether all checks are on.
     pub const fn are_all_on(self) -> bool {
         self.bounds && self.loops
     }

@@ -1,4 +1,4 @@
-//! The pipelines of one device, by what they were made from.
+//! The pipelines of one device, by hash of their source.
 
 use super::{Pipeline, saved};
 use crate::adapter::AdapterInfo;

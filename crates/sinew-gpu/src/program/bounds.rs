@@ -1,4 +1,4 @@
-//! Bounds of mesh outputs, made on the device behind the nodes of a frame.
+//! Bounding boxes of mesh outputs, computed on the GPU after the nodes of a frame.
 
 use super::graph::Shared;
 use super::instances::{GpuInstances, KernelBinding};
@@ -34,11 +34,11 @@ pub(super) struct OutputBounds {
 }
 
 impl GpuInstances {
-    /// From now on each frame ends with the bounds of every mesh output of every character, computed on the device:
-    /// [`super::GpuMeshOutput::bounds`]. Makes buffers and compiles, so call it before the first frame.
+    /// Makes each following frame compute the bounding box of every mesh output of every character on the GPU:
+    /// [`super::GpuMeshOutput::bounds`]. Call it before the first frame, because it creates buffers and compiles kernels.
     ///
     /// # Errors
-    /// Limits, memory, lost devices; no frame makes bounds then.
+    /// Limits, memory, lost devices. No frame computes bounds then.
     pub fn make_bounds(&mut self) -> Result<(), GpuError> {
         if !self.bounds.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! A bound graph on one device: what all its instances share.
+//! A bound graph on one GPU: the data that all its instances share.
 
 use super::batches::Batch;
 use super::frame_data::{FrameData, Moment};
@@ -21,13 +21,13 @@ use sinew_graph::{BoundGraph, Frame, HostSteps, ParameterState};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Setup results, rest meshes and texts of a graph on a device. Clones share them.
+/// A bound graph on a GPU: setup results, rest meshes and kernels. Clones share them.
 #[derive(Clone, Debug)]
 pub struct GpuGraph {
     pub(super) shared: Arc<Shared>,
 }
 
-/// What instances share.
+/// Data that instances share.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) gpu: Gpu,
@@ -35,20 +35,20 @@ pub(super) struct Shared {
     pub(super) nodes: Vec<NodeOnDevice>,
     passes: Vec<PassText>,
     pub(super) style: LaunchStyle,
-    /// Setup buffers and what setup and outputs read.
+    /// Setup buffers, and the data that setup and outputs read.
     pub(super) buffers: BTreeMap<Memory, Buffer<u32>>,
     /// Launches of a frame, for numbers of characters that want them differently.
     plans: Mutex<Vec<(Choices, Arc<LaunchPlan>)>>,
 }
 
-/// Launches of a phase with what they read that does not change.
+/// Launches of a phase with their constant data.
 #[derive(Debug)]
 pub(super) struct LaunchPlan {
     pub(super) groups: Vec<Group>,
     pub(super) buffers: BTreeMap<Memory, Buffer<u32>>,
 }
 
-/// Whatever bytes, as words; the last one is filled up with zeros.
+/// Bytes as 32-bit words; the last one is padded with zeros.
 pub(super) fn words(bytes: &[u8]) -> Vec<u32> {
     let word = |chunk: &[u8]| {
         let mut word = [0; 4];
@@ -58,7 +58,7 @@ pub(super) fn words(bytes: &[u8]) -> Vec<u32> {
     bytes.chunks(4).map(word).collect()
 }
 
-/// A stranger's kernels run in software only, where a process can be ended: hardware that hangs takes the screen with it.
+/// Untrusted kernels run on software adapters only, where the process can be ended. A hardware GPU that hangs blocks the screen.
 fn check_trust(adapter: &AdapterInfo, distrusted: &[&str]) -> Result<(), GpuError> {
     if distrusted.is_empty() || adapter.kind == AdapterKind::Software {
         return Ok(());
@@ -70,17 +70,17 @@ fn check_trust(adapter: &AdapterInfo, distrusted: &[&str]) -> Result<(), GpuErro
 }
 
 impl GpuGraph {
-    /// Brings a bound graph to a device: uploads what setup bound, compiles the launches of setup and runs them. Drivers without kernels
-    /// whose inputs the host has stay there ([`sinew_graph::Step::host`]).
+    /// Uploads a bound graph to a GPU, compiles its setup launches and runs them. Drivers without a GPU kernel run on the CPU if it has
+    /// their inputs ([`sinew_graph::Step::host`]).
     ///
     /// # Errors
-    /// [`GpuError::NoDeviceSide`] names a node that neither the device nor the host beside it can run, [`GpuError::Distrusted`] kernels of a
-    /// stranger; limits, memory and lost devices otherwise.
+    /// [`GpuError::NoDeviceSide`] names a node that neither the GPU nor the CPU beside it can run. [`GpuError::Distrusted`] names untrusted
+    /// kernels. Other errors are limits, memory and lost devices.
     pub fn new(gpu: &Gpu, graph: &Arc<BoundGraph>) -> Result<Self, GpuError> {
         Self::with_style(gpu, graph, LaunchStyle::Auto)
     }
 
-    /// The same with launches of a kind that the caller chooses. All kinds give the same numbers but for rounding.
+    /// As [`Self::new`], with a launch style that the caller chooses. All styles give the same results, except for rounding.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -112,7 +112,7 @@ impl GpuGraph {
         })
     }
 
-    /// `count` characters that share this graph and move on their own.
+    /// Creates `count` characters of this graph, each with its own pose and parameters.
     ///
     /// # Errors
     /// Limits, memory, lost devices.
@@ -120,7 +120,7 @@ impl GpuGraph {
         GpuInstances::new(&self.shared, count)
     }
 
-    /// The graph.
+    /// The bound graph.
     pub fn graph(&self) -> &Arc<BoundGraph> {
         &self.shared.graph
     }
@@ -128,7 +128,7 @@ impl GpuGraph {
     pub fn gpu(&self) -> &Gpu {
         &self.shared.gpu
     }
-    /// Bytes on the device that all instances share.
+    /// Bytes of GPU memory that all instances share.
     pub fn memory_bytes(&self) -> u64 {
         let plans = self.shared.plans();
         let mut all: Vec<&Buffer<u32>> = Vec::new();
@@ -213,7 +213,7 @@ impl Shared {
         }
     }
 
-    /// For people and for engines that bind by name.
+    /// Name for messages and for engines that bind by name.
     pub(super) fn memory_name(&self, memory: Memory) -> String {
         let node = |n: usize| &self.nodes[n].step.name;
         let device = |n: usize| &self.nodes[n].device;
@@ -272,7 +272,7 @@ impl Shared {
                     let relation = &node.device.relations[index];
                     rows::words(relation, &node.rows[index]).ok_or_else(|| GpuError::Internal {
                         what: format!("relation '{}' of '{}'", relation.name, node.step.name),
-                        message: "it has more entries than 32 bits count".into(),
+                        message: "it has more entries than a 32-bit count allows".into(),
                     })?
                 }
                 Memory::Tiles { launch } => {
@@ -303,7 +303,7 @@ impl Shared {
         Ok(())
     }
 
-    /// The buffer of a constant. No copy is made of bytes that are whole words: textures take many megabytes.
+    /// The buffer of a constant. Bytes that are whole words are not copied: textures take many megabytes.
     fn constant(&self, memory: Memory, bytes: &[u8]) -> Result<Buffer<u32>, GpuError> {
         let name = self.memory_name(memory);
         let allowed = self.gpu.limits().storage_binding_bytes;

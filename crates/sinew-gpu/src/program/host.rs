@@ -1,4 +1,4 @@
-//! Steps that the host runs before the device: drivers without kernels. What they make comes to the device with the frame's block.
+//! Steps that the CPU runs before the GPU: drivers without GPU kernels. Their results are uploaded with the data of the frame.
 
 use super::frame_data::FrameData;
 use super::memory::Memory;

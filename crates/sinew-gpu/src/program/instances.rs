@@ -1,4 +1,4 @@
-//! Characters on the device: frame buffers, parameters, frames.
+//! Characters on the GPU: frame buffers, parameters, frames.
 
 use super::batches::Batch;
 use super::bounds::OutputBounds;
@@ -29,7 +29,7 @@ pub struct GpuInstances {
     pub(super) data: FrameData,
     block: Buffer<[u32; 4]>,
     pub(super) buffers: BTreeMap<Memory, Buffer<u32>>,
-    /// The frame before, of the buffers that keep it; on odd frames they and `buffers` have changed places.
+    /// Previous frame of the buffers that keep it; on odd frames they and `buffers` are swapped.
     pub(super) previous: BTreeMap<Memory, Buffer<u32>>,
     pub(super) launches: Vec<Launch>,
     /// Numbers of characters that run the same passes; `None` where no node needs them.
@@ -37,39 +37,39 @@ pub struct GpuInstances {
     /// By output of the graph; empty until somebody asks for them.
     pub(super) bounds: Vec<Option<OutputBounds>>,
     pub(super) frames_done: u64,
-    /// By character: whether the frame that comes next is a first one.
+    /// By character: whether the next frame is the first one.
     pub(super) is_fresh: Vec<bool>,
     pub(super) readback: Readback,
     pub(super) moved: Vec<[f32; 3]>,
     pub(super) host: HostSide,
 }
 
-/// A kernel as data, for engines that do not use wgpu.
+/// A kernel as plain data, for engines that do not use wgpu.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kernel {
-    /// The nodes that it runs.
+    /// Names of the nodes that it runs.
     pub label: String,
-    /// WGSL, complete; the entry point is `main`.
+    /// Complete WGSL text; the entry point is `main`.
     pub wgsl: String,
-    /// Invocations of a workgroup.
+    /// Invocations of a workgroup in each dimension.
     pub workgroup_size: [u32; 3],
-    /// Workgroups of a dispatch.
+    /// Workgroups of a dispatch in each dimension.
     pub groups: [u32; 3],
-    /// What it binds.
+    /// Its bindings.
     pub bindings: Vec<KernelBinding>,
 }
 
 /// A buffer that a kernel binds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelBinding {
-    /// Slot in group 0.
+    /// Slot in bind group 0.
     pub slot: u32,
-    /// How it is used.
+    /// How the kernel uses it.
     pub access: Access,
-    /// What it holds: `rest MESH ATTRIBUTE`, `setup N`, `frame N`, `NODE.ARRAY`, `values INPUT`; numbers of characters for
-    /// [`Access::UniformAt`].
+    /// Its content: `rest MESH ATTRIBUTE`, `setup N`, `frame N`, `NODE.ARRAY` or `values INPUT`. For [`Access::UniformAt`]: indices of
+    /// characters.
     pub holds: String,
-    /// Bytes of it, for all characters.
+    /// Its size in bytes, for all characters.
     pub bytes: u64,
 }
 
@@ -211,7 +211,7 @@ impl GpuInstances {
         Ok(launches)
     }
 
-    /// How many characters there are.
+    /// Number of characters.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -221,7 +221,7 @@ impl GpuInstances {
         &self.shared.graph
     }
 
-    /// Sets a parameter of one character for the frames to come.
+    /// Sets a parameter of one character for the following frames.
     ///
     /// # Errors
     /// [`GpuError::NoInstance`], [`GpuError::Parameter`].
@@ -240,12 +240,12 @@ impl GpuInstances {
         Ok(state.set(&self.shared.graph, name, value)?)
     }
 
-    /// Runs the drivers of the host and sends what the frames of all characters need: the first half of an update. Nothing changes where
-    /// frames do not fit. For drivers with state each call is a frame.
+    /// Runs the CPU drivers and uploads the data of the frames of all characters: the first half of an update. If the frames do not fit,
+    /// nothing changes. For drivers with state, each call counts as a frame.
     ///
     /// # Errors
-    /// [`GpuError::FrameCount`], [`GpuError::Frame`] where a pose or values do not fit or a driver does not do what it declares,
-    /// [`GpuError::DeviceLost`].
+    /// [`GpuError::FrameCount`]. [`GpuError::Frame`] if a pose or values do not fit, or if a driver reads something that it does not
+    /// declare. [`GpuError::DeviceLost`].
     pub fn send(&mut self, frames: &[Frame<'_>]) -> Result<(), GpuError> {
         if frames.len() != self.count {
             return Err(GpuError::FrameCount {
@@ -278,7 +278,7 @@ impl GpuInstances {
         self.block.write(gpu, 0, self.data.block())
     }
 
-    /// Records the work of the frame that [`Self::send`] sent into the caller's commands: the second half of an update.
+    /// Records the work of the frame of the last [`Self::send`] into the caller's commands: the second half of an update.
     pub fn record(&mut self, encoder: &mut wgpu::CommandEncoder) {
         self.record_timed(encoder, None);
     }
@@ -307,7 +307,7 @@ impl GpuInstances {
         self.frames_done += 1;
     }
 
-    /// Where the frame that was recorded last is a character's first, the one before becomes the same.
+    /// If the last recorded frame is the first of a character, copies it to the previous frame.
     fn record_first(&mut self, encoder: &mut wgpu::CommandEncoder) {
         let odd = self.is_odd();
         let characters = self.is_fresh.chunk_by(|a, b| a == b);
@@ -338,7 +338,7 @@ impl GpuInstances {
         });
     }
 
-    /// One frame of all characters: sends, records and submits; does not wait.
+    /// Computes one frame of all characters: sends, records and submits. Does not wait.
     ///
     /// # Errors
     /// As [`Self::send`].
@@ -351,8 +351,8 @@ impl GpuInstances {
         })
     }
 
-    /// As [`Self::update`], each dispatch measured: its span in `times` has its place in [`Self::dispatches`]; those that `times` has no
-    /// room for are not.
+    /// As [`Self::update`], and measures each dispatch: span `i` of `times` is dispatch `i` of [`Self::dispatches`]. Dispatches beyond the
+    /// capacity of `times` are not measured.
     ///
     /// # Errors
     /// As [`Self::update`].
@@ -369,8 +369,8 @@ impl GpuInstances {
         })
     }
 
-    /// Which launch each dispatch of the frame that was sent last runs, in order: places in [`Self::launch_labels`]. A launch whose
-    /// passes depend on parameters may run often, or not at all. Allocates.
+    /// The launch of each dispatch of the last sent frame, in order: indices into [`Self::launch_labels`]. A launch with passes that
+    /// depend on parameters may run several times or not at all. Allocates.
     pub fn dispatches(&self) -> Vec<usize> {
         let mut out = Vec::new();
         each_launch(&self.launches, Phase::Update, &self.data, &mut |i, _| {
@@ -379,12 +379,12 @@ impl GpuInstances {
         out
     }
 
-    /// What each launch runs: nodes joined by ` + `.
+    /// Names of the nodes that each launch runs, joined by ` + `.
     pub fn launch_labels(&self) -> impl ExactSizeIterator<Item = &str> {
         self.launches.iter().map(|l| l.label.as_str())
     }
 
-    /// Bytes that a dispatch of each launch must move at least, for all characters: what it binds, each array once.
+    /// Lower bound of the bytes that a dispatch of each launch moves, for all characters: each bound array once.
     pub fn launch_bytes(&self) -> impl ExactSizeIterator<Item = u64> {
         self.launches.iter().map(|l| l.bytes)
     }
@@ -401,8 +401,8 @@ impl GpuInstances {
         self.launches.iter().map(kernel).collect()
     }
 
-    /// The bytes of what a kernel of [`Self::kernels`] binds at a slot, after the frame that was recorded last: for engines that fill buffers of
-    /// their own with what does not change. Waits for the device. `None` where there is no such kernel or slot.
+    /// The bytes that a kernel of [`Self::kernels`] binds at a slot, after the last recorded frame. Engines use it to fill their own buffers
+    /// with constant data. Waits for the GPU. `None` if there is no such kernel or slot.
     ///
     /// # Errors
     /// [`GpuError::DeviceLost`], [`GpuError::OutOfMemory`].
@@ -422,12 +422,13 @@ impl GpuInstances {
         Ok(range.and_then(|r| block.get(r)).map(<[u8]>::to_vec))
     }
 
-    /// Forgets the frames so far: state starts anew, and after the next frame the one before equals it. Parameters stay.
+    /// Forgets the previous frames: state restarts, and after the next frame the previous outputs equal the current ones. Parameters keep
+    /// their values.
     pub fn reset(&mut self) {
         (0..self.count).for_each(|character| self.forget(character));
     }
 
-    /// As [`Self::reset`], for one character of the crowd.
+    /// As [`Self::reset`], for one character.
     ///
     /// # Errors
     /// [`GpuError::NoInstance`].
@@ -450,7 +451,7 @@ impl GpuInstances {
         self.host.characters[character].reset();
     }
 
-    /// Bytes on the device that are not shared.
+    /// Bytes of GPU memory that are not shared.
     pub fn memory_bytes(&self) -> u64 {
         let own = self.buffers.values().chain(self.previous.values());
         let bounds = self.bounds.iter().flatten();
@@ -460,7 +461,7 @@ impl GpuInstances {
             + bounds.map(OutputBounds::bytes).sum::<u64>()
     }
 
-    /// Whether the frame that comes next writes the buffers of odd frames.
+    /// Whether the next frame writes the buffers of odd frames.
     pub(super) fn is_odd(&self) -> bool {
         self.frames_done % 2 == 1
     }

@@ -1,4 +1,4 @@
-//! What kernels read and write on the device: one entry for each array of a program.
+//! The arrays that kernels read and write on the GPU.
 
 use sinew_deform::{DeviceType, Element, MeshAttribute};
 use sinew_graph::Place;

@@ -1,7 +1,7 @@
-//! Bound graphs on the device: texts put together, buffers assigned, launches recorded.
+//! Bound graphs on the GPU: generates kernels, assigns buffers, records launches.
 //!
-//! [`GpuGraph`] holds what all instances share (setup results, rest meshes), [`GpuInstances`] any number of characters that
-//! move together: each node costs the same number of launches for one and for ten thousand.
+//! [`GpuGraph`] holds the data that all instances share (setup results, rest meshes). [`GpuInstances`] holds any number of characters
+//! that are updated together: a node takes the same number of launches for one character and for ten thousand.
 
 mod batches;
 mod bounds;

@@ -1,4 +1,4 @@
-//! The steps of a program as the device runs them.
+//! The steps of a program as the GPU runs them.
 
 use super::memory::{ArrayShape, Kind, Memory};
 use super::names::PortMemory;
@@ -39,16 +39,16 @@ fn port_memory(port: &Option<PortPlace>) -> PortMemory {
     }
 }
 
-/// Turns of loops for one element of a user's kernel; a thousand times those of a mesh's neighbours or joints.
+/// Loop iterations for one element of a custom kernel; a thousand times those over a mesh's neighbours or joints.
 const MOST_TURNS_IN_HARDWARE: u32 = 1 << 20;
-/// The same in software. Mesa's device ends all loops of a kernel after 65,535 turns without a word, those that neighbours take counted in part;
-/// the text's own counter must be first, since it leaves a mark.
+/// The same for software adapters. Mesa silently ends all loops of a kernel after 65,535 iterations, partly counting those of
+/// neighbours. Our own counter must end a loop first, because it leaves a mark.
 const MOST_TURNS_IN_SOFTWARE: u32 = 1 << 15;
 
-/// All steps of a graph that the device runs, setup first; `simple` for devices that are slow to compile long kernels.
+/// All steps of a graph that the GPU runs, setup first; `simple` for adapters that are slow to compile long kernels.
 ///
 /// # Errors
-/// [`GpuError::NoDeviceSide`] names the first node that neither the device nor the host beside it can run.
+/// [`GpuError::NoDeviceSide`] names the first node that neither the GPU nor the CPU beside it can run.
 pub(super) fn nodes(
     graph: &BoundGraph,
     simple: bool,
@@ -102,7 +102,7 @@ fn device_node(graph: &BoundGraph, step: &Step) -> Result<DeviceNode, GpuError> 
     match outputs.find(|(place, _)| matches!(place, Some(PortPlace::Pose(_)))) {
         None => Ok(device),
         Some((_, port)) => Err(refused(format!(
-            "its output '{}' is a pose, which kernels cannot make",
+            "its output '{}' is a pose, which GPU kernels cannot compute",
             port.name
         ))),
     }

@@ -1,4 +1,4 @@
-//! Reading what a frame left on the device.
+//! The outputs of a frame on the GPU.
 
 use super::bounds::OutputBounds;
 use super::instances::GpuInstances;
@@ -9,41 +9,40 @@ use bytemuck::Pod;
 use sinew_deform::{Line, MESH_ATTRIBUTES, MeshAttribute};
 use sinew_graph::{BoundGraph, Bounds, OutputPlace, Place, Pose};
 
-/// A mesh output in device memory: tightly packed, all instances one after another.
+/// A mesh output in GPU memory: tightly packed, all instances one after another.
 #[derive(Clone, Copy, Debug)]
 pub struct GpuMeshOutput<'a> {
     /// Vertices of one instance.
     pub vertex_count: usize,
-    /// Three floats a vertex, scene space.
+    /// Positions: three floats per vertex, scene space.
     pub positions: &'a Buffer<u32>,
-    /// Three floats a vertex, unit length.
+    /// Unit normals: three floats per vertex.
     pub normals: Option<&'a Buffer<u32>>,
-    /// Four floats a vertex: unit tangent and bitangent sign.
+    /// Unit tangents with bitangent sign: four floats per vertex.
     pub tangents: Option<&'a Buffer<u32>>,
-    /// Four floats a vertex, linear RGBA.
+    /// Colours: four floats per vertex, linear RGBA.
     pub colors: Option<&'a Buffer<u32>>,
-    /// Positions of the frame before.
+    /// Positions of the previous frame.
     pub previous_positions: &'a Buffer<u32>,
-    /// Normals of the frame before.
+    /// Normals of the previous frame.
     pub previous_normals: Option<&'a Buffer<u32>>,
-    /// Tangents of the frame before.
+    /// Tangents of the previous frame.
     pub previous_tangents: Option<&'a Buffer<u32>>,
-    /// Two vectors of four floats an instance: lowest coordinates and a zero, highest coordinates and a zero. A mesh that all
-    /// instances share has its bounds once for each of them, too; a mesh without vertices has zeros. `None` without
-    /// [`GpuInstances::make_bounds`].
+    /// Bounding boxes: two `vec4` per instance, lowest corner and highest corner, each followed by a zero. There is one box per
+    /// instance even for a shared mesh. A mesh without vertices has zeros. `None` without [`GpuInstances::make_bounds`].
     pub bounds: Option<&'a Buffer<[f32; 4]>>,
-    /// Whether every instance has its own; a mesh that nothing moves is there once.
+    /// By attribute: whether every instance has its own array. Attributes that no node changes are stored once.
     pub per_instance: [bool; MESH_ATTRIBUTES],
 }
 
-/// A mask, values, lines or field output in device memory: tightly packed, all instances one after another.
+/// A mask, values, lines or field output in GPU memory: tightly packed, all instances one after another.
 #[derive(Clone, Copy, Debug)]
 pub struct GpuArrayOutput<'a> {
-    /// One float an element of a mask or of values; ten floats a line: from, to, linear RGBA; words of a field.
+    /// Mask or values: one float per element. Lines: ten floats per line (from, to, linear RGBA). Field: 32-bit words.
     pub buffer: &'a Buffer<u32>,
-    /// Elements of one instance.
+    /// Number of elements of one instance.
     pub len: usize,
-    /// Whether every instance has its own.
+    /// Whether every instance has its own array.
     pub per_instance: bool,
 }
 
@@ -58,7 +57,7 @@ pub struct GpuMesh {
     pub tangents: Option<Vec<[f32; 4]>>,
     /// Colour set 0, linear RGBA.
     pub colors: Option<Vec<[f32; 4]>>,
-    /// Positions of the frame before.
+    /// Positions of the previous frame.
     pub previous_positions: Vec<[f32; 3]>,
 }
 
@@ -82,7 +81,7 @@ pub(super) fn output_memories(graph: &BoundGraph) -> Vec<Memory> {
 }
 
 impl GpuInstances {
-    /// The buffer of the frame that was recorded last, or of the one before.
+    /// The buffer of the last recorded frame, or of the frame before it.
     pub(super) fn buffer(&self, memory: Memory, before: bool) -> Option<&Buffer<u32>> {
         let written_odd = self.frames_done > 0 && !self.is_odd();
         let flipped = self.previous.get(&memory);
@@ -99,8 +98,8 @@ impl GpuInstances {
         self.shared.graph.program().outputs().get(index)
     }
 
-    /// The buffers of a mesh output, as the frame recorded last leaves them. After the next frame ask again: current and previous
-    /// change places.
+    /// The buffers of a mesh output after the last recorded frame. Call it again after each frame: current and previous buffers are
+    /// swapped.
     pub fn mesh_output(&self, name: &str) -> Option<GpuMeshOutput<'_>> {
         let Some(OutputPlace::Mesh {
             rest, attributes, ..
@@ -135,8 +134,8 @@ impl GpuInstances {
         })
     }
 
-    /// The buffer of a mask or values output, as the frame recorded last leaves it. `None` where there is no such output, and for values that the
-    /// caller brought with the frame, which no kernel writes: [`Self::read_floats`] gives those back.
+    /// The buffer of a mask or values output after the last recorded frame. `None` if there is no such output, and for values from the
+    /// caller, which no kernel writes: use [`Self::read_floats`] for those.
     pub fn floats_output(&self, name: &str) -> Option<GpuArrayOutput<'_>> {
         match self.output(name)? {
             OutputPlace::Floats(place) => self.array_output(*place),
@@ -144,7 +143,7 @@ impl GpuInstances {
         }
     }
 
-    /// The buffer of a lines output, as the frame recorded last leaves it. `None` where there is no such output.
+    /// The buffer of a lines output after the last recorded frame. `None` if there is no such output.
     pub fn lines_output(&self, name: &str) -> Option<GpuArrayOutput<'_>> {
         match self.output(name)? {
             OutputPlace::Lines(place) => self.array_output(*place),
@@ -152,8 +151,8 @@ impl GpuInstances {
         }
     }
 
-    /// The buffer of a field output, words as in `sinew_deform::sdf::FieldWords`, as the frame recorded last leaves it. `None` where there is no such
-    /// output.
+    /// The buffer of a field output after the last recorded frame, with words as in `sinew_deform::sdf::FieldWords`. `None` if there is no
+    /// such output.
     pub fn field_output(&self, name: &str) -> Option<GpuArrayOutput<'_>> {
         match self.output(name)? {
             OutputPlace::Field(place) => self.array_output(*place),
@@ -161,8 +160,8 @@ impl GpuInstances {
         }
     }
 
-    /// The pose output of that name of one character, where a driver on the host made it, as the frame sent last left it. `None` where there is no
-    /// such output or character; a pose input that is an output, too, is the caller's own. Nothing waits for the device.
+    /// A pose output of one character after the last sent frame, if a CPU driver computed it. `None` if there is no such output or
+    /// character, and for a pose input that is also an output: the caller has it. Does not wait for the GPU.
     pub fn pose_output(&self, name: &str, instance: usize) -> Option<&Pose> {
         match self.output(name)? {
             OutputPlace::Pose(place) => self.host.characters.get(instance)?.pose(*place),
@@ -205,7 +204,7 @@ impl GpuInstances {
         Ok(bytemuck::cast_slice(&out).to_vec())
     }
 
-    /// Reads a mesh output of one character back; waits for the device. `None` where there is no such output or character.
+    /// Reads a mesh output of one character back and waits for the GPU. `None` if there is no such output or character.
     ///
     /// # Errors
     /// [`GpuError::DeviceLost`], [`GpuError::OutOfMemory`].
@@ -234,7 +233,7 @@ impl GpuInstances {
         Ok(Some(out))
     }
 
-    /// Reads the positions of a mesh output of one character back, and nothing else; waits for the device. `None` as [`Self::read_mesh`].
+    /// Reads only the positions of a mesh output of one character back and waits for the GPU. `None` as for [`Self::read_mesh`].
     ///
     /// # Errors
     /// As [`Self::read_mesh`].
@@ -262,8 +261,8 @@ impl GpuInstances {
         self.bounds.get(index)?.as_ref()
     }
 
-    /// Reads the bounds of a mesh output of one character back, lowest and highest corner; waits for the device. `None` where there is no such
-    /// output or character, its mesh has no vertices, or nobody called [`Self::make_bounds`].
+    /// Reads the bounding box of a mesh output of one character back and waits for the GPU. `None` if there is no such output or
+    /// character, if the mesh has no vertices, or without [`Self::make_bounds`].
     ///
     /// # Errors
     /// As [`Self::read_mesh`].
@@ -282,7 +281,7 @@ impl GpuInstances {
         Ok(Some((lowest, highest)))
     }
 
-    /// Reads a mask or values output of one character back; waits for the device. `None` where there is no such output or character.
+    /// Reads a mask or values output of one character back and waits for the GPU. `None` if there is no such output or character.
     ///
     /// # Errors
     /// As [`Self::read_mesh`].
@@ -301,8 +300,8 @@ impl GpuInstances {
         self.read(memory, false, instance).map(Some)
     }
 
-    /// Reads a field output of one character back, words as in `sinew_deform::sdf::FieldWords`; waits for the device. `None` where there is no
-    /// such output or character.
+    /// Reads a field output of one character back, with words as in `sinew_deform::sdf::FieldWords`, and waits for the GPU. `None` if there
+    /// is no such output or character.
     ///
     /// # Errors
     /// As [`Self::read_mesh`].
@@ -321,7 +320,7 @@ impl GpuInstances {
         self.read(memory, false, instance).map(Some)
     }
 
-    /// Reads a lines output of one character back; waits for the device. `None` where there is no such output or character.
+    /// Reads a lines output of one character back and waits for the GPU. `None` if there is no such output or character.
     ///
     /// # Errors
     /// As [`Self::read_mesh`].

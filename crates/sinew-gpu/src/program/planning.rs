@@ -1,7 +1,7 @@
-//! From passes to launches: which run in tiles, how large those are, and where a launch ends.
+//! From passes to launches: which passes run in tiles, how large the tiles are, and where a launch ends.
 //!
-//! One launch for everything saves launches and memory but computes the rings around each tile once more; many launches move
-//! every array through memory. What is best depends on the size of the mesh, so candidates are compared by an estimate.
+//! One launch for everything saves launches and memory traffic, but recomputes the rings around each tile. Many launches move
+//! every array through memory. The best choice depends on the size of the mesh: candidates are compared by an estimate.
 
 use super::group::{Group, PassText, find_stores, plain_groups};
 use super::memory::{ArrayShape, Memory};
@@ -11,21 +11,21 @@ use super::tile_text::Tiling;
 use super::tiles::{TileLimits, build, workgroup};
 use sinew_graph::{BoundGraph, Link};
 
-/// How passes become launches.
+/// How passes are grouped into launches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LaunchStyle {
-    /// As suits the adapter, the size of the mesh and the number of characters.
+    /// Chooses by adapter, mesh size and number of characters.
     #[default]
     Auto,
-    /// Short kernels that compile fast, none in tiles: for software adapters.
+    /// Short kernels that compile fast, without tiles: for software adapters.
     Compact,
-    /// None in tiles; wherever there are several characters, an invocation takes two.
+    /// No tiles; with several characters, an invocation processes two.
     Plain,
-    /// In tiles wherever passes allow it.
+    /// Tiles wherever passes allow them.
     Tiled,
 }
 
-/// What planning knows of graph and device.
+/// Facts about graph and adapter for planning.
 pub(super) struct Planner<'a> {
     pub(super) graph: &'a BoundGraph,
     pub(super) nodes: &'a [NodeOnDevice],

@@ -1,4 +1,4 @@
-//! Characters whose rest mesh has another shape.
+//! Rest offsets: characters with another rest shape than the bound mesh.
 
 use super::instances::GpuInstances;
 use super::memory::Memory;
@@ -8,15 +8,15 @@ use bytemuck::cast_slice;
 use sinew_deform::MeshAttribute;
 
 impl GpuInstances {
-    /// Gives one character a rest mesh of another shape: `offsets`, one a vertex, are added to the rest positions that nodes
-    /// and outputs read as current positions, in the frames to come. Zeros bring the shape back that was bound.
+    /// Gives one character another rest shape. `offsets` has one vector per vertex, added to the rest positions that nodes and outputs
+    /// read as current positions in the following frames. Zeros restore the bound shape.
     ///
-    /// Means what [`sinew_graph::Instance::set_rest_offsets`] means: what setup made stays that of the mesh that was bound. The first call for an input
-    /// gives each character rest positions of its own, 12 bytes a vertex, and compiles the launches that read them anew; later ones
-    /// upload 12 bytes a vertex.
+    /// As [`sinew_graph::Instance::set_rest_offsets`], setup results stay those of the bound mesh. The first call for an input allocates
+    /// 12 bytes per vertex for each character and compiles the launches that read the positions again. Later calls upload 12 bytes per
+    /// vertex.
     ///
     /// # Errors
-    /// [`GpuError::NoInstance`], [`GpuError::RestOffsets`]; limits, memory, lost devices. Nothing has changed then.
+    /// [`GpuError::NoInstance`], [`GpuError::RestOffsets`], limits, memory, lost devices. Nothing changes then.
     pub fn set_rest_offsets(
         &mut self,
         instance: usize,

@@ -1,4 +1,4 @@
-//! What the frames to come depend on, as bytes: arrays that live from frame to frame, whatever they hold, and the host's share.
+//! Saved state as bytes: all arrays that persist from frame to frame, and the state of the CPU part.
 
 use super::graph::words;
 use super::instances::GpuInstances;
@@ -9,7 +9,7 @@ use sinew_deform::Phase;
 use sinew_graph::{DeviceState, StateError};
 use std::collections::BTreeMap;
 
-/// An array of one character that lives from frame to frame.
+/// An array of one character that persists from frame to frame.
 struct Lasting {
     name: String,
     memory: Memory,
@@ -18,9 +18,8 @@ struct Lasting {
 }
 
 impl GpuInstances {
-    /// All that the frames to come of one character depend on beside what comes with them: what solvers remember, and the outputs of the
-    /// last frame, which the next one gives as those before. Parameters are not in it. Of the frame that was submitted last; waits for the
-    /// device. Allocates.
+    /// Saves the state of one character after the last submitted frame: the state of solvers, and the outputs of that frame, which are the
+    /// previous outputs of the next one. Parameters are not included. Waits for the GPU. Allocates.
     ///
     /// # Errors
     /// [`GpuError::NoInstance`], [`GpuError::DeviceLost`], [`GpuError::OutOfMemory`].
@@ -45,12 +44,12 @@ impl GpuInstances {
         Ok(state.seal(&self.shared.graph, &self.kernels_with_state()))
     }
 
-    /// Brings back what [`Self::save_state`] gave, of a character of the same graph and setup on a graphics device: the next frame is what it
-    /// would have been there, bit for bit where the device is the same. Allocates.
+    /// Restores a state of [`Self::save_state`] from a character of the same graph and setup on a GPU. The next frame is then the same as
+    /// there; on the same GPU it has the same bits. Allocates.
     ///
     /// # Errors
-    /// [`GpuError::NoInstance`]; [`GpuError::State`], where nothing has changed, or, if a node of the host refused its part, the character starts
-    /// anew with the next frame; [`GpuError::DeviceLost`], [`GpuError::OutOfMemory`].
+    /// [`GpuError::NoInstance`]. [`GpuError::State`]: nothing changes then, unless a CPU node refused its state, after which the character
+    /// restarts with the next frame. [`GpuError::DeviceLost`], [`GpuError::OutOfMemory`].
     pub fn restore_state(&mut self, instance: usize, state: &[u8]) -> Result<(), GpuError> {
         self.check_instance(instance)?;
         let kernels = self.kernels_with_state();
@@ -68,7 +67,7 @@ impl GpuInstances {
         Ok(())
     }
 
-    /// The frame that comes next may write either of two buffers that change places, and leaves the other as the one before: both get it.
+    /// The next frame may write either of two swapped buffers, and the other one is the previous frame. Therefore both get the bytes.
     fn write_array(&self, instance: usize, array: &Lasting, bytes: &[u8]) -> Result<(), GpuError> {
         let words = words(bytes);
         let both = [&self.buffers, &self.previous];
@@ -78,7 +77,7 @@ impl GpuInstances {
         Ok(())
     }
 
-    /// Scratch that lasts, fields, and buffers that keep the frame before. What the host makes comes anew with each frame.
+    /// Persistent scratch, fields, and buffers that keep the previous frame. Results of CPU steps are uploaded again with each frame.
     fn lasting(&self) -> Vec<Lasting> {
         let shared = &self.shared;
         let buffers = shared.graph.program().buffers(Phase::Update);
@@ -98,7 +97,7 @@ impl GpuInstances {
         all.filter(|(memory, _)| lasts(memory)).map(array).collect()
     }
 
-    /// Texts that know what is where in arrays that last.
+    /// Kernel texts that define the layout of persistent arrays.
     fn kernels_with_state(&self) -> Vec<&str> {
         let nodes = self.shared.nodes.iter().map(|n| &n.device);
         let with_state = nodes.filter(|d| d.scratch.iter().any(|array| array.lasting));
@@ -111,7 +110,7 @@ impl GpuInstances {
     }
 }
 
-/// One array of each name, of the size that the device has.
+/// Checks that there is one array of each name with the size of the GPU array.
 fn check_sizes(lasting: &[Lasting], arrays: &BTreeMap<String, Vec<u8>>) -> Result<(), StateError> {
     let refused = |array: &str, found, expected| StateError::Array {
         array: array.to_owned(),

@@ -1,4 +1,4 @@
-//! The WGSL of one launch: bindings, the functions that its passes call, the passes, the entry point.
+//! The WGSL of one launch: bindings, functions that its passes call, passes, entry point.
 
 use super::crowd::Crowd;
 use super::group::{Group, PassText, relation_memory};

@@ -53,7 +53,7 @@ fn a_lost_device_is_an_error_and_a_new_one_works() {
     let error = buffer.read(&gpu).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the graphics device was lost (it was destroyed); make a new one and bind again"
+        "the GPU device was lost (it was destroyed); create a new one and bind again"
     );
     all_is_lost(&gpu, &buffer);
     let again = super::gpu().unwrap();
@@ -113,7 +113,7 @@ fn a_device_that_was_handed_in_works() {
     let name = &gpu.info().name;
     assert_eq!(
         error,
-        format!("the adapter '{name}' has no timestamp queries")
+        format!("the adapter '{name}' does not support timestamp queries")
     );
     let buffer = Buffer::from_slice(&gpu, "b", &[1_u32, 2], BufferUse::Storage).unwrap();
     buffer.fill(&gpu, 5).unwrap();
@@ -275,7 +275,7 @@ fn lack_of_memory_is_an_error() {
             assert!(matches!(error, GpuError::OutOfMemory { .. }), "{error}");
             assert_eq!(
                 error.to_string(),
-                "not enough device memory for buffer 'b' of 4194304 bytes"
+                "not enough GPU memory for buffer 'b' of 4194304 bytes"
             );
             gpu.check().unwrap();
         }

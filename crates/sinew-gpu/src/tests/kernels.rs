@@ -121,7 +121,7 @@ fn texts_of_users_have_a_time_limit() {
     let error = gpu.pipeline(&users).unwrap_err();
     assert!(matches!(error, GpuError::CompileTime { .. }), "{error}");
     let said = error.to_string();
-    let expected = "the kernel of node 'square' was not compiled after 0 s";
+    let expected = "the kernel of node 'square' did not compile within 0 s";
     assert!(said.contains(expected), "{said}");
     // Texts that are no user's take their time.
     assert_eq!(run(&gpu, &square(), &[2]).unwrap(), [4]);
@@ -217,7 +217,7 @@ fn kernels_beyond_the_limits_name_both_numbers() {
         };
         let text = gpu.pipeline(&kernel).unwrap_err().to_string();
         let expected = format!(
-            "storage buffers of kernel 'square': {many} asked for, the adapter '{}' allows {}",
+            "storage buffers of kernel 'square': {many} needed, but the adapter '{}' allows {}",
             gpu.info().name,
             many - 1
         );
@@ -238,7 +238,7 @@ fn kernels_beyond_the_limits_name_both_numbers() {
     };
     let text = gpu.pipeline(&wide).unwrap_err().to_string();
     assert!(
-        text.starts_with("invocations a workgroup of kernel 'square': "),
+        text.starts_with("invocations per workgroup of kernel 'square': "),
         "{text}"
     );
 }

@@ -66,7 +66,7 @@ fn a_buffer_beyond_the_limit_names_both_numbers() {
         assert_eq!(
             error.to_string(),
             format!(
-                "bytes of buffer 'huge': {} asked for, the adapter '{}' allows {allowed}",
+                "bytes of buffer 'huge': {} needed, but the adapter '{}' allows {allowed}",
                 limit.found,
                 gpu.info().name
             )
@@ -172,9 +172,9 @@ fn parts_of_a_buffer_can_be_bound() {
     let expected: Vec<u32> = std::iter::repeat_n(0, 2 * step).chain(squares).collect();
     assert_eq!(result.read(&gpu).unwrap(), expected);
     for (elements, word) in [
-        (1..2, "may begin"),
-        (0..0, "nothing"),
-        (0..4 * step + 1, "not all in it"),
+        (1..2, "storage alignment"),
+        (0..0, "empty"),
+        (0..4 * step + 1, "not all inside the buffer"),
     ] {
         let error = source.binding_of(&gpu, elements).unwrap_err().to_string();
         assert!(error.contains(word), "{error}");
@@ -197,7 +197,7 @@ fn a_binding_beyond_the_limit_names_both_numbers() {
     assert_eq!(
         error.to_string(),
         format!(
-            "bytes at binding 0 of kernel 'square': {} asked for, the adapter '{}' allows {allowed}",
+            "bytes at binding 0 of kernel 'square': {} needed, but the adapter '{}' allows {allowed}",
             allowed + 4,
             gpu.info().name
         )

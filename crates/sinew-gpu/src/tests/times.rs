@@ -103,7 +103,7 @@ fn more_spans_than_one_query_set_holds() {
     let error = times.pass(2050).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "there are 2050 time spans; 2050 was asked for"
+        "there is no time span 2050; there are 2050, counted from 0"
     );
 }
 

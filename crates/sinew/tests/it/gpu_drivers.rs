@@ -513,7 +513,7 @@ fn what_neither_side_can_run_is_refused_with_the_reason() {
         (
             r#""it": {"node": "kernel_pose", "pose": "pose"}"#,
             "kernel_pose",
-            "its output 'pose' is a pose, which kernels cannot make",
+            "its output 'pose' is a pose, which GPU kernels cannot compute",
         ),
     ];
     for (node, kind, why) in &cases {
@@ -523,7 +523,7 @@ fn what_neither_side_can_run_is_refused_with_the_reason() {
             return;
         };
         let error = GpuGraph::new(&gpu, &graph).expect_err(kind).to_string();
-        let expected = format!("g.json:5:1: node 'it' ({kind}) runs on the processor only: {why}");
+        let expected = format!("g.json:5:1: node 'it' ({kind}) runs on the CPU only: {why}");
         assert_eq!(error, expected);
     }
 }

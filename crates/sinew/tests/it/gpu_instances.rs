@@ -232,7 +232,7 @@ fn frames_that_do_not_fit_are_refused() {
     let error = two.set_parameter(2, "w", &ParameterValue::Float(0.0));
     assert_eq!(
         error.expect_err("no third").to_string(),
-        "there is no instance 2, there are 2, counted from 0"
+        "there is no instance 2; there are 2, counted from 0"
     );
     let error = two.set_parameter(0, "w", &ParameterValue::Float(2.0));
     assert!(matches!(error, Err(GpuError::Parameter(_))), "{error:?}");
