@@ -1,4 +1,4 @@
-//! Pairs brackets, and refuses texts so deep that a recursive parser could run out of stack.
+//! Pairs brackets, and refuses texts with such deep nesting that a recursive parser could run out of stack.
 
 use crate::tokens::{Token, TokenKind};
 
@@ -122,15 +122,19 @@ impl Walk<'_> {
         let found = token.text(self.text);
         let open = self.levels.last().map_or(usize::MAX, |l| l.open);
         let Some(opener) = self.tokens.get(open) else {
-            return Err(Problem::new(token, format!("`{found}` closes nothing")));
+            return Err(Problem::new(
+                token,
+                format!("`{found}` has no opening bracket"),
+            ));
         };
         let wanted = closing(opener.text(self.text));
         if wanted != found {
             let line = crate::error::LineColumn::of(self.text, opener.start).line;
             return Err(
-                Problem::new(token, format!("`{found}` where `{wanted}` is expected")).help(
-                    format!("`{}` was opened in line {line}", opener.text(self.text)),
-                ),
+                Problem::new(token, format!("expected `{wanted}`, found `{found}`")).help(format!(
+                    "`{}` was opened in line {line}",
+                    opener.text(self.text)
+                )),
             );
         }
         self.reset();
@@ -179,7 +183,7 @@ impl Walk<'_> {
         if self.load <= MOST {
             return Ok(());
         }
-        let problem = Problem::new(token, "this expression or statement is too deep");
+        let problem = Problem::new(token, "this expression or statement is nested too deeply");
         Err(problem.help(
             "name parts of it with `let`, move them into functions, or use a loop or `switch`",
         ))

@@ -1,4 +1,4 @@
-//! Puts one module together and checks it.
+//! Builds one module from texts and checks it.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -13,18 +13,18 @@ use crate::snippet::{self, Snippet, SnippetKind};
 use crate::tokens::{self, TokenKind};
 use crate::unlocated;
 
-/// Problems in different functions that are looked for before giving up; each costs one more check of the module.
+/// Limit of problems in different functions; each costs one more check of the module.
 const ROUNDS: usize = 16;
-/// Bytes that all of these checks together may go over.
+/// Bytes that all these checks together may process.
 const EFFORT: usize = 1 << 20;
-/// Language extensions that naga has and every adapter offers.
+/// Language extensions that naga supports and every adapter offers.
 const REQUIRABLE: [&str; 3] = [
     "readonly_and_readwrite_storage_textures",
     "packed_4x8_integer_dot_product",
     "pointer_composite_access",
 ];
 
-/// What a module may use beyond the core of WebGPU. Each needs an adapter that offers it.
+/// Features beyond core WebGPU that a module may use. Each needs an adapter that supports it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ModuleOptions {
     /// Subgroup operations.
@@ -33,8 +33,8 @@ pub struct ModuleOptions {
     pub f16: bool,
     /// Variables in `var<immediate>`.
     pub immediates: bool,
-    /// Whether what a driver needs for the module is limited ([`MOST_OPERATIONS`](crate::MOST_OPERATIONS),
-    /// [`MOST_VARIABLE_BYTES`](crate::MOST_VARIABLE_BYTES), [`MOST_WORKGROUP_BYTES`](crate::MOST_WORKGROUP_BYTES)): for texts of strangers.
+    /// Whether the compile cost of the module is limited ([`MOST_OPERATIONS`](crate::MOST_OPERATIONS),
+    /// [`MOST_VARIABLE_BYTES`](crate::MOST_VARIABLE_BYTES), [`MOST_WORKGROUP_BYTES`](crate::MOST_WORKGROUP_BYTES)). Set it for untrusted text.
     pub limited: bool,
 }
 
@@ -62,10 +62,10 @@ impl ModuleOptions {
     }
 }
 
-/// Collects generated text and snippets and makes one checked module of them.
+/// Builds one checked module from generated text and snippets.
 ///
-/// Names are kept apart: what a snippet declares gets its prefix, what generated text declares can be reached from a
-/// snippet only through the names given to [`ModuleBuilder::add`], and no local variable of a snippet can hide anything.
+/// Names cannot collide: declarations of a snippet get its prefix. A snippet reaches declarations of generated text only through the
+/// names given to [`ModuleBuilder::add`], and a local variable of a snippet cannot hide them.
 #[derive(Clone, Debug, Default)]
 pub struct ModuleBuilder {
     options: ModuleOptions,
@@ -73,7 +73,7 @@ pub struct ModuleBuilder {
 }
 
 impl ModuleBuilder {
-    /// A module with nothing in it.
+    /// Starts an empty module.
     pub fn new(options: ModuleOptions) -> Self {
         Self {
             options,
@@ -81,8 +81,8 @@ impl ModuleBuilder {
         }
     }
 
-    /// Adds generated text (structures, bindings, accessors, entry points) as it is. `name` is shown where the text itself
-    /// is at fault, which is never the user's doing. Order does not matter in WGSL.
+    /// Adds generated text (structures, bindings, accessors, entry points) without changes. `name` appears in messages about errors
+    /// of the generated text. The order of declarations does not matter in WGSL.
     pub fn declare(&mut self, name: &str, text: &str) -> &mut Self {
         let tokens = tokens::tokenize(text);
         let found =
@@ -105,14 +105,14 @@ impl ModuleBuilder {
         self
     }
 
-    /// Adds a snippet; the same one may come several times. Its own names of module scope begin with `prefix` in the module,
-    /// and the names on the left of `renames` (its accessors) become those on the right. A helper that is to be reachable
-    /// under its own name stands there with the same name twice. Renaming works on tokens: members, comments and local
-    /// variables keep what they are. Gives the entry function's name in the module; a library has none.
+    /// Adds a snippet. You can add the same snippet several times. Its module-scope names get the prefix `prefix`, and each name on the
+    /// left of `renames` (an accessor) becomes the name on the right. To keep the name of a helper, list it with the same name twice.
+    /// Renaming works on tokens; members, comments and local variables do not change. Returns the name of the entry function in the
+    /// module; `None` for a library.
     ///
     /// # Errors
-    /// The snippet declares a name that it is given, enables what [`ModuleOptions`] do not allow, or `prefix` or the right
-    /// side of a rename make no identifier.
+    /// If the snippet declares a name of `renames`, enables a feature that [`ModuleOptions`] do not allow, or if `prefix` or a new name
+    /// does not give a valid identifier.
     pub fn add(
         &mut self,
         snippet: &Snippet,
@@ -164,7 +164,7 @@ impl ModuleBuilder {
             .chain(targets)
             .find(|n| !tokens::is_name(n));
         if let Some(wrong) = wrong {
-            let message = format!("`{wrong}` is no identifier");
+            let message = format!("`{wrong}` is not a valid identifier");
             return Err(KernelError::at(snippet.file(), snippet.text(), 0..0, message).into());
         }
         let mut problems = self.directive_problems(snippet);
@@ -175,7 +175,7 @@ impl ModuleBuilder {
                 .filter(|d| given(d.name))
                 .map(|d| Problem {
                     span: d.span,
-                    message: format!("`{}` is given by the graph", d.name),
+                    message: format!("`{}` is already defined by the graph", d.name),
                     help: Some("choose another name".to_owned()),
                 }),
         );
@@ -214,12 +214,12 @@ impl ModuleBuilder {
         out
     }
 
-    /// Puts the module together and checks all of it: syntax, names, types, and that barriers stand in uniform control flow,
-    /// which naga itself does not check. The text is parsed once, and once more for each function with a problem, within limits.
+    /// Builds the module and checks all of it: syntax, names, types, and that barriers are in uniform control flow, which naga does not
+    /// check. The text is parsed once, and again for each function with a problem, within limits.
     ///
     /// # Errors
-    /// What is wrong, in places and names of the snippets' authors, at most one problem a function. A fault of generated
-    /// text that no snippet is to blame for is named as such.
+    /// At most one problem per function, with locations and names of the snippets' authors. An error in generated text that no snippet
+    /// causes is reported as such.
     pub fn finish(&self) -> Result<Module, KernelErrors> {
         // An open bracket in generated text would look like an error of the snippet behind it.
         let faults = self.pieces.iter().filter_map(|p| match p {

@@ -1,4 +1,4 @@
-//! What a kernel must not hold: resources, entry points, reserved names, foreign characters.
+//! Content that a kernel must not have: resources, entry points, reserved names, invalid characters.
 
 use std::collections::HashSet;
 
@@ -7,13 +7,13 @@ use crate::scan::{Declaration, DeclarationKind};
 use crate::tokens::{Token, TokenKind};
 use crate::words;
 
-/// What generated names begin with, and names in kernels must not.
+/// Prefix of generated names. Names in kernels must not begin with it.
 pub const RESERVED_PREFIX: &str = "sinew_";
 
 const ALLOWED_ATTRIBUTES: [&str; 3] = ["align", "size", "must_use"];
 const PIN_HELP: &str = "declare a pin of the kernel in the graph and use its accessor";
 
-/// All such problems, in the order of their places.
+/// All such problems, in the order of their locations.
 pub(crate) fn check(text: &str, tokens: &[Token], declarations: &[Declaration]) -> Vec<Problem> {
     let mut out = Vec::new();
     let resources = resource_variables(text, tokens, declarations);
@@ -90,14 +90,15 @@ fn attribute(token: Token, word: &str) -> Problem {
         "compute" | "workgroup_size" | "vertex" | "fragment" => {
             problem.help("the entry point is generated; the group size is set in the graph")
         }
-        "builtin" | "location" => problem.help("what a kernel reads comes through its accessors"),
+        "builtin" | "location" => problem.help("a kernel reads its data through accessors"),
         _ => problem,
     }
 }
 
 fn name(token: Token, word: &str) -> Option<Problem> {
     if word.starts_with(RESERVED_PREFIX) {
-        let message = format!("names that begin with `{RESERVED_PREFIX}` are for generated code");
+        let message =
+            format!("names that begin with `{RESERVED_PREFIX}` are reserved for generated code");
         return Some(Problem::new(token, message).help("choose another name"));
     }
     words::is_reserved(word).then(|| {

@@ -1,7 +1,7 @@
-//! What a module asks of a driver: memory of its variables, and operations when every call is written out in place, as drivers do it.
+//! Compile cost of a module: memory of its variables, and number of operations after inlining every call, as drivers do.
 //!
-//! A driver's time grows with the square of both. Thirty functions of which each calls the next twice are a short text and a thousand
-//! million calls. So the sums go over the call graph with each function worked out once, and every number stops at the largest.
+//! The compile time of a driver grows with the square of both. Thirty functions that each call the next one twice are a short text but a
+//! thousand million calls. Therefore the sums use the call graph and compute each function once, and every number saturates.
 //!
 //! The figures were measured on Mesa 22.3 (llvmpipe, two cores of a server): arrays of 2 KiB compile for 6 to 10 seconds and of 4 KiB for 30,
 //! 65,000 operations for 17 to 27 and half as many for 5 to 7, whether they are arithmetic, reads of buffers or indices into arrays.
@@ -19,14 +19,14 @@ use naga::{
 use crate::findings::Finding;
 use crate::tokens::{TokenKind, tokenize};
 
-/// Most bytes of private variables and of variables of functions, those of every call counted.
+/// Maximum bytes of private variables and of function variables, counting every call.
 pub const MOST_VARIABLE_BYTES: u64 = 2048;
-/// Largest variable of a function that counts among the operations alone, in bytes: a matrix.
+/// Largest function variable in bytes that counts only as operations: a matrix.
 const LARGEST_OF_REGISTERS: u64 = 64;
-/// Most bytes of workgroup memory: what every WebGPU device has.
+/// Maximum bytes of workgroup memory: every WebGPU device has this much.
 pub const MOST_WORKGROUP_BYTES: u64 = 16384;
-/// Most operations of a function with all that it calls: about one for each number that a step of the text makes, more for what takes
-/// drivers longer.
+/// Maximum operations of a function including its calls: about one for each scalar that an expression computes, more for expressions
+/// that take drivers longer.
 pub const MOST_OPERATIONS: u64 = 1 << 15;
 
 /// A number read from a buffer, or written to it: its index is compared with the length.
@@ -190,7 +190,7 @@ impl<'a> Costs<'a> {
     fn workgroup(&self) -> Vec<Finding> {
         let (bytes, place) = self.globals(AddressSpace::WorkGroup);
         let message = format!(
-            "workgroup memory of {} bytes, at most {MOST_WORKGROUP_BYTES}",
+            "workgroup memory takes {} bytes, but at most {MOST_WORKGROUP_BYTES} are allowed",
             shown(bytes)
         );
         let found = (bytes > MOST_WORKGROUP_BYTES).then(|| Finding {
@@ -208,7 +208,7 @@ impl<'a> Costs<'a> {
             return (bytes, None);
         }
         let message = format!(
-            "private variables of {} bytes, at most {MOST_VARIABLE_BYTES}",
+            "private variables take {} bytes, but at most {MOST_VARIABLE_BYTES} are allowed",
             shown(bytes)
         );
         let found = Finding {
@@ -232,21 +232,21 @@ impl<'a> Costs<'a> {
         let bytes = cost.bytes.saturating_add(private);
         let (message, help) = if bytes > MOST_VARIABLE_BYTES && cost.bytes > 0 {
             let message = format!(
-                "`{name}` has variables of {} bytes with those of its calls and private ones, at most {MOST_VARIABLE_BYTES}",
+                "the variables of `{name}` take {} bytes, with those of its calls and private ones, but at most {MOST_VARIABLE_BYTES} are allowed",
                 shown(bytes)
             );
             (
                 message,
-                "each call has variables of its own; read a large table from a buffer: an input of the kernel",
+                "each call has its own variables; read a large table from a buffer: an input of the kernel",
             )
         } else if cost.operations > MOST_OPERATIONS {
             let message = format!(
-                "`{name}` takes {} operations with all that it calls, at most {MOST_OPERATIONS}",
+                "`{name}` and its calls take {} operations, but at most {MOST_OPERATIONS} are allowed",
                 shown(cost.operations)
             );
             (
                 message,
-                "drivers write out each call in place: call functions less often, or in a loop",
+                "drivers inline each call: call functions less often, or in a loop",
             )
         } else {
             return None;

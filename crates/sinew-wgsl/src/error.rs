@@ -1,22 +1,22 @@
-//! What is wrong with a kernel, and where.
+//! Errors of kernels, with locations.
 
 use std::fmt;
 use std::ops::Range;
 
-/// Longest part of a source line that a message shows, in characters.
+/// Maximum number of characters of a source line in a message.
 const SHOWN: usize = 120;
 
-/// A place in a text, counted from one; columns count characters, whatever their width.
+/// A location in a text. Lines and columns start at 1; columns count characters of any width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LineColumn {
-    /// Line. `\n`, `\r\n` and a lone `\r` end lines.
+    /// Line, from 1. `\n`, `\r\n` and a lone `\r` end lines.
     pub line: usize,
-    /// Column.
+    /// Column in characters, from 1.
     pub column: usize,
 }
 
 impl LineColumn {
-    /// Place of a byte; bytes inside of a character count as its first, bytes behind the end as the end. Linear in `byte`.
+    /// Location of a byte. A byte inside a character gives the character, a byte after the end gives the end. Linear in `byte`.
     pub fn of(text: &str, byte: usize) -> Self {
         let before = &text[..floor_boundary(text, byte)];
         let start = line_start(before);
@@ -29,28 +29,28 @@ impl LineColumn {
 
 /// One problem of a kernel, located in the text that its author wrote.
 ///
-/// [`fmt::Display`] shows it the way rustc does, over several lines without a final line break.
+/// [`fmt::Display`] formats it as rustc does, over several lines without a final line break.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub struct KernelError {
-    /// How the text is called; as given to [`Snippet::parse`](crate::Snippet::parse).
+    /// Name of the text, as given to [`Snippet::parse`](crate::Snippet::parse).
     pub file: String,
-    /// Line, from one.
+    /// Line, from 1.
     pub line: usize,
-    /// Column in characters, from one.
+    /// Column in characters, from 1.
     pub column: usize,
-    /// Characters to underline, at least one, none of them beyond the end of the line.
+    /// Number of characters to underline: at least one, and not beyond the end of the line.
     pub length: usize,
-    /// What is wrong.
+    /// What was found.
     pub message: String,
-    /// What would be right.
+    /// What was expected, or what to do.
     pub help: Option<String>,
-    /// The line of text, without its end.
+    /// The line of text, without its line break.
     pub source_line: String,
 }
 
 impl KernelError {
-    /// A problem of the bytes `span` of `text`.
+    /// An error at the bytes `span` of `text`.
     pub(crate) fn at(file: &str, text: &str, span: Range<usize>, message: String) -> Self {
         let start = floor_boundary(text, span.start);
         let from = line_start(&text[..start]);
@@ -71,7 +71,7 @@ impl KernelError {
         }
     }
 
-    /// The problem in one line: `file:line:column: message; help`.
+    /// The error in one line: `file:line:column: message; help`.
     pub fn one_line(&self) -> String {
         let Self {
             file,
@@ -86,7 +86,7 @@ impl KernelError {
         }
     }
 
-    /// The part of the line to show, and how many of its characters stand before the place.
+    /// The part of the line to show, and the number of its characters before the location.
     fn excerpt(&self) -> (String, String) {
         let before = self.column - 1;
         let skipped = match before + self.length > SHOWN {
@@ -122,7 +122,7 @@ impl fmt::Display for KernelError {
     }
 }
 
-/// All problems found in one go; at least one. Problems of one text stand in the order of their places.
+/// All errors found, at least one. Errors of one text are in the order of their locations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelErrors(pub Vec<KernelError>);
 

@@ -1,4 +1,4 @@
-//! A problem of a module, and words for it. Places and names are still those of the whole module.
+//! A problem of a module, and its message. Locations and names are still those of the whole module.
 
 use std::ops::Range;
 
@@ -57,7 +57,7 @@ pub(crate) fn plain(message: &str) -> String {
 }
 
 const NO_ELEMENTS: &str = "this value has no elements or members";
-const NO_FIT: &str = "the types of these operands do not fit together";
+const NO_FIT: &str = "the types of these operands do not match";
 
 /// How some messages of naga begin, and what we say instead.
 const PLAINER: [(&str, &str); 11] = [
@@ -69,24 +69,24 @@ const PLAINER: [(&str, &str); 11] = [
     ("Cannot apply the binary op to the arguments", NO_FIT),
     (
         "Cannot apply the unary op to the argument",
-        "the operator cannot work with this value",
+        "the operator does not accept this type",
     ),
     (
         "expected LHS expression",
         "expected something that can be assigned to",
     ),
-    ("unexpected components", "there are too many values"),
+    ("unexpected components", "there are too many components"),
     (
         "Unexpected runtime-expression",
-        "a constant cannot be made of this; use `let`",
+        "this is not a constant expression; use `let`",
     ),
     (
         "this operation is not supported in a const context",
-        "a constant cannot be made of this; use `let`",
+        "this is not a constant expression; use `let`",
     ),
 ];
 
-/// A message of naga in our words, or at least in our style.
+/// A message of naga in our words or our style.
 pub(crate) fn smoothed(message: &str) -> String {
     match PLAINER.iter().find(|(begin, _)| message.starts_with(begin)) {
         Some((_, plainer)) => (*plainer).to_owned(),

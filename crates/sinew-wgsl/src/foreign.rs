@@ -53,9 +53,8 @@ pub(crate) fn foreign_statement(text: &str, tokens: &[Token]) -> Option<ForeignS
         // An entry point: the kernel of a node is what it does for one element.
         let mut inside = tokens[first..last].iter();
         let help = match inside.any(|t| t.text(text).starts_with("SV_")) {
-            true => {
-                "a kernel is what is between the braces, with `index` for the thread".to_owned()
-            }
+            true => "a kernel is only the code between the braces, with `index` for the thread"
+                .to_owned(),
             false => format!("in WGSL it is `fn {}(...)`", word(first + 1)),
         };
         return Some(ForeignStatement { span, help });
@@ -236,7 +235,7 @@ mod tests {
             (
                 "[numthreads(64, 1, 1)]\nvoid main(uint3 id : SV_DispatchThreadID) { }",
                 23..66,
-                "a kernel is what is between the braces, with `index` for the thread",
+                "a kernel is only the code between the braces, with `index` for the thread",
             ),
             ("void wave(float x) { }", 0..20, "fn wave(...)"),
             (

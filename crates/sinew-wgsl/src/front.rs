@@ -1,4 +1,4 @@
-//! What naga's front end says, put into plainer words.
+//! Messages of naga's front end in plainer words.
 
 use std::ops::Range;
 
@@ -93,7 +93,7 @@ fn missing_semicolon(text: &str, spans: Vec<Range<usize>>) -> Finding {
     let mut all = vec![last.span()];
     all.extend(spans);
     Finding {
-        message: format!("expected `;` behind `{}`", last.text(text)),
+        message: format!("expected `;` after `{}`", last.text(text)),
         spans: all,
         ..Finding::default()
     }
@@ -105,7 +105,7 @@ fn no_statement(text: &str, spans: Vec<Range<usize>>) -> Finding {
     let name = spans.first().and_then(|s| text.get(s.clone()));
     let (Some(before), Some(name)) = (before, name) else {
         return Finding {
-            message: "this is no statement".to_owned(),
+            message: "this is not a statement".to_owned(),
             spans,
             ..Finding::default()
         };
@@ -172,7 +172,7 @@ fn assignment(text: &str, spans: Vec<Range<usize>>) -> Finding {
         false => format!("copy `{name}` into a `var` and change that"),
     });
     Finding {
-        message: format!("`{name}` cannot be assigned to"),
+        message: format!("cannot assign to `{name}`"),
         help,
         spans,
         ..Finding::default()

@@ -1,14 +1,14 @@
-//! Kernels as text: joined from several snippets, checked and described, without a GPU.
+//! Builds WGSL modules from kernel snippets, checks them and describes them, without a GPU.
 //!
-//! A kernel is WGSL that calls *accessors*: functions such as `read_position(index)` that it does not declare. Which buffer an
-//! accessor reads is decided when nodes are joined to one kernel. This crate joins them:
+//! A kernel is WGSL that calls *accessors*: functions such as `read_position(index)` that its text does not declare. The buffer that an
+//! accessor reads is decided when nodes are combined. This crate combines them:
 //!
-//! 1. [`Snippet::parse`] reads one kernel, finds its declarations and refuses what a kernel must not contain. The text is either
-//!    a set of declarations with a function `kernel(index: u32)`, or only the statements of that function.
-//! 2. [`ModuleBuilder`] takes generated text (structures, bindings, accessors, entry points) and any number of snippets. It makes
-//!    the names of each snippet unique, and connects its accessors to generated functions.
-//! 3. [`ModuleBuilder::finish`] parses and validates the result with naga and checks [barriers](#barriers). It returns a
-//!    [`Module`]: text, naga's form, entry points, bindings, layouts.
+//! 1. [`Snippet::parse`] reads one kernel. It finds the declarations and refuses forbidden content. The text is either a set of
+//!    declarations with a function `kernel(index: u32)`, or only the statements of that function.
+//! 2. [`ModuleBuilder`] takes generated text (structures, bindings, accessors, entry points) and any number of snippets. It gives
+//!    every snippet its own names, and connects its accessors to generated functions.
+//! 3. [`ModuleBuilder::finish`] parses and validates the result with naga and checks barriers ([naga does not](#barriers)). It returns a
+//!    [`Module`]: text, naga module, entry points, bindings, layouts.
 //!
 //! ```
 //! use sinew_wgsl::{ModuleBuilder, ModuleOptions, Snippet};
@@ -40,7 +40,8 @@
 //!
 //! # Errors point into the author's text
 //!
-//! An error has the file, line, column and names of the author's text. Problems in different functions are reported together:
+//! An error names the author's file, line and column, and uses the author's names. Problems in different functions are reported
+//! together:
 //!
 //! ```
 //! # use sinew_wgsl::{ModuleBuilder, ModuleOptions, Snippet};
@@ -63,19 +64,20 @@
 //!
 //! # Untrusted text
 //!
-//! Any text gives a module or errors, never a panic or a stack overflow. Nesting, chains of operators and chains of declarations
-//! are limited before naga sees them, far above what people write. Length is limited, too ([`LONGEST_TEXT`],
-//! [`LONGEST_FUNCTION`]), because naga's time grows with its square: a thousand lines take milliseconds, a megabyte a few
-//! seconds. Each function with a problem costs this time once more, at most 16 times and less often for long modules.
+//! Any text gives either a module or errors, never a panic or a stack overflow. Nesting, chains of operators and chains of
+//! declarations are limited before naga parses them; the limits are far above hand-written code. The length is limited too
+//! ([`LONGEST_TEXT`], [`LONGEST_FUNCTION`]), because naga's time grows with its square: a thousand lines take milliseconds, a megabyte
+//! takes a few seconds. Each function with a problem costs this time once more, at most 16 times and less often for long modules.
 //!
-//! [`ModuleOptions::limited`] also limits what a driver needs to compile a module. Drivers inline every call, and their time grows
-//! with the square of the result. An endless loop is valid WGSL; [`Snippet::loop_counters`] ends it.
+//! [`ModuleOptions::limited`] also limits the compile cost of a module: drivers inline every call, and their time grows with the square
+//! of the result. An endless loop is valid WGSL; [`Snippet::loop_counters`] ends it.
 //!
 //! # Barriers
 //!
-//! All threads of a workgroup must reach a barrier, or none. Browsers check that, naga 30 does not. [`ModuleBuilder::finish`] checks
-//! it, across function calls. If an entry point returns early for surplus threads before it calls a kernel, that kernel cannot
-//! have barriers. A variable that differs between threads at one location of a function counts as different everywhere in it.
+//! Either all threads of a workgroup must reach a barrier, or none. Browsers check this rule, naga 30 does not.
+//! [`ModuleBuilder::finish`] checks it across function calls. If an entry point returns early for surplus threads before it calls a
+//! kernel, that kernel cannot have barriers. A variable that differs between threads at one point of a function counts as different in
+//! the whole function.
 
 mod brackets;
 mod builder;
@@ -111,7 +113,7 @@ pub use content::RESERVED_PREFIX;
 pub use cost::{MOST_OPERATIONS, MOST_VARIABLE_BYTES, MOST_WORKGROUP_BYTES};
 pub use error::{KernelError, KernelErrors, LineColumn};
 pub use module::{Module, Place};
-/// The version of naga whose types appear here; wgpu 30 uses the same.
+/// The version of naga that this crate uses in its API; wgpu 30 uses the same.
 pub use naga;
 pub use reflect::{Binding, BindingKind, EntryPoint, Field, StructLayout};
 pub use scan::DeclarationKind;

@@ -1,4 +1,4 @@
-//! Whether a kernel touches only its own element, so that it can run in one dispatch with its neighbours.
+//! Whether a kernel accesses only its own element: it can then share a dispatch with adjacent kernels.
 
 use std::ops::Range;
 
@@ -6,10 +6,9 @@ use crate::snippet::{Snippet, SnippetKind};
 use crate::tokens::TokenKind;
 
 impl Snippet {
-    /// Whether `accessor` is only ever called for the kernel's own element: each use is a call in the entry function whose first
-    /// argument is that function's first parameter, as it stands. True as well where it is never used; false where that cannot be
-    /// told from the words alone (`let i = index;`), in a library, and where the parameter's name is declared again.
-    /// Linear in the length of the text.
+    /// Whether `accessor` is called only for the kernel's own element: each use is a call in the entry function with exactly the
+    /// function's first parameter as first argument. Also true without any use. False in a library, if the parameter's name is declared
+    /// again, and if the tokens alone do not show it (`let i = index;`). Linear in the length of the text.
     ///
     /// ```
     /// let kernel = sinew_wgsl::Snippet::parse("k", "write_value(index, read_value(index + 1u));")?;

@@ -1,4 +1,4 @@
-//! A counter for the loops of a kernel: WGSL lets a loop go on for ever, and a device that runs one does nothing else.
+//! A counter for the loops of a kernel: WGSL allows endless loops, and a GPU that runs one does nothing else.
 
 use std::ops::Range;
 
@@ -6,9 +6,9 @@ use crate::brackets;
 use crate::snippet::{Snippet, SnippetKind};
 
 impl Snippet {
-    /// Texts to be inserted, and before which bytes, so that every loop ends: each turn of any loop takes one from the variable `counter`
-    /// (`var<private>` of type `u32`), and at zero the function returns, with the zero value of its type. Empty where there is no
-    /// loop. No name in the snippet may be `counter`.
+    /// Texts to insert, with the byte to insert them at, to make every loop end. Each iteration of any loop decrements the variable
+    /// `counter` (`var<private>` of type `u32`); at zero the function returns the zero value of its type. Empty without loops. The
+    /// snippet must not use the name `counter`.
     pub fn loop_counters(&self, counter: &str) -> Vec<(usize, String)> {
         let mut out = Vec::new();
         // A snippet was paired when it was read.

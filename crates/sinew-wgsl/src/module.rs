@@ -1,4 +1,4 @@
-//! A module that passed every check.
+//! A module that passed all checks.
 
 use naga::valid::ModuleInfo;
 
@@ -7,7 +7,7 @@ use crate::pieces::Piece;
 use crate::reflect::{self, EntryPoint, StructLayout};
 use crate::source_map::Output;
 
-/// A checked module: its text, what naga made of it, and where each byte came from.
+/// A checked module: its text, its naga module, and the origin of each byte.
 #[derive(Clone, Debug)]
 pub struct Module {
     output: Output,
@@ -22,12 +22,12 @@ struct Source {
     text: String,
 }
 
-/// A place in one of the texts that a module was made of.
+/// A location in one of the source texts of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Name of the snippet or of the generated text.
     pub file: String,
-    /// Where in it.
+    /// Location in that text.
     pub at: LineColumn,
 }
 
@@ -57,34 +57,34 @@ impl Module {
         }
     }
 
-    /// The WGSL text. Implementations other than naga want `enable subgroups;` in front of it where
-    /// [`ModuleOptions::subgroups`](crate::ModuleOptions::subgroups) was set; naga refuses that line.
+    /// The WGSL text. With [`ModuleOptions::subgroups`](crate::ModuleOptions::subgroups), implementations other than naga need
+    /// `enable subgroups;` before it; naga refuses that line.
     pub fn text(&self) -> &str {
         &self.output.text
     }
 
-    /// naga's form of the module, valid.
+    /// The valid naga module.
     pub fn naga(&self) -> &naga::Module {
         &self.naga
     }
 
-    /// What naga's validator learnt of the module.
+    /// The result of naga's validator.
     pub fn info(&self) -> &ModuleInfo {
         &self.info
     }
 
-    /// What a driver has to compile: 1 where that is as much as [`ModuleOptions::limited`](crate::ModuleOptions::limited) allows.
+    /// Compile cost of the module, relative to the limits of [`ModuleOptions::limited`](crate::ModuleOptions::limited): 1 is the limit.
     pub fn share_of_limits(&self) -> f64 {
         crate::cost::share(&self.naga, &self.info)
     }
 
-    /// Hands over naga's form, for those who need not the text.
+    /// Converts it into the naga module, if you do not need the text.
     pub fn into_naga(self) -> (naga::Module, ModuleInfo) {
         (self.naga, self.info)
     }
 
-    /// The text that a byte of [`Module::text`] came from: for messages of drivers and debuggers. What stands between two texts
-    /// counts as the end of the first; nothing comes before the first.
+    /// The origin of a byte of [`Module::text`], for messages of drivers and debuggers. Bytes between two texts belong to the end of the
+    /// first one. `None` before the first text.
     pub fn locate(&self, byte: usize) -> Option<Place> {
         let origin = self.output.origin(&(byte..byte + 1))?;
         let source = self.sources.get(origin.piece)?;
@@ -94,12 +94,12 @@ impl Module {
         })
     }
 
-    /// Entry points with all that a pipeline needs to know, in order of their declaration.
+    /// Entry points with the facts that a pipeline needs, in order of declaration.
     pub fn entry_points(&self) -> Vec<EntryPoint> {
         reflect::entry_points(&self.naga, &self.info)
     }
 
-    /// How a structure lies in memory; `name` is its name in the module. Nothing where there is no such structure.
+    /// Memory layout of a structure; `name` is its name in the module. `None` if there is no such structure.
     pub fn struct_layout(&self, name: &str) -> Option<StructLayout> {
         reflect::struct_layout(&self.naga, name)
     }

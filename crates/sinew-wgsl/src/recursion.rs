@@ -45,7 +45,7 @@ pub(crate) fn check(text: &str, tokens: &[Token], declarations: &[Declaration]) 
     match tokens.first() {
         Some(first) if depth > DEEPEST => vec![Problem::new(
             *first,
-            format!("{depth} declarations build on each other, at most {DEEPEST} may"),
+            format!("{depth} declarations depend on each other, but at most {DEEPEST} are allowed"),
         )],
         _ => Vec::new(),
     }

@@ -1,4 +1,4 @@
-//! What a module says of itself: entry points, bindings, layouts. Plain data, for engines that do not use wgpu as well.
+//! Reflection of a module: entry points, bindings, layouts. Plain data, also for engines that do not use wgpu.
 
 use naga::common::DiagnosticDisplay;
 use naga::proc::Layouter;
@@ -12,26 +12,26 @@ pub struct Field {
     pub name: String,
     /// Bytes from the start of the structure.
     pub offset: u32,
-    /// Bytes it takes, padding behind it left out; of an array without length, one element.
+    /// Size in bytes without trailing padding; for a runtime-sized array, one element.
     pub size: u32,
-    /// Its type as WGSL writes it.
+    /// Its type in WGSL.
     pub kind: String,
 }
 
-/// How a structure lies in memory.
+/// Memory layout of a structure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StructLayout {
     /// Its name.
     pub name: String,
-    /// Bytes it takes, padding at the end included.
+    /// Size in bytes, including padding at the end.
     pub size: u32,
-    /// Bytes to whose multiples it must be aligned.
+    /// Alignment in bytes.
     pub alignment: u32,
     /// Its members, in order.
     pub fields: Vec<Field>,
 }
 
-/// What a binding is.
+/// Kind of a binding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BindingKind {
     /// `var<uniform>`.
@@ -57,17 +57,17 @@ pub struct Binding {
     pub binding: u32,
     /// Name of the variable in the module.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: BindingKind,
-    /// Its type as WGSL writes it.
+    /// Its type in WGSL.
     pub type_name: String,
-    /// Bytes that a buffer must have at least; an array without length counts with one element. 0 for textures and samplers.
+    /// Minimum size of a buffer in bytes; a runtime-sized array counts with one element. 0 for textures and samplers.
     pub least_size: u32,
-    /// Bytes from one element of an array to the next, where the variable is one or ends with one.
+    /// Bytes from one array element to the next, if the variable is an array or ends with one.
     pub stride: Option<u32>,
-    /// Whether the entry point reads it, itself or through functions.
+    /// Whether the entry point reads it, directly or through functions.
     pub is_read: bool,
-    /// Whether the entry point writes it, itself or through functions.
+    /// Whether the entry point writes it, directly or through functions.
     pub is_written: bool,
 }
 
@@ -76,11 +76,11 @@ pub struct Binding {
 pub struct EntryPoint {
     /// Its name in the module.
     pub name: String,
-    /// Threads of a group along x, y and z; all 0 where it is no compute shader. `override` constants count with their defaults.
+    /// Threads of a workgroup along x, y and z; all 0 if it is not a compute shader. `override` constants have their defaults.
     pub workgroup_size: [u32; 3],
     /// Bytes of workgroup memory, as WebGPU counts them: each variable rounded up to 16.
     pub workgroup_bytes: u32,
-    /// What it uses, in order of group and number.
+    /// Its bindings, in order of group and number.
     pub bindings: Vec<Binding>,
 }
 
@@ -89,7 +89,7 @@ struct Reflector<'a> {
     layouts: Layouter,
 }
 
-/// How a structure lies in memory.
+/// Memory layout of a structure.
 pub(crate) fn struct_layout(module: &Module, name: &str) -> Option<StructLayout> {
     let reflector = Reflector::new(module)?;
     let (handle, _) = module.types.iter().find(|(_, t)| {

@@ -12,7 +12,7 @@ use crate::tokens::{self, Token, TokenKind, tokenize};
 use crate::words;
 
 /// Shown where generated text is at fault and no snippet is to blame.
-pub(crate) const OUR_FAULT: &str = "this is a fault of the generated code, not of a kernel";
+pub(crate) const OUR_FAULT: &str = "this is an error in generated code, not in a kernel";
 
 /// A finding where its author can see it.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ impl Reporter<'_> {
             .max_by_key(|(_, i)| i.snippet.text().len());
         let (piece, instance) = longest?;
         let (file, text) = (instance.snippet.file(), instance.snippet.text());
-        let message = format!("{}, somewhere in this text", finding.message);
+        let message = format!("{} (somewhere in this text)", finding.message);
         Some(Reported {
             piece,
             error: KernelError::at(file, text, 0..0, message),

@@ -1,11 +1,11 @@
-//! Finds the declarations of a text without understanding what is in them.
+//! Finds the declarations of a text without parsing their content.
 
 use std::ops::Range;
 
 use crate::brackets::{Partners, Problem};
 use crate::tokens::{Token, TokenKind};
 
-/// What is declared.
+/// Kind of a declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DeclarationKind {
     /// `fn`.
@@ -53,7 +53,7 @@ pub(crate) struct Scan {
     pub(crate) directives: Vec<Range<usize>>,
 }
 
-pub(crate) const STATEMENT_OUTSIDE: &str = "a statement stands outside of any function";
+pub(crate) const STATEMENT_OUTSIDE: &str = "a statement is outside of any function";
 
 struct Scanner<'a> {
     text: &'a str,
@@ -239,7 +239,7 @@ impl Scanner<'_> {
                 let last = self.tokens[self.tokens.len() - 1];
                 Problem::new(
                     last,
-                    format!("expected {expected} behind `{}`", last.text(self.text)),
+                    format!("expected {expected} after `{}`", last.text(self.text)),
                 )
             }
         }
@@ -252,7 +252,7 @@ pub(crate) fn missing_semicolon(text: &str, tokens: &[Token], at: usize) -> Prob
     let (end, word) = tokens.get(last).map_or((0, ""), |t| (t.end, t.text(text)));
     Problem {
         span: end..end,
-        message: format!("expected `;` behind `{word}`"),
+        message: format!("expected `;` after `{word}`"),
         help: None,
     }
 }

@@ -1,4 +1,4 @@
-//! A kernel's text, cut into tokens and declarations.
+//! A kernel's text, split into tokens and declarations.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -14,14 +14,14 @@ use crate::tokens::{Token, TokenKind, tokenize};
 use crate::weight;
 use crate::words;
 
-/// Longest text of a kernel, in bytes.
+/// Maximum size of a kernel's text, in bytes.
 pub const LONGEST_TEXT: usize = 1 << 20;
-/// How a snippet is called by generated code.
+/// The function of a snippet that generated code calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryFunction {
     /// Name of the function.
     pub name: String,
-    /// Names and types of its parameters. A bare body uses these names; in a whole function names may differ.
+    /// Names and types of its parameters. A body without a function uses these names; a whole function may use other names.
     pub parameters: Vec<(String, String)>,
 }
 
@@ -36,7 +36,7 @@ impl Default for EntryFunction {
 }
 
 impl EntryFunction {
-    /// How it is declared: `fn kernel(index: u32)`.
+    /// Its signature: `fn kernel(index: u32)`.
     pub fn signature(&self) -> String {
         let parameters: Vec<String> = self
             .parameters
@@ -47,7 +47,7 @@ impl EntryFunction {
     }
 }
 
-/// What a text turned out to be.
+/// Form of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SnippetKind {
     /// Declarations with an entry function.
@@ -58,10 +58,10 @@ pub enum SnippetKind {
     Library,
 }
 
-/// A declaration of a snippet, for those who list them.
+/// A declaration of a snippet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeclaredName<'a> {
-    /// What it is.
+    /// Its kind.
     pub kind: DeclarationKind,
     /// Its name.
     pub name: &'a str,
@@ -69,7 +69,7 @@ pub struct DeclaredName<'a> {
     pub span: Range<usize>,
 }
 
-/// A kernel's text, checked as far as that goes without knowing its accessors. Cheap to clone.
+/// A kernel's text after the checks that do not need its accessors. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Snippet {
     inner: Arc<Inner>,
@@ -86,19 +86,18 @@ struct Inner {
 }
 
 impl Snippet {
-    /// Reads a kernel with the entry function `fn kernel(index: u32)`, or its bare body. `file` is the name that messages show.
+    /// Reads a kernel with the entry function `fn kernel(index: u32)`, or only the body of that function. `file` is the name in messages.
     ///
-    /// Brackets, declarations, forbidden content, reserved words and recursion are checked; types and unknown names are
-    /// not, since the accessors are not known yet: [`ModuleBuilder::finish`](crate::ModuleBuilder::finish) does that.
-    /// Linear in the length of the text.
+    /// Checks brackets, declarations, forbidden content, reserved words and recursion. Types and unknown names need the accessors:
+    /// [`ModuleBuilder::finish`](crate::ModuleBuilder::finish) checks them. Linear in the length of the text.
     ///
     /// # Errors
-    /// Every problem found, each with its place in `text`.
+    /// Every problem found, each with its location in `text`.
     pub fn parse(file: &str, text: &str) -> Result<Self, KernelErrors> {
         Self::parse_with(file, text, EntryFunction::default())
     }
 
-    /// Like [`Snippet::parse`], with another entry function.
+    /// As [`Snippet::parse`], with another entry function.
     ///
     /// # Errors
     /// As [`Snippet::parse`].
@@ -122,12 +121,15 @@ impl Snippet {
     ) -> Result<Self, KernelErrors> {
         let errors = |problems: Vec<Problem>| KernelErrors(located(file, text, problems));
         if text.len() > LONGEST_TEXT {
-            let message = format!("{} bytes of text, at most {LONGEST_TEXT}", text.len());
+            let message = format!(
+                "the text has {} bytes, but at most {LONGEST_TEXT} are allowed",
+                text.len()
+            );
             return Err(KernelError::at(file, text, 0..1, message).into());
         }
         let tokens = tokenize(text);
         if let Some(foreign) = foreign_statement(text, &tokens) {
-            let message = "this is HLSL or GLSL, a kernel is WGSL".to_owned();
+            let message = "this is HLSL or GLSL, but a kernel must be WGSL".to_owned();
             let mut error = KernelError::at(file, text, foreign.span, message);
             error.help = Some(format!(
                 "{}; docs/kernels.md has a table of words",
@@ -163,7 +165,7 @@ impl Snippet {
         })
     }
 
-    /// The name that messages show.
+    /// The name in messages.
     pub fn file(&self) -> &str {
         &self.inner.file
     }
@@ -173,7 +175,7 @@ impl Snippet {
         &self.inner.text
     }
 
-    /// What the text is.
+    /// The form of the text.
     pub fn kind(&self) -> SnippetKind {
         self.inner.kind
     }
@@ -183,7 +185,7 @@ impl Snippet {
         &self.inner.entry
     }
 
-    /// What it declares at module scope, in order. A body declares nothing.
+    /// Its declarations at module scope, in order. A body has none.
     pub fn declared(&self) -> impl Iterator<Item = DeclaredName<'_>> {
         self.inner.scan.declarations.iter().map(|d| {
             let token = self.inner.tokens[d.name];
@@ -195,7 +197,7 @@ impl Snippet {
         })
     }
 
-    /// Names that stand in the text, declared there or not; each once, in order of first use. Members are not among them.
+    /// All names in the text except members, each once, in order of first use.
     pub fn names(&self) -> Vec<&str> {
         let mut seen = HashSet::new();
         self.inner

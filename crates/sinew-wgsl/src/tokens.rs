@@ -1,17 +1,17 @@
-//! A small lexer for WGSL: enough to find every identifier exactly, and nothing more.
+//! A small lexer for WGSL that finds every identifier exactly.
 //!
-//! It never fails and never panics, whatever the bytes: what WGSL does not know becomes [`TokenKind::Unknown`].
-//! Comments and white space are no tokens; what lies between two tokens is kept byte for byte by [`rename`].
+//! It never fails and never panics for any bytes: an invalid character becomes [`TokenKind::Unknown`].
+//! Comments and white space are not tokens; [`rename`] keeps them byte for byte.
 
 use std::ops::Range;
 
 use crate::classify;
 use crate::templates;
 
-/// What a token is.
+/// Kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TokenKind {
-    /// An identifier that names a declaration: a variable, function, type, parameter. These are what renaming changes.
+    /// An identifier that names a declaration: a variable, function, type or parameter. Renaming changes only these.
     Name,
     /// A keyword (`fn`, `let`, `true`).
     Keyword,
@@ -19,7 +19,7 @@ pub enum TokenKind {
     Member,
     /// The name of an attribute, after `@`. Never renamed.
     Attribute,
-    /// A word with a meaning of its own where it stands: `private` in `var<private>`, `position` in
+    /// A word with a special meaning in its context: `private` in `var<private>`, `position` in
     /// `@builtin(position)`, `f16` in `enable f16;`. Never renamed.
     ContextName,
     /// A number with its suffix.
@@ -32,18 +32,18 @@ pub enum TokenKind {
     TemplateClose,
     /// A block comment without end.
     UnterminatedComment,
-    /// A character that WGSL does not know.
+    /// A character that WGSL does not allow.
     Unknown,
 }
 
 /// A token and the bytes it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// What it is.
+    /// Its kind.
     pub kind: TokenKind,
     /// First byte.
     pub start: usize,
-    /// Byte after the last.
+    /// One past the last byte.
     pub end: usize,
 }
 
@@ -53,12 +53,12 @@ impl Token {
         self.start..self.end
     }
 
-    /// Its characters in `text`, the text it was made from; empty where `text` is another one.
+    /// Its characters in `text`, which must be the text that it was made from; otherwise empty.
     pub fn text<'a>(&self, text: &'a str) -> &'a str {
         text.get(self.span()).unwrap_or_default()
     }
 
-    /// Whether it is this punctuation character, template brackets included.
+    /// Whether it is this punctuation character, including template brackets.
     pub(crate) fn is(&self, text: &str, character: u8) -> bool {
         matches!(
             self.kind,
@@ -102,7 +102,7 @@ pub(crate) const KEYWORDS: [&str; 26] = [
     "while",
 ];
 
-/// Cuts a text into tokens, in order. Linear in the length of the text.
+/// Splits a text into tokens, in order. Linear in the length of the text.
 ///
 /// ```
 /// use sinew_wgsl::tokens::{TokenKind, tokenize};
@@ -127,8 +127,8 @@ pub fn tokenize(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// Replaces names, token by token: `new_name` is asked for each [`TokenKind::Name`]; where it gives a name, that stands in
-/// the result. All else, comments and blanks included, stays byte for byte. Linear in the length of the text.
+/// Replaces names, token by token: calls `new_name` for each [`TokenKind::Name`] and uses the name that it returns, if any. Keeps
+/// everything else byte for byte, including comments and blanks. Linear in the length of the text.
 ///
 /// ```
 /// use sinew_wgsl::tokens::rename;
@@ -152,7 +152,7 @@ pub fn rename<'a>(text: &str, mut new_name: impl FnMut(&str) -> Option<&'a str>)
     out
 }
 
-/// Whether `word` is one identifier and no keyword.
+/// Whether `word` is an identifier and not a keyword.
 pub(crate) fn is_name(word: &str) -> bool {
     let mut characters = word.chars();
     characters.next().is_some_and(is_word_start)

@@ -1,4 +1,4 @@
-//! What naga's validator says, put into plainer words. Places and names are still those of the whole module.
+//! Messages of naga's validator in plainer words. Locations and names are still those of the whole module.
 
 use std::error::Error;
 use std::ops::Range;
@@ -180,7 +180,7 @@ impl Explainer<'_> {
                 rhs_type,
                 ..
             } => format!(
-                "`{}` cannot work with {} and {}",
+                "`{}` does not accept {} and {}",
                 symbol(*op),
                 self.inner_name(lhs_type),
                 self.inner_name(rhs_type)
@@ -191,20 +191,20 @@ impl Explainer<'_> {
                     naga::UnaryOperator::LogicalNot => "!",
                     naga::UnaryOperator::BitwiseNot => "~",
                 };
-                format!("`{symbol}` cannot work with {}", self.type_of(*value)?)
+                format!("`{symbol}` does not accept {}", self.type_of(*value)?)
             }
             ExpressionError::IndexOutOfBounds(base, index) => {
-                format!("index {index} lies outside of {}", self.type_of(*base)?)
+                format!("index {index} is out of range for {}", self.type_of(*base)?)
             }
             ExpressionError::Compose(ComposeError::ComponentCount { given, expected }) => {
-                format!("{expected} values are needed, found {given}")
+                format!("expected {expected} values, found {given}")
             }
             ExpressionError::Compose(ComposeError::ComponentType { index }) => {
                 format!("value {} has the wrong type", index + 1)
             }
             ExpressionError::InvalidBooleanVector(value) => {
                 format!(
-                    "a vector of `bool` is needed, found {}",
+                    "expected a vector of `bool`, found {}",
                     self.type_of(*value)?
                 )
             }
@@ -227,7 +227,7 @@ impl Explainer<'_> {
 
     fn returned_value(&self, value: Handle<Expression>) -> Finding {
         let name = self.function.name.as_deref().unwrap_or_default();
-        let message = format!("`{name}` returns nothing, but there is a value behind `return`");
+        let message = format!("`{name}` returns nothing, but this `return` has a value");
         self.in_statement(message, |s| returns(s, value), value)
     }
 
@@ -337,7 +337,7 @@ fn capability_name(needed: naga::valid::Capabilities) -> String {
         (C::SUBGROUP_BARRIER, "subgroup barriers"),
         (C::SHADER_FLOAT16, "`f16`"),
         (C::FLOAT64, "`f64`"),
-        (C::SHADER_INT64, "integers of 64 bits"),
+        (C::SHADER_INT64, "64-bit integers"),
         (C::IMMEDIATES, "`var<immediate>`"),
     ];
     match known.iter().find(|(c, _)| *c == needed) {
@@ -354,7 +354,7 @@ fn deepest(error: &dyn Error) -> String {
     }
     let message = at.to_string();
     match message.contains("TypeFlags(") {
-        true => "this type is not possible here".to_owned(),
+        true => "this type is not allowed here".to_owned(),
         false => smoothed(&message),
     }
 }

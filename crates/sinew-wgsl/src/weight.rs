@@ -1,5 +1,5 @@
-//! How long functions are, the constants and types that they use included: naga copies a constant's whole value to each place of use, goes
-//! through all members of members of a structure, and its time grows with the square of what it has then.
+//! Length of functions, including the constants and types that they use. naga copies the whole value of a constant to each use and visits
+//! all nested members of a structure, and its time grows with the square of the result.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,8 +8,8 @@ use crate::brackets::Problem;
 use crate::scan::{Declaration, DeclarationKind};
 use crate::tokens::{Token, TokenKind};
 
-/// Most tokens of one function, where each use of a constant or of a structure counts as many as that has. This many take naga about half a
-/// second.
+/// Maximum number of tokens of one function. Each use of a constant or a structure counts all its tokens. naga takes about half a second
+/// for this many.
 pub const LONGEST_FUNCTION: usize = 1 << 16;
 /// Most tokens that such uses add in a whole text: many functions of that length would take minutes.
 const MOST_ADDED: usize = 1 << 18;
@@ -61,7 +61,7 @@ pub(crate) fn check(text: &str, tokens: &[Token], declarations: &[Declaration]) 
         added = added.saturating_add(weights.of(i).saturating_sub(d.tokens.len()));
         if added > MOST_ADDED && problem.is_none() && out.is_empty() {
             let message = format!(
-                "the constants and structures that are used up to here have more than {MOST_ADDED} tokens"
+                "the constants and structures used up to this point have more than {MOST_ADDED} tokens"
             );
             out.push(Problem::new(name, message).help("read large tables from a buffer"));
         }
@@ -75,11 +75,12 @@ fn too_long(at: Token, what: &str, weight: usize, own: usize) -> Option<Problem>
         return None;
     }
     if weight == own {
-        let message = format!("{what} has {weight} tokens, at most {LONGEST_FUNCTION}");
+        let message =
+            format!("{what} has {weight} tokens, but at most {LONGEST_FUNCTION} are allowed");
         return Some(Problem::new(at, message));
     }
     let message = format!(
-        "{what} has {weight} tokens with the constants and structures that it uses, at most {LONGEST_FUNCTION}"
+        "{what} has {weight} tokens, including constants and structures that it uses, but at most {LONGEST_FUNCTION} are allowed"
     );
     Some(Problem::new(at, message).help("read large tables from a buffer"))
 }

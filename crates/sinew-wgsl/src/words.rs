@@ -1,4 +1,4 @@
-//! What the user may have meant.
+//! Suggestions for unknown names.
 
 use crate::tokens;
 
@@ -64,7 +64,7 @@ pub(crate) fn suggestion<'a>(word: &str, mine: impl Iterator<Item = &'a str>) ->
     match word {
         "mul" => return Some("WGSL multiplies matrices with `*`".to_owned()),
         "id" | "gl_GlobalInvocationID" | "SV_DispatchThreadID" => {
-            return Some("the number of the element is `index`".to_owned());
+            return Some("the index of the element is `index`".to_owned());
         }
         "mod" | "fmod" => return Some("WGSL has the operator `%`".to_owned()),
         _ => {}

@@ -102,8 +102,20 @@ fn graphs() -> Vec<Hostile> {
         listed(reader, 2000)
     ));
     vec![
-        hostile("g.json", "[".repeat(1 << 20), check, 4, "too deep"),
-        hostile("g.json", "{\"a\":".repeat(1 << 20), check, 4, "too deep"),
+        hostile(
+            "g.json",
+            "[".repeat(1 << 20),
+            check,
+            4,
+            "more than 512 levels deep",
+        ),
+        hostile(
+            "g.json",
+            "{\"a\":".repeat(1 << 20),
+            check,
+            4,
+            "more than 512 levels deep",
+        ),
         hostile(
             "g.json",
             stack(&listed("0,", 4 << 20)),

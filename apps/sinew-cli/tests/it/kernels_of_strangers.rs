@@ -39,14 +39,14 @@ fn shapes() -> [(String, &'static str); 4] {
     [
         (
             array("private", 1000),
-            "private variables of 16000 bytes, at most 2048",
+            "private variables take 16000 bytes, but at most 2048 are allowed",
         ),
-        (local, "variables of 16000 bytes"),
+        (local, "take 16000 bytes, with those of its calls"),
         (
             array("workgroup", 5000),
-            "workgroup memory of 80000 bytes, at most 16384",
+            "workgroup memory takes 80000 bytes, but at most 16384 are allowed",
         ),
-        (doubling(), "operations with all that it calls"),
+        (doubling(), "operations, but at most 32768 are allowed"),
     ]
 }
 

@@ -62,9 +62,9 @@ fn kernel(index: u32) {{ table[index].x = 1.0; {WRITE}table[index + 1u].xyz); }}
 #[test]
 fn private_variables_are_bounded() {
     fine(&private(128));
-    let message = "private variables of 2064 bytes, at most 2048";
+    let message = "private variables take 2064 bytes, but at most 2048 are allowed";
     refused(&private(129), message, "table");
-    let far = "private variables of 16000 bytes, at most 2048";
+    let far = "private variables take 16000 bytes, but at most 2048 are allowed";
     refused(&private(1000), far, "table");
     let many: String = (0..129)
         .map(|i| format!("var<private> v{i}: vec4f;\n"))
@@ -85,7 +85,7 @@ fn kernel(index: u32) {{ var p = vec3f(); {calls} {WRITE}p); }}"
     fine(&calls(4));
     refused(
         &calls(5),
-        "`kernel` has variables of 2560 bytes with those of its calls and private ones, at most 2048",
+        "the variables of `kernel` take 2560 bytes, with those of its calls and private ones, but at most 2048 are allowed",
         "kernel",
     );
 }
@@ -95,12 +95,15 @@ fn kernel(index: u32) {{ var p = vec3f(); {calls} {WRITE}p); }}"
 fn values_that_are_indexed_count_as_variables() {
     let value = |count: usize| format!("let a = array<f32, {count}>(); {WRITE}vec3f(a[index]));");
     fine(&value(512));
-    says(&value(100_000), "variables of 400000 bytes");
+    says(
+        &value(100_000),
+        "take 400000 bytes, with those of its calls",
+    );
     let constant = format!(
         "const T = array({}1.0);\nfn kernel(index: u32) {{ {WRITE}vec3f(T[index])); }}",
         "1.0, ".repeat(999)
     );
-    says(&constant, "variables of 4000 bytes");
+    says(&constant, "take 4000 bytes, with those of its calls");
     let structures = format!(
         "struct S {{ a: array<f32, 100000>, b: array<f32, 100000> }}
 fn g(s: S) -> S {{ return s; }}
@@ -118,7 +121,7 @@ fn kernel(index: u32) {{ {WRITE}vec3f(common_table[index % 8u])); }}"
         )
     };
     fine(&shared(4096));
-    let message = "workgroup memory of 16400 bytes, at most 16384";
+    let message = "workgroup memory takes 16400 bytes, but at most 16384 are allowed";
     refused(&shared(4097), message, "common_table");
 }
 
@@ -138,7 +141,7 @@ fn doubling(count: usize) -> String {
 
 #[test]
 fn calls_count_as_often_as_they_are_written_out() {
-    let part = "operations with all that it calls, at most 32768";
+    let part = "operations, but at most 32768 are allowed";
     fine(&doubling(10));
     let (message, place) = said(&doubling(30));
     assert!(message.contains(part), "{message}");
@@ -155,7 +158,7 @@ fn kernel(index: u32) {{ var p = read_mesh_positions(index); for (var i = 0u; i 
 
 #[test]
 fn long_functions_are_refused() {
-    let part = "operations with all that it calls";
+    let part = "and its calls take";
     let straight = |lines: usize| {
         let lines = "p = sin(p * 1.5) + p.yzx;".repeat(lines);
         format!("var p = read_mesh_positions(index); {lines} {WRITE}p);")
@@ -196,7 +199,7 @@ fn many_uses_of_a_table_are_refused() {
 #[test]
 fn deep_blocks_are_refused() {
     let text = format!("{}{}", "if index > 1u {".repeat(60), "}".repeat(60));
-    says(&text, "this expression or statement is too deep");
+    says(&text, "this expression or statement is nested too deeply");
 }
 
 /// What counts loops cannot be hidden by a variable of the kernel.

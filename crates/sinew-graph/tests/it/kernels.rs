@@ -139,7 +139,7 @@ fn wrong_6_a_missing_semicolon() {
     says(
         MESH,
         "[\"let p = read_mesh_positions(index)\",\n\"write_mesh_positions(index, p);\"]",
-        "g.json:3:44: expected `;` behind `)`",
+        "g.json:3:44: expected `;` after `)`",
     );
 }
 
@@ -251,13 +251,13 @@ fn wrong_13_other_shading_languages() {
     says(
         MESH,
         r#""float3 p = read_mesh_positions(index); write_mesh_positions(index, p);""#,
-        "g.json:3:10: this is HLSL or GLSL, a kernel is WGSL; in WGSL it is `var p: vec3f = read_mesh_positions(index);`; docs/kernels.md has a table of words",
+        "g.json:3:10: this is HLSL or GLSL, but a kernel must be WGSL; in WGSL it is `var p: vec3f = read_mesh_positions(index);`; docs/kernels.md has a table of words",
     );
     // As a reader of another program's pages begins: nothing of this is a function here.
     says(
         MESH,
         r#"["let side = 1.0;", "float4 q = mul(float4(p, 1.0), Wave);", "WriteOutPosition(Index, lerp(p, q.xyz, saturate(0.5 * side)));"]"#,
-        "g.json:3:30: this is HLSL or GLSL, a kernel is WGSL; in WGSL it is `var q: vec4f = vec4f(p, 1.0) * Wave;`; docs/kernels.md has a table of words",
+        "g.json:3:30: this is HLSL or GLSL, but a kernel must be WGSL; in WGSL it is `var q: vec4f = vec4f(p, 1.0) * Wave;`; docs/kernels.md has a table of words",
     );
     says(
         MESH,
@@ -550,7 +550,10 @@ fn texts_are_limited() {
     let line = format!("// {}", "x".repeat(1 << 20));
     let text = serde_json::to_string(&[line.as_str(), "write_mesh_positions(index, vec3f(0.0));"]);
     let found = message(&document(MESH, &text.expect("text")));
-    assert_eq!(found, "g.json:3:11: 1048620 bytes of text, at most 1048576");
+    assert_eq!(
+        found,
+        "g.json:3:11: the text has 1048620 bytes, but at most 1048576 are allowed"
+    );
     let constants: String = (0..257).map(|i| format!("\"C{i}\": {i},")).collect();
     says(
         &format!("{MESH},\n\"constants\": {{ {constants} }}"),

@@ -47,7 +47,7 @@ fn only_limited_modules_are_refused() {
     let errors = common::module_with(text, limited).expect_err("too large");
     assert_eq!(
         errors.0[0].one_line(),
-        "k.wgsl:1:14: private variables of 16000 bytes, at most 2048; read a large table from a buffer: an input of the kernel"
+        "k.wgsl:1:14: private variables take 16000 bytes, but at most 2048 are allowed; read a large table from a buffer: an input of the kernel"
     );
 }
 

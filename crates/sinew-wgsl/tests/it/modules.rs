@@ -193,13 +193,16 @@ fn what_cannot_be_added_is_refused() {
     };
     assert_eq!(
         add("a_", &[("read", "b")]),
-        "k.wgsl:1:4: `read` is given by the graph; choose another name"
+        "k.wgsl:1:4: `read` is already defined by the graph; choose another name"
     );
-    assert_eq!(add("1", &[]), "k.wgsl:1:1: `1x` is no identifier");
-    assert_eq!(add("a b", &[]), "k.wgsl:1:1: `a bx` is no identifier");
+    assert_eq!(add("1", &[]), "k.wgsl:1:1: `1x` is not a valid identifier");
+    assert_eq!(
+        add("a b", &[]),
+        "k.wgsl:1:1: `a bx` is not a valid identifier"
+    );
     assert_eq!(
         add("a_", &[("x", "let")]),
-        "k.wgsl:1:1: `let` is no identifier"
+        "k.wgsl:1:1: `let` is not a valid identifier"
     );
 }
 
@@ -285,7 +288,7 @@ fn faults_of_generated_code_are_named_as_such() {
     );
     assert_eq!(
         builder.finish().unwrap_err().0[0].one_line(),
-        "accessors of k:2:10: unknown name `nothing`; this is a fault of the generated code, not of a kernel"
+        "accessors of k:2:10: unknown name `nothing`; this is an error in generated code, not in a kernel"
     );
 }
 
@@ -297,7 +300,7 @@ fn an_open_bracket_of_generated_code_is_not_blamed_on_the_snippet_behind_it() {
     builder.add(&snippet, "sinew_0_", &[]).unwrap();
     assert_eq!(
         builder.finish().unwrap_err().0[0].one_line(),
-        "accessors of k:1:22: `{` is never closed; this is a fault of the generated code, not of a kernel"
+        "accessors of k:1:22: `{` is never closed; this is an error in generated code, not in a kernel"
     );
 }
 

@@ -26,7 +26,7 @@ fn deep_nesting_ends_in_an_error() {
     let nested = |open: &str, close: &str, n: usize| {
         format!("let a = {}1{};", open.repeat(n), close.repeat(n))
     };
-    let deep = "this expression or statement is too deep";
+    let deep = "this expression or statement is nested too deeply";
     let cases = [
         (nested("(", ")", 10_000), deep),
         (nested("abs(", ")", 10_000), deep),
@@ -104,7 +104,7 @@ fn chains_of_declarations_end_in_an_error() {
         let lines: String = (0..n).map(line).collect();
         format!("{lines}\nfn kernel(index: u32) {{}}")
     };
-    let message = "20000 declarations build on each other, at most 256 may";
+    let message = "20000 declarations depend on each other, but at most 256 are allowed";
     let last = |i: usize, text: &str, end: &str| match i {
         19_999 => end.to_owned(),
         _ => format!("{text}{}", i + 1),
@@ -153,10 +153,10 @@ fn a_megabyte_of_text_is_checked() {
     // naga alone would need ten seconds.
     let statements = "s += read_position(index) * 2.0;\n".repeat(30_000);
     let text = format!("var s = vec3<f32>();\n{statements}");
-    let message = "the kernel has 300010 tokens, at most 65536";
+    let message = "the kernel has 300010 tokens, but at most 65536 are allowed";
     assert_eq!(first_message(text.clone()), message);
     let text = format!("fn kernel(index: u32) {{ {text} }}");
-    let message = "`kernel` has 300019 tokens, at most 65536";
+    let message = "`kernel` has 300019 tokens, but at most 65536 are allowed";
     assert_eq!(first_message(text), message);
 }
 
@@ -174,7 +174,7 @@ fn problems_without_a_place_are_named_in_long_texts_too() {
     assert_eq!(found(500), (502, message.to_owned()));
     assert_eq!(
         found(8_000),
-        (1, format!("{message}, somewhere in this text"))
+        (1, format!("{message} (somewhere in this text)"))
     );
 }
 
@@ -193,7 +193,7 @@ fn long_lines_and_too_long_texts() {
     let text = " ".repeat(sinew_wgsl::LONGEST_TEXT + 1);
     assert_eq!(
         first_message(text),
-        "1048577 bytes of text, at most 1048576"
+        "the text has 1048577 bytes, but at most 1048576 are allowed"
     );
 }
 
@@ -225,7 +225,7 @@ fn constants_that_double_and_tables_used_often_are_refused() {
     let errors = common::module(&format!("{text}fn kernel(index: u32) {{ let x = a59; }}"));
     assert_eq!(
         errors.unwrap_err().0[0].one_line(),
-        "k.wgsl:13:7: `a12` has 81910 tokens with the constants and structures that it uses, at most 65536; read large tables from a buffer"
+        "k.wgsl:13:7: `a12` has 81910 tokens, including constants and structures that it uses, but at most 65536 are allowed; read large tables from a buffer"
     );
     let table = format!("array({}1.0)", "1.0, ".repeat(5000));
     let uses = "s += table[index];".repeat(1000);
@@ -245,7 +245,9 @@ fn constants_of_a_function_that_double_are_refused() {
     }
     let seen = first_message(format!("{text} let x = a59;"));
     assert!(
-        seen.ends_with("tokens with the constants and structures that it uses, at most 65536"),
+        seen.ends_with(
+            "tokens, including constants and structures that it uses, but at most 65536 are allowed"
+        ),
         "{seen}"
     );
 }

@@ -58,7 +58,7 @@ const WRONG: [(&str, &str, &str); 32] = [
     (
         "missing semicolon",
         "let x = read_position(index)\nwrite_position(index, x);",
-        "error: expected `;` behind `)`
+        "error: expected `;` after `)`
  --> k.wgsl:1:28
   |
 1 | let x = read_position(index)
@@ -67,7 +67,7 @@ const WRONG: [(&str, &str, &str); 32] = [
     (
         "missing semicolon at the end",
         "// no line break\r\nwrite_sum(index, 1)",
-        "error: expected `;` behind `)`
+        "error: expected `;` after `)`
  --> k.wgsl:2:19
   |
 2 | write_sum(index, 1)
@@ -86,7 +86,7 @@ const WRONG: [(&str, &str, &str); 32] = [
     (
         "wrong bracket",
         "let a = (1 + 2];",
-        "error: `]` where `)` is expected
+        "error: expected `)`, found `]`
  --> k.wgsl:1:15
   |
 1 | let a = (1 + 2];
@@ -134,7 +134,7 @@ const WRONG: [(&str, &str, &str); 32] = [
     (
         "a kernel that returns a value",
         "return 1.0;",
-        "error: `kernel` returns nothing, but there is a value behind `return`
+        "error: `kernel` returns nothing, but this `return` has a value
  --> k.wgsl:1:8
   |
 1 | return 1.0;
@@ -153,7 +153,7 @@ const WRONG: [(&str, &str, &str); 32] = [
     (
         "reserved prefix",
         "let a = sinew_positions[0];",
-        "error: names that begin with `sinew_` are for generated code
+        "error: names that begin with `sinew_` are reserved for generated code
  --> k.wgsl:1:9
   |
 1 | let a = sinew_positions[0];
@@ -203,7 +203,7 @@ const WRONG: [(&str, &str, &str); 32] = [
     (
         "wrong vector width",
         "let p = read_position(index);\nwrite_position(index, p + vec2<f32>(1.0));",
-        "error: `+` cannot work with `vec3<f32>` and `vec2<f32>`
+        "error: `+` does not accept `vec3<f32>` and `vec2<f32>`
  --> k.wgsl:2:23
   |
 2 | write_position(index, p + vec2<f32>(1.0));
@@ -260,7 +260,7 @@ const WRONG: [(&str, &str, &str); 32] = [
     (
         "another language's declaration",
         "float3 p = read_position(index);",
-        "error: this is HLSL or GLSL, a kernel is WGSL
+        "error: this is HLSL or GLSL, but a kernel must be WGSL
  --> k.wgsl:1:1
   |
 1 | float3 p = read_position(index);
@@ -342,7 +342,7 @@ fn kernel(index: u32) { let q = d(bad2); }";
         found,
         [
             "k.wgsl:1:18: unknown name `bad1`",
-            "k.wgsl:2:18: expected `;` behind `1`",
+            "k.wgsl:2:18: expected `;` after `1`",
             "k.wgsl:3:4: `c` does not return a value of type `f32` on every path",
             "k.wgsl:4:42: `d` returns `vec3<f32>`, found `vec2<f32>`",
             "k.wgsl:5:35: unknown name `bad2`",
