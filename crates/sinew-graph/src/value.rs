@@ -6,6 +6,7 @@ mod transform;
 use crate::diagnostic::closest;
 use crate::json::{Json, Kind, Reporter};
 use crate::keyed::{KeyInterpolation, Keyed};
+use crate::renamed;
 use sinew_deform::{ParameterType, ParameterValue};
 use sinew_geom::Affine;
 
@@ -148,10 +149,15 @@ fn convert(
         }
         T::Choice(choices) => {
             let word = json.text().ok_or(Problem::Type)?;
-            if !choices.iter().any(|c| c.name == word) {
-                return Err(Problem::Word(word.to_owned()));
+            let is_known = |word: &str| choices.iter().any(|c| c.name == word);
+            if is_known(word) {
+                return Ok(V::Text(word.to_owned()));
             }
-            V::Text(word.to_owned())
+            let new = renamed::choice(word).filter(|new| is_known(new));
+            let new = new.ok_or_else(|| Problem::Word(word.to_owned()))?;
+            let message = format!("\"{word}\" of '{name}' is called \"{new}\" now");
+            reporter.warning("renamed", &json.span, message, renamed::help(new));
+            V::Text(new.to_owned())
         }
         T::Text => V::Text(json.text().ok_or(Problem::Type)?.to_owned()),
         T::Vec3 => V::Vec3(numbers(json)?),

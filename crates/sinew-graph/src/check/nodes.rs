@@ -6,6 +6,7 @@ use super::{
 use crate::diagnostic::{closest, listed};
 use crate::json::{Json, Kind, Member};
 use crate::plan::{InputType, ParameterSource};
+use crate::renamed;
 use crate::value::{check_value, expectation, read_keyed, read_value};
 use sinew_deform::{NodeDesc, ParameterDesc, ParameterType, ParameterValue, Phase};
 use std::ops::Range;
@@ -179,7 +180,7 @@ impl Collector<'_> {
         match kind_json.text() {
             Some(NESTED_KIND) => self.collect_graph(scope, name, span, json, defaults),
             Some(KERNEL_KIND) => self.collect_kernel(scope, name, span, json, defaults),
-            Some(kind) => match self.kinds.iter().copied().find(|d| d.name == kind) {
+            Some(kind) => match self.find_kind(scope, kind, &kind_json.span) {
                 Some(desc) => match description::fault(desc) {
                     None => self.collect_plain(scope, name, span, json, desc, defaults),
                     Some(fault) => self.reporter(scope).error(
@@ -201,6 +202,25 @@ impl Collector<'_> {
                 );
             }
         }
+    }
+
+    /// The node kind of that name, which may be an old one.
+    fn find_kind(
+        &mut self,
+        scope: usize,
+        kind: &str,
+        span: &Range<usize>,
+    ) -> Option<&'static NodeDesc> {
+        let find = |name: &str| self.kinds.iter().copied().find(|d| d.name == name);
+        if let Some(desc) = find(kind) {
+            return Some(desc);
+        }
+        let new = renamed::kind(kind)?;
+        let desc = find(new)?;
+        let message = format!("node kind '{kind}' is called '{new}' now");
+        self.reporter(scope)
+            .warning("renamed", span, message, renamed::help(new));
+        Some(desc)
     }
 
     fn unknown_kind(&mut self, scope: usize, kind: &str, span: &Range<usize>) {

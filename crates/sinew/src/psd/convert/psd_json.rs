@@ -276,7 +276,7 @@ fn common_losses(s: &Whole, lost: &mut impl FnMut(String)) {
             "the additive solver; interpolative is used instead",
         ),
         (
-            d.rules != Rules::Document004,
+            d.rules != Rules::PsdJson,
             "rules other than 'psd_json'; the format uses the PSD JSON rules",
         ),
         (d.threshold > 0.0, "the threshold"),
