@@ -19,35 +19,35 @@ use crate::args::{Args, Command, EmbedArgs, InitArgs};
 use crate::bake_args::BakeCommand;
 use crate::exit::{Failure, Outcome};
 use crate::load;
-use crate::talk::{Talk, print};
+use crate::reporter::{Reporter, print};
 use clap::CommandFactory;
 use sinew::io::IoError;
 use sinew::play::Document;
 
 pub(crate) use run::run_frames;
 
-pub(crate) fn dispatch(args: &Args, talk: &Talk) -> Outcome {
+pub(crate) fn dispatch(args: &Args, reporter: &Reporter) -> Outcome {
     match &args.command {
-        Command::Run(a) => run::run(a, talk),
+        Command::Run(a) => run::run(a, reporter),
         #[cfg(feature = "gpu")]
-        Command::Render(a) => render::render(a, talk),
+        Command::Render(a) => render::render(a, reporter),
         #[cfg(not(feature = "gpu"))]
         Command::Render(_) => Err(crate::device::without_graphics()),
-        Command::Check(a) => check::check(a, talk),
-        Command::Inspect(a) => inspect::inspect(a, talk),
-        Command::Nodes(a) => nodes::nodes(a, talk),
-        Command::Psd(a) => psd::psd(a, talk),
-        Command::Hair(a) => hair::hair(a, talk),
-        Command::Field(a) => field::field(a, talk),
-        Command::Bake(BakeCommand::Vat(a)) => vat::bake_vat(a, talk),
-        Command::Bake(BakeCommand::Skin(a)) => skin::bake_skin(a, talk),
-        Command::Vat(a) => vat::vat(a, talk),
+        Command::Check(a) => check::check(a, reporter),
+        Command::Inspect(a) => inspect::inspect(a, reporter),
+        Command::Nodes(a) => nodes::nodes(a, reporter),
+        Command::Psd(a) => psd::psd(a, reporter),
+        Command::Hair(a) => hair::hair(a, reporter),
+        Command::Field(a) => field::field(a, reporter),
+        Command::Bake(BakeCommand::Vat(a)) => vat::bake_vat(a, reporter),
+        Command::Bake(BakeCommand::Skin(a)) => skin::bake_skin(a, reporter),
+        Command::Vat(a) => vat::vat(a, reporter),
         Command::Schema => schema(),
-        Command::Init(a) => init(a, args.force, talk),
-        Command::Embed(a) => embed(a, talk),
-        Command::Demo(a) => demo::demo(a, talk),
-        Command::Bench(a) => bench::bench(a, args.log_format, talk),
-        Command::Doctor => doctor::doctor(args.log_format, talk),
+        Command::Init(a) => init(a, args.force, reporter),
+        Command::Embed(a) => embed(a, reporter),
+        Command::Demo(a) => demo::demo(a, reporter),
+        Command::Bench(a) => bench::bench(a, args.log_format, reporter),
+        Command::Doctor => doctor::doctor(args.log_format, reporter),
         Command::Completions { shell } => {
             let mut out = Vec::new();
             clap_complete::generate(*shell, &mut Args::command(), "sinew", &mut out);
@@ -71,7 +71,7 @@ fn schema() -> Outcome {
     Ok(())
 }
 
-fn init(args: &InitArgs, force: bool, talk: &Talk) -> Outcome {
+fn init(args: &InitArgs, force: bool, reporter: &Reporter) -> Outcome {
     if args.file.exists() && !force {
         return Err(Failure::output(format!(
             "{} already exists; overwrite it with --force",
@@ -81,7 +81,7 @@ fn init(args: &InitArgs, force: bool, talk: &Talk) -> Outcome {
     let (starter, character) = match &args.character {
         None => (Document::starter(), "CHARACTER.glb".to_owned()),
         Some(path) => {
-            let character = load::character(path, talk)?;
+            let character = load::character(path, reporter)?;
             (
                 Document::starter_for(&character),
                 path.display().to_string(),
@@ -91,13 +91,13 @@ fn init(args: &InitArgs, force: bool, talk: &Talk) -> Outcome {
     sinew::io::write_text(&args.file, &starter.text).map_err(Failure::output)?;
     let file = args.file.display();
     let message = format!("wrote {file}; try: sinew run {character} --graph {file} -o out.glb");
-    talk.info("written", &message);
+    reporter.info("written", &message);
     Ok(())
 }
 
-fn embed(args: &EmbedArgs, talk: &Talk) -> Outcome {
-    let document = load::document(&args.graph, talk)?;
-    load::compile(&document, talk)?;
+fn embed(args: &EmbedArgs, reporter: &Reporter) -> Outcome {
+    let document = load::document(&args.graph, reporter)?;
+    load::compile(&document, reporter)?;
     let plain = sinew::graph::to_plain_json(&document.name, &document.text)
         .map_err(|e| Failure::new(crate::exit::Code::Graph, e))?;
     sinew::io::gltf_write::embed_graph(&args.character, &plain, &args.output).map_err(
@@ -106,6 +106,6 @@ fn embed(args: &EmbedArgs, talk: &Talk) -> Outcome {
             _ => Failure::input(e),
         },
     )?;
-    talk.info("written", &format!("wrote {}", args.output.display()));
+    reporter.info("written", &format!("wrote {}", args.output.display()));
     Ok(())
 }

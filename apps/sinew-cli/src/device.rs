@@ -2,7 +2,7 @@
 
 use crate::args::Device;
 use crate::exit::{Failure, Outcome};
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use sinew::graph::{BoundGraph, Step};
 use sinew::play::Runner;
 use std::sync::Arc;
@@ -13,35 +13,39 @@ pub(crate) fn runner_on(
     gpu: &sinew::gpu::Gpu,
     graph: &Arc<BoundGraph>,
     device: Device,
-    talk: &Talk,
+    reporter: &Reporter,
 ) -> Outcome<Runner> {
     let on_gpu = match device {
         Device::Cpu => false,
         Device::Gpu => true,
         Device::Auto if graph.program().device_only().is_some() => true,
-        Device::Auto => match graphics::if_fast(gpu, graph, talk) {
+        Device::Auto => match graphics::if_fast(gpu, graph, reporter) {
             Some(runner) => return Ok(runner),
             None => false,
         },
     };
     Ok(if on_gpu {
-        talk.info("device", &format!("runs on {}", gpu.info().name));
-        Runner::graphics(gpu, graph)?
+        reporter.info("device", &format!("runs on {}", gpu.info().name));
+        Runner::gpu(gpu, graph)?
     } else {
-        Runner::processor(graph)?
+        Runner::cpu(graph)?
     })
 }
 
 /// Brings a bound graph to the device that was asked for.
-pub(crate) fn runner(graph: &Arc<BoundGraph>, device: Device, talk: &Talk) -> Outcome<Runner> {
-    let processor = || Ok(Runner::processor(graph)?);
+pub(crate) fn runner(
+    graph: &Arc<BoundGraph>,
+    device: Device,
+    reporter: &Reporter,
+) -> Outcome<Runner> {
+    let processor = || Ok(Runner::cpu(graph)?);
     match device {
         Device::Cpu => processor(),
-        Device::Gpu => graphics::runner(graph, talk),
+        Device::Gpu => graphics::runner(graph, reporter),
         // A software adapter is slower than the CPU, but it runs custom kernels.
         Device::Auto => match graph.program().device_only() {
-            Some(step) => graphics::runner(graph, talk).map_err(|f| needs_device(f, step)),
-            None => graphics::runner_if_fast(graph, talk).map_or_else(processor, Ok),
+            Some(step) => graphics::runner(graph, reporter).map_err(|f| needs_device(f, step)),
+            None => graphics::runner_if_fast(graph, reporter).map_or_else(processor, Ok),
         },
     }
 }
@@ -57,50 +61,54 @@ fn needs_device(failure: Failure, step: &Step) -> Failure {
 
 #[cfg(feature = "gpu")]
 pub(crate) mod graphics {
-    use super::{Arc, BoundGraph, Outcome, Runner, Talk};
+    use super::{Arc, BoundGraph, Outcome, Reporter, Runner};
     use crate::terminal::overheard;
     use sinew::gpu::{AdapterKind, Gpu, GpuError, GpuOptions};
     use sinew::play::PlayError;
 
     /// The selected adapter. Lines that its driver writes are reported as such.
-    pub(crate) fn open(talk: &Talk) -> Result<Gpu, GpuError> {
+    pub(crate) fn open(reporter: &Reporter) -> Result<Gpu, GpuError> {
         let (gpu, said) = overheard(|| Gpu::new(&GpuOptions::from_env()));
-        tell(&said, talk);
+        tell(&said, reporter);
         let gpu = gpu?;
-        gpu.limit_compiling(talk.compile_limit());
+        gpu.limit_compiling(reporter.compile_limit());
         Ok(gpu)
     }
 
     /// Tells lines of drivers.
-    pub(crate) fn tell(said: &[String], talk: &Talk) {
+    pub(crate) fn tell(said: &[String], reporter: &Reporter) {
         for line in said {
-            talk.info("driver", &format!("GPU driver: {line}"));
+            reporter.info("driver", &format!("GPU driver: {line}"));
         }
     }
 
-    pub(super) fn runner(graph: &Arc<BoundGraph>, talk: &Talk) -> Outcome<Runner> {
-        let gpu = open(talk).map_err(PlayError::Device)?;
-        talk.info("device", &format!("runs on {}", gpu.info().name));
-        Ok(Runner::graphics(&gpu, graph)?)
+    pub(super) fn runner(graph: &Arc<BoundGraph>, reporter: &Reporter) -> Outcome<Runner> {
+        let gpu = open(reporter).map_err(PlayError::Device)?;
+        reporter.info("device", &format!("runs on {}", gpu.info().name));
+        Ok(Runner::gpu(&gpu, graph)?)
     }
 
     /// A hardware adapter that runs all of the graph; warns if it cannot.
-    pub(super) fn runner_if_fast(graph: &Arc<BoundGraph>, talk: &Talk) -> Option<Runner> {
-        if_fast(&open(talk).ok()?, graph, talk)
+    pub(super) fn runner_if_fast(graph: &Arc<BoundGraph>, reporter: &Reporter) -> Option<Runner> {
+        if_fast(&open(reporter).ok()?, graph, reporter)
     }
 
     /// The same on this GPU.
-    pub(super) fn if_fast(gpu: &Gpu, graph: &Arc<BoundGraph>, talk: &Talk) -> Option<Runner> {
+    pub(super) fn if_fast(
+        gpu: &Gpu,
+        graph: &Arc<BoundGraph>,
+        reporter: &Reporter,
+    ) -> Option<Runner> {
         if gpu.info().kind == AdapterKind::Software {
             return None;
         }
-        match Runner::graphics(gpu, graph) {
+        match Runner::gpu(gpu, graph) {
             Ok(runner) => {
-                talk.info("device", &format!("runs on {}", gpu.info().name));
+                reporter.info("device", &format!("runs on {}", gpu.info().name));
                 Some(runner)
             }
             Err(error) => {
-                talk.warning(
+                reporter.warning(
                     "device",
                     &format!("runs on the CPU, because the GPU cannot run this graph: {error}"),
                 );
@@ -119,13 +127,13 @@ pub(crate) fn without_graphics() -> Failure {
 
 #[cfg(not(feature = "gpu"))]
 mod graphics {
-    use super::{Arc, BoundGraph, Outcome, Runner, Talk, without_graphics};
+    use super::{Arc, BoundGraph, Outcome, Reporter, Runner, without_graphics};
 
-    pub(super) fn runner(_: &Arc<BoundGraph>, _: &Talk) -> Outcome<Runner> {
+    pub(super) fn runner(_: &Arc<BoundGraph>, _: &Reporter) -> Outcome<Runner> {
         Err(without_graphics())
     }
 
-    pub(super) fn runner_if_fast(_: &Arc<BoundGraph>, _: &Talk) -> Option<Runner> {
+    pub(super) fn runner_if_fast(_: &Arc<BoundGraph>, _: &Reporter) -> Option<Runner> {
         None
     }
 }

@@ -1,7 +1,7 @@
 //! Which frames to evaluate.
 
 use crate::exit::{Failure, Outcome};
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use sinew::geom::Clip;
 
 /// Frames, at most: a slip of the finger must not fill the disk.
@@ -18,7 +18,7 @@ pub(crate) fn frame_numbers(
     text: Option<&str>,
     clip: Option<&Clip>,
     fps: f64,
-    talk: &Talk,
+    reporter: &Reporter,
 ) -> Outcome<Vec<i64>> {
     let numbers = chosen(text, clip, fps)?;
     if let (Some(clip), Some(&last)) = (clip, numbers.last()) {
@@ -29,7 +29,7 @@ pub(crate) fn frame_numbers(
                 "--frames ends at {last}, but clip '{}' ends at frame {end_frame} ({end:.2} s at {fps} frames per second); later frames show its last pose",
                 clip.name
             );
-            talk.warning("frames_past_clip", &message);
+            reporter.warning("frames_past_clip", &message);
         }
     }
     Ok(numbers)

@@ -1,18 +1,18 @@
 //! Characters, documents and settings as the command line names them; tells what was repaired or is wrong.
 
 use crate::exit::{Code, Failure, Outcome};
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use sinew::deform::ParameterValue;
 use sinew::graph::Plan;
 use sinew::io::Folders;
-use sinew::play::{self, Cast, Character, Document, Values};
+use sinew::play::{self, Character, Document, GraphInputs, Values};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A file, or a built-in sample: `sample:NAME`.
-pub(crate) fn character(path: &Path, talk: &Talk) -> Outcome<Arc<Character>> {
+pub(crate) fn character(path: &Path, reporter: &Reporter) -> Outcome<Arc<Character>> {
     let character = silent_character(path)?;
-    show_warnings(&character, talk);
+    show_warnings(&character, reporter);
     Ok(character)
 }
 
@@ -45,10 +45,10 @@ fn sample(name: &str) -> Outcome<Character> {
     made.map(Character::from_asset).map_err(Failure::input)
 }
 
-pub(crate) fn show_warnings(character: &Character, talk: &Talk) {
+pub(crate) fn show_warnings(character: &Character, reporter: &Reporter) {
     for w in &character.asset.warnings {
         let path = character.path.display();
-        talk.warning(w.code, &format!("{path}: {}", w.message));
+        reporter.warning(w.code, &format!("{path}: {}", w.message));
     }
 }
 
@@ -58,8 +58,8 @@ pub(crate) fn cast(
     plan: &Plan,
     folders: &Folders,
     files: &[String],
-    talk: &Talk,
-) -> Outcome<Cast> {
+    reporter: &Reporter,
+) -> Outcome<GraphInputs> {
     let files = files.iter().map(|argument| {
         let (name, file) = argument
             .split_once('=')
@@ -67,32 +67,32 @@ pub(crate) fn cast(
         Ok((name.to_owned(), PathBuf::from(file)))
     });
     let files = files.collect::<Outcome<Vec<_>>>()?;
-    let cast = Cast::assemble_with(main, plan, folders, &files)?;
-    talk.check_read(&folders.found())?;
+    let cast = GraphInputs::load_with(main, plan, folders, &files)?;
+    reporter.check_read(&folders.found())?;
     for character in cast.loaded() {
-        show_warnings(character, talk);
+        show_warnings(character, reporter);
     }
     for w in cast.unread(plan) {
-        talk.warning(w.code, &w.message);
+        reporter.warning(w.code, &w.message);
     }
     Ok(cast)
 }
 
-pub(crate) fn document(path: &Path, talk: &Talk) -> Outcome<Document> {
+pub(crate) fn document(path: &Path, reporter: &Reporter) -> Outcome<Document> {
     let document = Document::from_file(path).map_err(|e| Failure::new(Code::Graph, e))?;
-    Ok(allowing(document, talk))
+    Ok(allowing(document, reporter))
 }
 
 /// With the folders of `--allow-folder`, and trusted by `--trust`.
-fn allowing(mut document: Document, talk: &Talk) -> Document {
-    document.folders = document.folders.allowing(&talk.allowed.folders);
-    document.trusted |= talk.allowed.kernels;
+fn allowing(mut document: Document, reporter: &Reporter) -> Document {
+    document.folders = document.folders.allowing(&reporter.allowed.folders);
+    document.trusted |= reporter.allowed.kernels;
     document
 }
 
 /// The graph in a character's file.
-pub(crate) fn embedded_document(path: &Path, talk: &Talk) -> Outcome<Document> {
-    let character = character(path, talk)?;
+pub(crate) fn embedded_document(path: &Path, reporter: &Reporter) -> Outcome<Document> {
+    let character = character(path, reporter)?;
     let document = Document::embedded(&character).ok_or_else(|| {
         let path = path.display();
         Failure::new(
@@ -100,30 +100,30 @@ pub(crate) fn embedded_document(path: &Path, talk: &Talk) -> Outcome<Document> {
             format!("{path}: the file has no embedded graph; expected a graph document (.json), or a character with an embedded graph"),
         )
     })?;
-    Ok(allowing(document, talk))
+    Ok(allowing(document, reporter))
 }
 
 /// The graph of `--graph`, else the one in the character's file, else what the character has.
 pub(crate) fn chosen_document(
     graph: Option<&Path>,
     character: &Character,
-    talk: &Talk,
+    reporter: &Reporter,
 ) -> Outcome<Document> {
     match graph {
-        Some(path) => document(path, talk),
-        None => Ok(allowing(Document::of_character(character), talk)),
+        Some(path) => document(path, reporter),
+        None => Ok(allowing(Document::of_character(character), reporter)),
     }
 }
 
 /// Compiles; shows the problems.
-pub(crate) fn compile(document: &Document, talk: &Talk) -> Outcome<Plan> {
+pub(crate) fn compile(document: &Document, reporter: &Reporter) -> Outcome<Plan> {
     match document.compile() {
         Ok(plan) => {
-            talk.diagnostics(plan.warnings());
+            reporter.diagnostics(plan.warnings());
             Ok(plan)
         }
         Err(problems) => {
-            talk.diagnostics(&problems.0);
+            reporter.diagnostics(&problems.0);
             let message = format!("{} problems in {}", problems.0.len(), document.name);
             Err(Failure {
                 shown: true,

@@ -14,10 +14,10 @@ mod output;
 mod outputs;
 mod psd_args;
 mod render_args;
+mod reporter;
 mod setup;
 mod signals;
 mod skin_args;
-mod talk;
 mod terminal;
 mod threads;
 
@@ -28,20 +28,20 @@ fn main() -> ExitCode {
     let matches = args::Args::command().get_matches();
     let args = args::Args::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
     sinew::io::set_synced(!args.no_sync);
-    let allowed = talk::Allowed {
+    let allowed = reporter::Allowed {
         folders: args.allowed_folders.clone(),
         kernels: args.trust,
     };
-    let mut talk = talk::Talk::new(args.log_format, args.quiet, allowed);
-    talk.listen();
+    let mut reporter = reporter::Reporter::new(args.log_format, args.quiet, allowed);
+    reporter.listen();
     let done = threads::with_enough(|| {
-        talk.will_write(outputs::Outputs::of(&matches, args.force)?);
-        commands::dispatch(&args, &talk)
+        reporter.will_write(outputs::Outputs::of(&matches, args.force)?);
+        commands::dispatch(&args, &reporter)
     });
-    match done.and_then(|()| talk::printed()) {
+    match done.and_then(|()| reporter::printed()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            talk.failure(&failure);
+            reporter.failure(&failure);
             failure.code.into()
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::args::Interpolation;
 use crate::exit::{Failure, Outcome};
-use crate::talk::{Talk, counted};
+use crate::reporter::{Reporter, counted};
 use sinew::deform::Line;
 use sinew::geom::Mesh;
 use sinew::graph::{BoundGraph, OutputPlace};
@@ -209,7 +209,7 @@ pub(crate) fn tell_left_out(
     paths: &[PathBuf],
     collected: &Collected,
     graph: &BoundGraph,
-    talk: &Talk,
+    reporter: &Reporter,
 ) {
     if paths.is_empty() {
         return;
@@ -230,7 +230,7 @@ pub(crate) fn tell_left_out(
             _ if !holds_numbers => format!("numbers, which {only_npz}"),
             _ => continue,
         };
-        talk.warning(
+        reporter.warning(
             "output_left_out",
             &format!("output '{name}' is not written: it is {what}"),
         );
@@ -242,7 +242,7 @@ pub(crate) fn write_all(
     paths: &[PathBuf],
     mut collected: Collected,
     options: &Options<'_>,
-    talk: &Talk,
+    reporter: &Reporter,
 ) -> Outcome {
     let numbers = std::mem::take(&mut collected.numbers);
     let mut extras = std::mem::take(&mut collected.extras);
@@ -250,12 +250,12 @@ pub(crate) fn write_all(
     let times = collected.times_secs.clone();
     let cache = collected.cached();
     for path in paths {
-        talk.check_interrupt()?;
-        write_one(path, &cache, &extras, &times, &numbers, options, talk)?;
+        reporter.check_interrupt()?;
+        write_one(path, &cache, &extras, &times, &numbers, options, reporter)?;
         if !is_sequence(path) {
-            talk.wrote_file();
+            reporter.wrote_file();
         }
-        talk.info("written", &format!("wrote {}", path.display()));
+        reporter.info("written", &format!("wrote {}", path.display()));
     }
     Ok(())
 }
@@ -268,10 +268,11 @@ fn is_sequence(path: &Path) -> bool {
 
 /// Checks the files of formats with one file per frame before any work. Warns of files of an earlier, longer run, because programs that read the
 /// sequence would play them, too.
-pub(crate) fn check_frames(paths: &[PathBuf], numbers: &[i64], talk: &Talk) -> Outcome {
+pub(crate) fn check_frames(paths: &[PathBuf], numbers: &[i64], reporter: &Reporter) -> Outcome {
     for path in paths.iter().filter(|p| numbers.len() > 1 && is_sequence(p)) {
         let ours: BTreeSet<PathBuf> = numbers.iter().map(|n| numbered(path, *n)).collect();
-        ours.iter().try_for_each(|file| talk.check_output(file))?;
+        ours.iter()
+            .try_for_each(|file| reporter.check_output(file))?;
         let others = earlier_frames(path)
             .into_iter()
             .filter(|f| !ours.contains(f));
@@ -282,7 +283,7 @@ pub(crate) fn check_frames(paths: &[PathBuf], numbers: &[i64], talk: &Talk) -> O
                 counted(others.len() as u64, "file"),
                 first.display()
             );
-            talk.warning("earlier_frames", &message);
+            reporter.warning("earlier_frames", &message);
         }
     }
     Ok(())
@@ -321,7 +322,7 @@ fn write_one(
     times: &[f32],
     numbers: &[i64],
     options: &Options<'_>,
-    talk: &Talk,
+    reporter: &Reporter,
 ) -> Outcome {
     let need_mesh = || {
         cache
@@ -347,7 +348,7 @@ fn write_one(
                 ..GlbOptions::default()
             };
             for w in write_glb(path, cache, &glb).map_err(Failure::output)? {
-                talk.warning(w.code, &w.message);
+                reporter.warning(w.code, &w.message);
             }
             Ok(())
         }
@@ -360,7 +361,7 @@ fn write_one(
             write_pc2(path, cache, start, rate).map_err(Failure::output)
         }
         "mdd" => write_mdd(path, cache).map_err(Failure::output),
-        _ => write_sequence(path, &ending, cache, numbers, talk),
+        _ => write_sequence(path, &ending, cache, numbers, reporter),
     }
 }
 
@@ -370,10 +371,10 @@ fn write_sequence(
     ending: &str,
     cache: &FrameCache<'_>,
     numbers: &[i64],
-    talk: &Talk,
+    reporter: &Reporter,
 ) -> Outcome {
     for (k, number) in numbers.iter().enumerate() {
-        talk.check_interrupt()?;
+        reporter.check_interrupt()?;
         let surfaces: Vec<Surface<'_>> = cache
             .meshes
             .iter()
@@ -385,20 +386,25 @@ fn write_sequence(
             numbered(path, *number)
         };
         if ending == "tfx" {
-            write_strands(&file, cache, k, talk)?;
+            write_strands(&file, cache, k, reporter)?;
         } else if ending == "obj" {
             sinew::io::obj::write_obj(&file, &surfaces).map_err(Failure::output)?;
         } else {
             sinew::io::ply::write_ply(&file, &surfaces, sinew::io::ply::PlyOptions::default())
                 .map_err(Failure::output)?;
         }
-        talk.wrote_file();
+        reporter.wrote_file();
     }
     Ok(())
 }
 
 /// The strands of one frame, as they lie in the scene; without joints, which would move them once more.
-fn write_strands(file: &Path, cache: &FrameCache<'_>, frame: usize, talk: &Talk) -> Outcome {
+fn write_strands(
+    file: &Path,
+    cache: &FrameCache<'_>,
+    frame: usize,
+    reporter: &Reporter,
+) -> Outcome {
     let is_strands = |m: &&CachedMesh<'_>| m.mesh.topology.strands().is_some();
     let all: Vec<&CachedMesh<'_>> = cache.meshes.iter().filter(is_strands).collect();
     let [one] = all.as_slice() else {
@@ -419,7 +425,7 @@ fn write_strands(file: &Path, cache: &FrameCache<'_>, frame: usize, talk: &Talk)
     let written = sinew::io::tressfx::write_tfx_asset(file, &mesh, &sinew::geom::Rig::default());
     let warnings = written.map_err(Failure::output)?;
     for w in warnings.iter().filter(|_| frame == 0) {
-        talk.warning(w.code, &w.message);
+        reporter.warning(w.code, &w.message);
     }
     Ok(())
 }

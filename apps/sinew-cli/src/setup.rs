@@ -1,12 +1,12 @@
 //! Binding as all commands do it: with a progress bar where it takes long, until Ctrl-C, from saved setup results where they fit.
 
 use crate::exit::{Failure, Outcome};
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use sinew::deform::{Par, ParameterValue};
 use sinew::graph::{
     BindError, BindOptions, BoundGraph, CacheError, InputBinding, Plan, join_setup_caches,
 };
-use sinew::play::{Cast, PlayError};
+use sinew::play::{GraphInputs, PlayError};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -58,7 +58,7 @@ impl SetupFile {
     /// Binds with what is known. Warns of a file that is damaged or no cache, and replaces it.
     fn bind(
         &self,
-        talk: &Talk,
+        reporter: &Reporter,
         bind: impl Fn(Option<&[u8]>) -> Result<BoundGraph, BindError>,
     ) -> Result<BoundGraph, BindError> {
         let known = self.state().known();
@@ -68,7 +68,7 @@ impl SetupFile {
         };
         match (bound, &self.path) {
             (Err(BindError::Cache(e)), Some(path)) => {
-                talk.warning("cache", &format!("{}: {e}", path.display()));
+                reporter.warning("cache", &format!("{}: {e}", path.display()));
                 self.state().read = None;
                 let written = self.state().written.clone();
                 bind(written.as_deref())
@@ -78,7 +78,7 @@ impl SetupFile {
     }
 
     /// Keeps what was bound, if the file lacks any of it.
-    fn keep(&self, graph: &Arc<BoundGraph>, talk: &Talk) -> Outcome {
+    fn keep(&self, graph: &Arc<BoundGraph>, reporter: &Reporter) -> Outcome {
         let Some(path) = &self.path else {
             return Ok(());
         };
@@ -88,9 +88,9 @@ impl SetupFile {
         let file = path.display();
         if restored > 0 && found.made > 0 {
             let message = format!("setup of {restored} of {all} nodes read from {file}");
-            talk.info("cache_read", &message);
+            reporter.info("cache_read", &message);
         } else if restored > 0 {
-            talk.info("cache_read", &format!("setup read from {file}"));
+            reporter.info("cache_read", &format!("setup read from {file}"));
         }
         state.graphs.push(graph.clone());
         let is_there = state.read.is_some() || state.written.is_some();
@@ -105,21 +105,21 @@ impl SetupFile {
         }
         sinew::io::write_bytes(path, &bytes).map_err(Failure::output)?;
         state.written = Some(bytes);
-        talk.wrote_file();
-        talk.info("cache_written", &format!("setup written to {file}"));
+        reporter.wrote_file();
+        reporter.info("cache_written", &format!("setup written to {file}"));
         Ok(())
     }
 }
 
 /// Binds the plan of a cast; shows what its nodes found.
 pub(crate) fn bind(
-    cast: &Cast,
+    cast: &GraphInputs,
     plan: &Arc<Plan>,
     parameters: &[(&str, ParameterValue)],
     file: &SetupFile,
-    talk: &Talk,
+    reporter: &Reporter,
 ) -> Outcome<Arc<BoundGraph>> {
-    bind_inputs(plan, cast.bindings(), parameters, file, talk)
+    bind_inputs(plan, cast.bindings(), parameters, file, reporter)
 }
 
 /// Binds a plan to inputs.
@@ -128,10 +128,10 @@ pub(crate) fn bind_inputs(
     inputs: &[InputBinding],
     parameters: &[(&str, ParameterValue)],
     file: &SetupFile,
-    talk: &Talk,
+    reporter: &Reporter,
 ) -> Outcome<Arc<BoundGraph>> {
-    let bound = file.bind(talk, |cache| {
-        talk.follow_setup(|watch| {
+    let bound = file.bind(reporter, |cache| {
+        reporter.follow_setup(|watch| {
             let options = BindOptions {
                 par: Par::Rayon,
                 watch,
@@ -142,12 +142,12 @@ pub(crate) fn bind_inputs(
     });
     let graph = bound.map_err(|e: BindError| Failure::from(PlayError::from(e)))?;
     for w in graph.warnings() {
-        talk.warning("node", &w.to_string());
+        reporter.warning("node", &w.to_string());
     }
     for note in graph.notes() {
-        talk.note(&note);
+        reporter.note(&note);
     }
     let graph = Arc::new(graph);
-    file.keep(&graph, talk)?;
+    file.keep(&graph, reporter)?;
     Ok(graph)
 }

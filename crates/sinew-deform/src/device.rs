@@ -504,7 +504,7 @@ macro_rules! uniform_struct {
 
 /// In texts of users, a constant of the executor's: turns that all loops may take together for one element. A text that counts its loops
 /// ends them there.
-pub const MOST_TURNS: &str = "given_most_turns";
+pub const MAX_ITERATIONS: &str = "given_max_iterations";
 
 /// All that a node runs on a device.
 #[derive(Clone, Debug, Default, PartialEq)]

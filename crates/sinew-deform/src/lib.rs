@@ -65,8 +65,8 @@ pub mod wrap;
 pub use device::{
     DIRECTIONS_WGSL, DeviceArray, DeviceConstant, DeviceDomain, DeviceExtras, DeviceFrame,
     DeviceFrameData, DeviceNode, DevicePadding, DevicePass, DeviceRelation, DeviceSetting,
-    DeviceType, Locality, MAX_FRAME_ARRAYS, MOST_TURNS, PACKED_WGSL, UniformKind, UniformLayout,
-    UniformMember, UniformType,
+    DeviceType, Locality, MAX_FRAME_ARRAYS, MAX_ITERATIONS, PACKED_WGSL, UniformKind,
+    UniformLayout, UniformMember, UniformType,
 };
 pub use mask_weight::{MASK_PORT, MASK_WEIGHT_WGSL, MaskWeight};
 pub use node::{

@@ -10,7 +10,7 @@ mod value;
 use crate::cache::{CacheError, CacheUse, Contents, Hashes, Kept, NodeSetup};
 use crate::instance::{Frame, Instance, ParameterError, UpdateError, Wanted, memory::Buffer};
 use crate::plan::{ParameterSource, Plan};
-use crate::program::{Link, Place, Program, Step};
+use crate::program::{DataRef, Link, Program, Step};
 pub(crate) use follow::Follower;
 pub use follow::{BindOptions, SetupProgress, SetupWatch};
 use sinew_deform::{
@@ -329,7 +329,7 @@ impl BoundGraph {
 
     /// The tightly packed content of a setup buffer that a CPU step wrote; `None` for other buffers. For GPU executors, which upload it.
     pub fn host_setup_bytes(&self, buffer: usize) -> Option<&[u8]> {
-        let is_there = self.program.is_on_host(Place::Setup(buffer));
+        let is_there = self.program.is_on_host(DataRef::Setup(buffer));
         self.setup.get(buffer).filter(|_| is_there)?.array_bytes()
     }
 

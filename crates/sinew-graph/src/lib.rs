@@ -46,7 +46,7 @@ pub use plan::{
     Source, Thickness,
 };
 pub use program::{
-    BufferDesc, Content, Link, NotOnHost, OutputPlace, Place, PortPlace, Program, Step,
+    BufferDesc, Content, DataRef, Link, NotOnHost, OutputData, PortData, Program, Step,
 };
 pub use schema::schema;
 /// Bounds of outputs and meshes, and the poses that drivers produce.

@@ -60,7 +60,7 @@ pub struct BufferDesc {
 
 /// Where a step finds its data or writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum DataRef {
     /// An attribute of a rest mesh: index into [`Program::meshes`]. The context tells which attribute.
     Rest(usize),
     /// A setup buffer, written once: index into [`Program::buffers`] of the setup phase.
@@ -73,13 +73,13 @@ pub enum Place {
 
 /// Where the data of one port of a step is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PortPlace {
+pub enum PortData {
     /// A mesh, by [`sinew_deform::MeshAttribute`]; `None` for an attribute that the step neither reads nor writes.
-    Mesh([Option<Place>; MESH_ATTRIBUTES]),
+    Mesh([Option<DataRef>; MESH_ATTRIBUTES]),
     /// A pose.
-    Pose(Place),
+    Pose(DataRef),
     /// A mask, values, lines or a field.
-    Array(Place),
+    Array(DataRef),
 }
 
 /// What setup knows of the link at an input.
@@ -149,9 +149,9 @@ pub struct Step {
     /// Links of its inputs, in the order of the description; `None` for an unlinked input.
     pub links: Vec<Option<Link>>,
     /// Where the input data is; `None` for an unlinked input and for data that steps do not read.
-    pub inputs: Vec<Option<PortPlace>>,
+    pub inputs: Vec<Option<PortData>>,
     /// Where to write its outputs, in the order of the description; `None` for an output that nothing needs.
-    pub outputs: Vec<Option<PortPlace>>,
+    pub outputs: Vec<Option<PortData>>,
     /// Sources of its parameters, in the order of the description.
     pub sources: Vec<ParameterSource>,
     /// Values of the parameters when it was bound.
@@ -183,7 +183,7 @@ impl Step {
 
 /// Where an output of the graph is after a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OutputPlace {
+pub enum OutputData {
     /// A mesh.
     Mesh {
         /// Its rest mesh: index into [`Program::meshes`].
@@ -191,16 +191,16 @@ pub enum OutputPlace {
         /// Whether nodes recompute its normals: no part is then flat shaded.
         is_smooth: bool,
         /// By [`sinew_deform::MeshAttribute`]; `None` for a missing attribute.
-        attributes: [Option<Place>; MESH_ATTRIBUTES],
+        attributes: [Option<DataRef>; MESH_ATTRIBUTES],
     },
     /// A pose.
-    Pose(Place),
+    Pose(DataRef),
     /// A mask or values.
-    Floats(Place),
+    Floats(DataRef),
     /// Lines.
-    Lines(Place),
+    Lines(DataRef),
     /// A field.
-    Field(Place),
+    Field(DataRef),
 }
 
 /// Steps, buffers and outputs of a bound graph.
@@ -211,7 +211,7 @@ pub struct Program {
     pub(crate) update_steps: Vec<Step>,
     pub(crate) setup_buffers: Vec<BufferDesc>,
     pub(crate) frame_buffers: Vec<BufferDesc>,
-    pub(crate) outputs: Vec<OutputPlace>,
+    pub(crate) outputs: Vec<OutputData>,
     /// Names of nodes that no output needs; they have no step.
     pub(crate) dropped: Vec<String>,
 }
@@ -222,8 +222,8 @@ impl Program {
         &self.meshes
     }
     /// The rest mesh of a mesh output, smooth shaded if the graph recomputes its normals. `None` for other outputs.
-    pub fn shown_mesh(&self, place: &OutputPlace) -> Option<Arc<Mesh>> {
-        let OutputPlace::Mesh {
+    pub fn shown_mesh(&self, place: &OutputData) -> Option<Arc<Mesh>> {
+        let OutputData::Mesh {
             rest, is_smooth, ..
         } = place
         else {
@@ -255,7 +255,7 @@ impl Program {
         }
     }
     /// Outputs in document order.
-    pub fn outputs(&self) -> &[OutputPlace] {
+    pub fn outputs(&self) -> &[OutputData] {
         &self.outputs
     }
     /// Names of nodes that do not run because no output needs them.
@@ -264,12 +264,12 @@ impl Program {
     }
 
     /// Whether the CPU has the data at `place` when the GPU runs the graph: rest meshes, data of the frame, and results of CPU steps.
-    pub fn is_on_host(&self, place: Place) -> bool {
+    pub fn is_on_host(&self, place: DataRef) -> bool {
         let of_host = |phase, i: usize| self.buffers(phase).get(i).is_some_and(|b| b.host);
         match place {
-            Place::Rest(_) | Place::Input(_) => true,
-            Place::Setup(i) => of_host(Phase::Setup, i),
-            Place::Frame(i) => of_host(Phase::Update, i),
+            DataRef::Rest(_) | DataRef::Input(_) => true,
+            DataRef::Setup(i) => of_host(Phase::Setup, i),
+            DataRef::Frame(i) => of_host(Phase::Update, i),
         }
     }
 
@@ -281,15 +281,15 @@ impl Program {
     /// Whether each frame must pass in the input of that index.
     pub fn needs_input(&self, input: usize) -> bool {
         let mut read = self.all_steps().flat_map(|s| s.inputs.iter().flatten());
-        let is_it = |place: &Place| *place == Place::Input(input);
+        let is_it = |place: &DataRef| *place == DataRef::Input(input);
         read.any(|port| match port {
-            PortPlace::Mesh(attributes) => attributes.iter().flatten().any(is_it),
-            PortPlace::Pose(place) | PortPlace::Array(place) => is_it(place),
+            PortData::Mesh(attributes) => attributes.iter().flatten().any(is_it),
+            PortData::Pose(place) | PortData::Array(place) => is_it(place),
         }) || self.outputs.iter().any(|output| match output {
-            OutputPlace::Mesh { attributes, .. } => attributes.iter().flatten().any(is_it),
+            OutputData::Mesh { attributes, .. } => attributes.iter().flatten().any(is_it),
             // The caller has the pose already.
-            OutputPlace::Pose(_) => false,
-            OutputPlace::Floats(place) | OutputPlace::Lines(place) | OutputPlace::Field(place) => {
+            OutputData::Pose(_) => false,
+            OutputData::Floats(place) | OutputData::Lines(place) | OutputData::Field(place) => {
                 is_it(place)
             }
         })

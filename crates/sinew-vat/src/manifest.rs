@@ -310,7 +310,7 @@ impl Manifest {
         origin.try_for_each(|v| check_finite("`origin`", *v as f32))?;
         check_file_name(&self.carrier)?;
         self.textures.iter().try_for_each(check_texture)?;
-        let holds_places = |t: &&TextureFile| t.spec.quantity.is_place();
+        let holds_places = |t: &&TextureFile| t.spec.quantity.is_position();
         match self.textures.iter().filter(holds_places).count() {
             1 => self.check_mode(),
             found => Err(ManifestError::Positions { found }),
@@ -383,10 +383,10 @@ impl Manifest {
     }
 
     /// The texture that tells where vertices are.
-    pub fn places(&self) -> Option<usize> {
+    pub fn positions(&self) -> Option<usize> {
         self.textures
             .iter()
-            .position(|t| t.spec.quantity.is_place())
+            .position(|t| t.spec.quantity.is_position())
     }
 
     /// The texture of a quantity.

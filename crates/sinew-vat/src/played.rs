@@ -78,8 +78,8 @@ impl PlayedPose {
         let turn = if space.mirrors() { -1.0 } else { 1.0 };
         let [x, y, z] = direction_in_gltf(space, [x, y, z]).map(|c| c * turn);
         Self {
-            pivot: place_in_gltf(space, self.pivot),
-            position: place_in_gltf(space, self.position),
+            pivot: position_in_gltf(space, self.pivot),
+            position: position_in_gltf(space, self.position),
             rotation: [x, y, z, w],
         }
     }
@@ -141,7 +141,7 @@ impl<'a> PlayedParticles<'a> {
 
 /// What [`Space::place`] was given, in double precision.
 #[must_use]
-pub fn place_in_gltf(space: Space, v: [f64; 3]) -> [f64; 3] {
+pub fn position_in_gltf(space: Space, v: [f64; 3]) -> [f64; 3] {
     direction_in_gltf(space, v).map(|c| c / f64::from(space.units_per_metre()))
 }
 

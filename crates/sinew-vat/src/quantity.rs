@@ -82,7 +82,7 @@ impl Quantity {
     }
 
     /// Whether it tells where vertices are.
-    pub fn is_place(&self) -> bool {
+    pub fn is_position(&self) -> bool {
         matches!(self, Self::Position | Self::Offset)
     }
 

@@ -57,7 +57,7 @@ impl Space {
     }
 
     /// A place, offset or velocity of glTF (metres), in this space and its unit.
-    pub fn place(self, v: [f32; 3]) -> [f32; 3] {
+    pub fn position(self, v: [f32; 3]) -> [f32; 3] {
         self.direction(v).map(|c| c * self.units_per_metre())
     }
 
@@ -71,7 +71,7 @@ impl Space {
     }
 
     /// What [`Self::place`] was given, metres.
-    pub fn place_in_gltf(self, v: [f32; 3]) -> [f32; 3] {
+    pub fn position_in_gltf(self, v: [f32; 3]) -> [f32; 3] {
         self.direction_in_gltf(v)
             .map(|c| c / self.units_per_metre())
     }
@@ -204,8 +204,8 @@ mod tests {
             [100.0, 300.0, 200.0],
         ];
         for (space, place) in ALL.into_iter().zip(expected) {
-            assert_eq!(space.place(p), place, "{space:?}");
-            assert_eq!(space.place_in_gltf(place), p, "{space:?}");
+            assert_eq!(space.position(p), place, "{space:?}");
+            assert_eq!(space.position_in_gltf(place), p, "{space:?}");
         }
         let q = [0.1, 0.2, 0.3, 0.9];
         assert_eq!(ALL[1].rotation(q), [0.1, -0.3, 0.2, 0.9]);

@@ -112,7 +112,7 @@ pub use builder::{ModuleBuilder, ModuleOptions};
 pub use content::RESERVED_PREFIX;
 pub use cost::{MOST_OPERATIONS, MOST_VARIABLE_BYTES, MOST_WORKGROUP_BYTES};
 pub use error::{KernelError, KernelErrors, LineColumn};
-pub use module::{Module, Place};
+pub use module::{Location, Module};
 /// The version of naga that this crate uses in its API; wgpu 30 uses the same.
 pub use naga;
 pub use reflect::{Binding, BindingKind, EntryPoint, Field, StructLayout};

@@ -24,7 +24,7 @@ struct Source {
 
 /// A location in one of the source texts of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// Name of the snippet or of the generated text.
     pub file: String,
     /// Location in that text.
@@ -85,10 +85,10 @@ impl Module {
 
     /// The origin of a byte of [`Module::text`], for messages of drivers and debuggers. Bytes between two texts belong to the end of the
     /// first one. `None` before the first text.
-    pub fn locate(&self, byte: usize) -> Option<Place> {
+    pub fn locate(&self, byte: usize) -> Option<Location> {
         let origin = self.output.origin(&(byte..byte + 1))?;
         let source = self.sources.get(origin.piece)?;
-        Some(Place {
+        Some(Location {
             file: source.file.clone(),
             at: LineColumn::of(&source.text, origin.span.start),
         })

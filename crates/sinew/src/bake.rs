@@ -90,7 +90,7 @@ impl PlayedFrames {
 
 /// Collects the materials that a mesh uses, and renumbers its parts accordingly.
 fn used_materials(player: &Player, mesh: &mut Mesh) -> Vec<CarrierMaterial> {
-    let source = player.cast().character_of_mesh(mesh).source.as_ref();
+    let source = player.inputs().character_of_mesh(mesh).source.as_ref();
     let Some(all) = source.and_then(|s| s.json["materials"].as_array()) else {
         mesh.parts.iter_mut().for_each(|p| p.material = None);
         return Vec::new();

@@ -10,8 +10,8 @@ mod table;
 use crate::args::{BenchArgs, LogFormat};
 use crate::exit::{Failure, Outcome};
 use crate::load;
+use crate::reporter::{Reporter, note_json, print};
 use crate::setup::{self, SetupFile};
-use crate::talk::{Talk, note_json, print};
 use motion::Motion;
 use processor::ProcessorTimes;
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ impl GraphicsTimes {
 
 #[cfg(not(feature = "gpu"))]
 mod graphics {
-    use super::{BoundGraph, GraphicsTimes, Motion, Outcome, Talk};
+    use super::{BoundGraph, GraphicsTimes, Motion, Outcome, Reporter};
     use crate::exit::{Code, Failure};
     use std::sync::Arc;
 
@@ -66,7 +66,7 @@ mod graphics {
     pub(super) enum Graphics {}
 
     impl Graphics {
-        pub(super) fn new(_: &Talk) -> Outcome<Self> {
+        pub(super) fn new(_: &Reporter) -> Outcome<Self> {
             let why = "this program was built without GPU support (feature 'gpu' of sinew-cli)";
             Err(Failure::new(Code::Device, why))
         }
@@ -81,12 +81,12 @@ mod graphics {
     }
 }
 
-pub(super) fn bench(args: &BenchArgs, format: LogFormat, talk: &Talk) -> Outcome {
+pub(super) fn bench(args: &BenchArgs, format: LogFormat, reporter: &Reporter) -> Outcome {
     let frames = args.frames as usize;
     let pool = args.threads.pool()?;
-    let graphics = graphics::Graphics::new(talk);
+    let graphics = graphics::Graphics::new(reporter);
     if let Err(failure) = &graphics {
-        talk.warning("graphics", &failure.message);
+        reporter.warning("graphics", &failure.message);
     }
     let mut text = String::new();
     let mut report = json!({
@@ -95,7 +95,7 @@ pub(super) fn bench(args: &BenchArgs, format: LogFormat, talk: &Talk) -> Outcome
         "threads": pool.count(),
     });
     if let (Some(graph), Some(character)) = (&args.graph, &args.character) {
-        let (bound, motion) = pool.install(|| load(args, graph, character, talk))?;
+        let (bound, motion) = pool.install(|| load(args, graph, character, reporter))?;
         let vertices: usize = bound
             .program()
             .meshes()
@@ -117,7 +117,7 @@ pub(super) fn bench(args: &BenchArgs, format: LogFormat, talk: &Talk) -> Outcome
         );
         let cpu = match bound.program().device_only() {
             None => {
-                let measure = || processor::measure(&bound, &motion, frames, talk);
+                let measure = || processor::measure(&bound, &motion, frames, reporter);
                 let cpu = pool.install(measure)?;
                 text += &table::processor(&cpu, pool.count());
                 report["processor"] = processor_json(&cpu);
@@ -128,7 +128,7 @@ pub(super) fn bench(args: &BenchArgs, format: LogFormat, talk: &Talk) -> Outcome
                     "the CPU is not timed, because it cannot run the custom kernel '{}'",
                     step.name
                 );
-                talk.info("processor", &why);
+                reporter.info("processor", &why);
                 None
             }
         };
@@ -143,13 +143,13 @@ pub(super) fn bench(args: &BenchArgs, format: LogFormat, talk: &Talk) -> Outcome
                         report["faster"] = if gpu_wins { "gpu" } else { "cpu" }.into();
                     }
                 }
-                Err(failure) => talk.warning("graphics", &failure.message),
+                Err(failure) => reporter.warning("graphics", &failure.message),
             }
         }
     }
     if let Some(largest) = args.crossover {
         let graphics = graphics?;
-        let measure = || crossover::measure(&graphics, frames, largest, talk);
+        let measure = || crossover::measure(&graphics, frames, largest, reporter);
         let found = pool.install(measure)?;
         text += &table::crossover(&found);
         report["crossover"] = found.json();
@@ -168,11 +168,11 @@ fn load(
     args: &BenchArgs,
     graph: &Path,
     character: &Path,
-    talk: &Talk,
+    reporter: &Reporter,
 ) -> Outcome<(Arc<BoundGraph>, Motion)> {
-    let character = load::character(character, talk)?;
-    let document = load::document(graph, talk)?;
-    let plan = Arc::new(load::compile(&document, talk)?);
+    let character = load::character(character, reporter)?;
+    let document = load::document(graph, reporter)?;
+    let plan = Arc::new(load::compile(&document, reporter)?);
     let parameters = load::settings(&plan, &args.inputs.set)?;
     let clip = character.find_clip_name(args.clip.as_deref())?;
     let range = character.asset.find_clip(clip.as_deref());
@@ -183,10 +183,10 @@ fn load(
         &plan,
         &document.folders,
         &args.inputs.input_files,
-        talk,
+        reporter,
     )?;
     let file = SetupFile::open(args.inputs.cache.as_deref())?;
-    let bound = setup::bind(&cast, &plan, &parameters, &file, talk)?;
+    let bound = setup::bind(&cast, &plan, &parameters, &file, reporter)?;
     let motion = Motion::of_cast(&mut cast, clip.as_deref(), range, &values);
     Ok((bound, motion))
 }

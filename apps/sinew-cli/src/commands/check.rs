@@ -3,27 +3,33 @@
 use crate::args::CheckArgs;
 use crate::exit::{Failure, Outcome};
 use crate::load;
+use crate::reporter::{Reporter, counted, print};
 use crate::setup::{self, SetupFile};
-use crate::talk::{Talk, counted, print};
 use std::sync::Arc;
 
-pub(super) fn check(args: &CheckArgs, talk: &Talk) -> Outcome {
+pub(super) fn check(args: &CheckArgs, reporter: &Reporter) -> Outcome {
     let ending = args
         .graph
         .extension()
         .map(std::ffi::OsStr::to_ascii_lowercase);
     let document = match ending {
-        Some(e) if e == "glb" || e == "gltf" => load::embedded_document(&args.graph, talk)?,
-        _ => load::document(&args.graph, talk)?,
+        Some(e) if e == "glb" || e == "gltf" => load::embedded_document(&args.graph, reporter)?,
+        _ => load::document(&args.graph, reporter)?,
     };
-    let plan = Arc::new(load::compile(&document, talk)?);
+    let plan = Arc::new(load::compile(&document, reporter)?);
     if args.explain {
         print(&plan.explain());
     }
     if let Some(path) = &args.character {
-        let character = load::character(path, talk)?;
-        let cast = load::cast(character, &plan, &document.folders, &args.input_files, talk)?;
-        let graph = setup::bind(&cast, &plan, &[], &SetupFile::default(), talk)?;
+        let character = load::character(path, reporter)?;
+        let cast = load::cast(
+            character,
+            &plan,
+            &document.folders,
+            &args.input_files,
+            reporter,
+        )?;
+        let graph = setup::bind(&cast, &plan, &[], &SetupFile::default(), reporter)?;
         match (args.explain, graph.program().device_only()) {
             (true, None) => print(&graph.instance().map_err(Failure::bind)?.explain()),
             (true, Some(step)) => print(&format!(
@@ -33,7 +39,7 @@ pub(super) fn check(args: &CheckArgs, talk: &Talk) -> Outcome {
             (false, _) => {}
         }
     }
-    talk.info(
+    reporter.info(
         "checked",
         &format!(
             "{}: {}, no errors",

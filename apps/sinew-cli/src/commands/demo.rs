@@ -4,15 +4,15 @@ use crate::args::{DemoArgs, Interpolation};
 use crate::commands::run_frames;
 use crate::exit::{Failure, Outcome};
 use crate::output::{Options, write_all};
+use crate::reporter::Reporter;
 use crate::setup::{self, SetupFile};
-use crate::talk::Talk;
 use sinew::bake::vat::{VatSettings, bake, read_animation, remove_work};
 use sinew::bake::{MeshFrames, Watch};
 use sinew::deform::Par;
 use sinew::geom::Asset;
 use sinew::graph::{Frame, Instance, NoNesting, compile};
 use sinew::io::Folders;
-use sinew::play::{Cast, Character, Player, Runner};
+use sinew::play::{Character, GraphInputs, Player, Runner};
 use sinew::vat::quantity::Quantity;
 use sinew_picture::{Background, Camera, Image, LinePicture, MeshPicture, Picture, side_by_side};
 use std::path::Path;
@@ -76,7 +76,7 @@ const DEMOS: &[Demo] = demos! {
 
 const PANEL: usize = 480;
 
-pub(super) fn demo(args: &DemoArgs, talk: &Talk) -> Outcome {
+pub(super) fn demo(args: &DemoArgs, reporter: &Reporter) -> Outcome {
     let samples = [
         (
             Sample::Arm,
@@ -88,19 +88,19 @@ pub(super) fn demo(args: &DemoArgs, talk: &Talk) -> Outcome {
         ),
         (Sample::Ball, sinew_samples::ball().map_err(Failure::input)?),
     ];
-    let progress = talk.progress(DEMOS.len(), "demo");
+    let progress = reporter.progress(DEMOS.len(), "demo");
     for (done, demo) in DEMOS.iter().enumerate() {
-        talk.check_interrupt()?;
+        reporter.check_interrupt()?;
         let Some((_, asset)) = samples.iter().find(|s| s.0 == demo.sample) else {
             continue;
         };
-        animate(demo, asset, &args.output, talk)?;
+        animate(demo, asset, &args.output, reporter)?;
         picture(demo, asset, &args.output)?;
         progress.step(done + 1);
     }
     elbow_comparison(&samples[0].1, &args.output)?;
     baked_drop(&args.output)?;
-    talk.info(
+    reporter.info(
         "written",
         &format!(
             "wrote {} GLB files, {} pictures and a bake ({DROP}_vat) to {}",
@@ -117,19 +117,19 @@ fn character(asset: &Asset) -> Arc<Character> {
 }
 
 /// The whole clip through the graph, as a GLB.
-fn animate(demo: &Demo, asset: &Asset, folder: &Path, talk: &Talk) -> Outcome {
+fn animate(demo: &Demo, asset: &Asset, folder: &Path, reporter: &Reporter) -> Outcome {
     let plan = Arc::new(compile(demo.name, demo.graph, &NoNesting).map_err(Failure::bind)?);
-    let cast = Cast::assemble(character(asset), &plan, &Folders::default())?;
-    let runner = Runner::processor(&setup::bind(
+    let cast = GraphInputs::load(character(asset), &plan, &Folders::default())?;
+    let runner = Runner::cpu(&setup::bind(
         &cast,
         &plan,
         &[],
         &SetupFile::default(),
-        talk,
+        reporter,
     )?)?;
     let mut player = Player::new(runner, cast, Vec::new(), None, 30.0)?;
     let numbers: Vec<i64> = (0..=16).map(|i| i * 3).collect();
-    let collected = run_frames(&mut player, &numbers, false, talk)?;
+    let collected = run_frames(&mut player, &numbers, false, reporter)?;
     let path = folder.join(format!("{}.glb", demo.name));
     write_all(
         &[path],
@@ -138,7 +138,7 @@ fn animate(demo: &Demo, asset: &Asset, folder: &Path, talk: &Talk) -> Outcome {
             source: None,
             interpolation: Interpolation::Linear,
         },
-        talk,
+        reporter,
     )
 }
 
@@ -152,7 +152,7 @@ struct Look {
 
 fn evaluate(asset: &Asset, graph: &str, at_secs: f64) -> Outcome<Look> {
     let plan = Arc::new(compile("demo", graph, &NoNesting).map_err(Failure::bind)?);
-    let mut cast = Cast::assemble(character(asset), &plan, &Folders::default())?;
+    let mut cast = GraphInputs::load(character(asset), &plan, &Folders::default())?;
     let mut instance =
         Instance::bind(plan.clone(), cast.bindings(), &[], Par::Rayon).map_err(Failure::bind)?;
     cast.pose(asset.clips.first().map(|c| c.name.as_str()), at_secs);
@@ -291,7 +291,7 @@ fn baked_drop(folder: &Path) -> Outcome {
     bake(&source, &settings, &work, &out, &Watch::NOBODY)?;
     remove_work(&work)?;
     let baked = read_animation(&out)?;
-    let places = baked.manifest().places().unwrap_or(0);
+    let places = baked.manifest().positions().unwrap_or(0);
     let vertices = baked.manifest().layout.vertices;
     let triangles: Vec<[u32; 3]> = (0..vertices / 3)
         .map(|t| [3 * t, 3 * t + 1, 3 * t + 2])

@@ -5,14 +5,14 @@ mod adapters;
 
 use crate::args::LogFormat;
 use crate::exit::{Failure, Outcome};
-use crate::talk::{Talk, print};
+use crate::reporter::{Reporter, print};
 use serde_json::{Value, json};
 use sinew::deform::simd_level;
 use std::fmt::Write;
 
-pub(super) fn doctor(format: LogFormat, talk: &Talk) -> Outcome {
+pub(super) fn doctor(format: LogFormat, reporter: &Reporter) -> Outcome {
     let machine = machine();
-    let graphics = adapters::report(talk);
+    let graphics = adapters::report(reporter);
     match format {
         LogFormat::Text => print(&format!("{}{}", machine_text(&machine), graphics.text)),
         LogFormat::Json => {
@@ -27,7 +27,7 @@ pub(super) fn doctor(format: LogFormat, talk: &Talk) -> Outcome {
 #[cfg(not(feature = "gpu"))]
 mod adapters {
     /// Nothing can be known here.
-    pub(super) fn report(_: &crate::talk::Talk) -> super::Graphics {
+    pub(super) fn report(_: &crate::reporter::Reporter) -> super::Graphics {
         let why = "this program was built without GPU support (feature 'gpu' of sinew-cli)";
         super::Graphics {
             text: format!("adapters {why}\n"),

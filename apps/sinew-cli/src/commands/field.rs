@@ -3,14 +3,14 @@
 use crate::args::{Axis, FieldArgs};
 use crate::exit::{Failure, Outcome};
 use crate::load;
+use crate::reporter::Reporter;
 use crate::setup::{self, SetupFile};
-use crate::talk::Talk;
 use sinew::deform::sdf::{FieldView, FieldWords, isosurface};
 use sinew::geom::{Image, Mesh, Topology, index32};
 use sinew::graph::{BoundGraph, OutputPlace, Plan};
 use sinew::io::gltf_write::{GlbOptions, write_glb};
 use sinew::io::{CachedMesh, FrameCache, FrameData, Surface, write_png};
-use sinew::play::{Cast, Character, Document, Player, Runner};
+use sinew::play::{Character, Document, GraphInputs, Player, Runner};
 use sinew_picture::{ColorMap, Scale};
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Endings of surfaces.
 const SURFACES: [&str; 3] = ["glb", "ply", "obj"];
 
-pub(super) fn field(args: &FieldArgs, talk: &Talk) -> Outcome {
+pub(super) fn field(args: &FieldArgs, reporter: &Reporter) -> Outcome {
     for path in &args.output {
         let ending = ending(path);
         if ending != "png" && !SURFACES.contains(&ending.as_str()) {
@@ -35,12 +35,18 @@ pub(super) fn field(args: &FieldArgs, talk: &Talk) -> Outcome {
             args.at
         )));
     }
-    let character = load::character(&args.character, talk)?;
-    let document = document(args, &character, talk)?;
-    let plan = Arc::new(load::compile(&document, talk)?);
-    let cast = load::cast(character, &plan, &document.folders, &args.input_files, talk)?;
-    let mut player = player(args, &plan, cast, talk)?;
-    player.seek(args.frame, |_| talk.check_interrupt())?;
+    let character = load::character(&args.character, reporter)?;
+    let document = document(args, &character, reporter)?;
+    let plan = Arc::new(load::compile(&document, reporter)?);
+    let cast = load::cast(
+        character,
+        &plan,
+        &document.folders,
+        &args.input_files,
+        reporter,
+    )?;
+    let mut player = player(args, &plan, cast, reporter)?;
+    player.seek(args.frame, |_| reporter.check_interrupt())?;
     let name = output_name(args, player.graph())?;
     let Runner::Processor(instance) = player.runner() else {
         return Err(Failure::bind("the field is not on the CPU"));
@@ -51,16 +57,16 @@ pub(super) fn field(args: &FieldArgs, talk: &Talk) -> Outcome {
             "output '{name}' is a field of solids, which has no grid; draw a field that has one, such as that of node 'sdf'"
         )));
     };
-    describe(&view, name, talk);
+    describe(&view, name, reporter);
     for path in &args.output {
-        talk.check_interrupt()?;
+        reporter.check_interrupt()?;
         if ending(path) == "png" {
             write_png(path, &slice(&view, args)).map_err(Failure::output)?;
         } else {
             write_surface(path, &view, args.level)?;
         }
-        talk.wrote_file();
-        talk.info("written", &format!("wrote {}", path.display()));
+        reporter.wrote_file();
+        reporter.info("written", &format!("wrote {}", path.display()));
     }
     Ok(())
 }
@@ -71,9 +77,9 @@ fn ending(path: &Path) -> String {
 }
 
 /// The graph of `--graph`, or one that makes a field of the character's body.
-fn document(args: &FieldArgs, character: &Character, talk: &Talk) -> Outcome<Document> {
+fn document(args: &FieldArgs, character: &Character, reporter: &Reporter) -> Outcome<Document> {
     if let Some(path) = &args.graph {
-        return load::document(path, talk);
+        return load::document(path, reporter);
     }
     let skinned = character
         .asset
@@ -96,11 +102,16 @@ fn document(args: &FieldArgs, character: &Character, talk: &Talk) -> Outcome<Doc
     Ok(Document::from_text(name, text, ""))
 }
 
-fn player(args: &FieldArgs, plan: &Arc<Plan>, cast: Cast, talk: &Talk) -> Outcome<Player> {
+fn player(
+    args: &FieldArgs,
+    plan: &Arc<Plan>,
+    cast: GraphInputs,
+    reporter: &Reporter,
+) -> Outcome<Player> {
     let parameters = load::settings(plan, &args.set)?;
     let clip = cast.main().find_clip_name(args.clip.as_deref())?;
-    let graph = setup::bind(&cast, plan, &parameters, &SetupFile::default(), talk)?;
-    let runner = Runner::processor(&graph)?;
+    let graph = setup::bind(&cast, plan, &parameters, &SetupFile::default(), reporter)?;
+    let runner = Runner::cpu(&graph)?;
     let player = Player::new(runner, cast, Vec::new(), clip.as_deref(), args.fps)?;
     Ok(player)
 }
@@ -127,14 +138,14 @@ fn output_name<'a>(args: &'a FieldArgs, graph: &'a BoundGraph) -> Outcome<&'a st
     }
 }
 
-fn describe(view: &FieldView<'_>, name: &str, talk: &Talk) {
+fn describe(view: &FieldView<'_>, name: &str, reporter: &Reporter) {
     let [x, y, z] = view.shape.nodes();
     let filled = view
         .table
         .iter()
         .filter(|s| **s != sinew::deform::sdf::NO_BRICK);
     let cell = view.shape.cell * view.frame.scene_length();
-    talk.info(
+    reporter.info(
         "field",
         &format!(
             "{name}: {x} x {y} x {z} grid nodes, {cell:.5} m apart; {} of {} bricks hold distances",

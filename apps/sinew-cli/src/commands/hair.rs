@@ -3,23 +3,23 @@
 use crate::exit::{Failure, Outcome};
 use crate::hair_args::{HairCommand, HairGrowArgs};
 use crate::load;
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use sinew::deform::BindWatch;
 use sinew::geom::{GrowAmount, GrowSettings, Selection};
 use sinew::graph::SetupProgress;
 use sinew::hair::{GrowRequest, HAIR_ENDINGS, HairError, grow_hair, write_hair};
 use std::path::Path;
 
-pub(super) fn hair(command: &HairCommand, talk: &Talk) -> Outcome {
+pub(super) fn hair(command: &HairCommand, reporter: &Reporter) -> Outcome {
     match command {
-        HairCommand::Grow(args) => grow(args, talk),
+        HairCommand::Grow(args) => grow(args, reporter),
     }
 }
 
-fn grow(args: &HairGrowArgs, talk: &Talk) -> Outcome {
+fn grow(args: &HairGrowArgs, reporter: &Reporter) -> Outcome {
     args.output.iter().try_for_each(|path| check_ending(path))?;
-    let character = load::character(&args.character, talk)?;
-    let grown = talk.follow("growth", |watch| {
+    let character = load::character(&args.character, reporter)?;
+    let grown = reporter.follow("growth", |watch| {
         let report = |done| (watch.report)(SetupProgress { done, node: "hair" });
         let is_stopped = watch.is_stopped;
         let watch = BindWatch {
@@ -28,7 +28,7 @@ fn grow(args: &HairGrowArgs, talk: &Talk) -> Outcome {
         };
         grow_hair(&character, &request(args), &watch)
     });
-    talk.check_interrupt()?;
+    reporter.check_interrupt()?;
     let hair = grown.map_err(|e| match e {
         HairError::Selection(_) | HairError::Attribute { .. } | HairError::Clearance(_) => {
             Failure::usage(e)
@@ -36,18 +36,18 @@ fn grow(args: &HairGrowArgs, talk: &Talk) -> Outcome {
         other => Failure::bind(format!("{}: {other}", args.character.display())),
     })?;
     let strands = hair.topology.strands().map_or(0, |s| s.len());
-    talk.info(
+    reporter.info(
         "grown",
         &format!("{strands} strands of {} vertices", args.vertices),
     );
     for path in &args.output {
-        talk.check_interrupt()?;
+        reporter.check_interrupt()?;
         let warnings = write_hair(path, &character, &hair).map_err(Failure::output)?;
         for w in warnings {
-            talk.warning(w.code, &w.message);
+            reporter.warning(w.code, &w.message);
         }
-        talk.wrote_file();
-        talk.info("written", &format!("wrote {}", path.display()));
+        reporter.wrote_file();
+        reporter.info("written", &format!("wrote {}", path.display()));
     }
     Ok(())
 }

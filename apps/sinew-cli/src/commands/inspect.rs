@@ -3,7 +3,7 @@
 use crate::args::InspectArgs;
 use crate::exit::{Failure, Outcome};
 use crate::load;
-use crate::talk::{Talk, print};
+use crate::reporter::{Reporter, print};
 use serde_json::{Value, json};
 use sinew::geom::{Appearance, Asset, Material, Mesh, Warning, WeldMap};
 use sinew::io::{PointTiming, read_any, read_appearance};
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-pub(super) fn inspect(args: &InspectArgs, talk: &Talk) -> Outcome {
+pub(super) fn inspect(args: &InspectArgs, reporter: &Reporter) -> Outcome {
     if let Some(manifest) = manifest_at(&args.file) {
         return match args.json {
             true => {
@@ -32,7 +32,7 @@ pub(super) fn inspect(args: &InspectArgs, talk: &Talk) -> Outcome {
     {
         "pc2" | "mdd" => point_cache(&args.file)?,
         "json" => {
-            let plan = load::compile(&load::document(&args.file, talk)?, talk)?;
+            let plan = load::compile(&load::document(&args.file, reporter)?, reporter)?;
             json!({ "kind": "graph", "explain": plan.explain() })
         }
         _ => match load::built_in(&args.file) {

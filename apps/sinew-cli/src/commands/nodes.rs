@@ -2,7 +2,7 @@
 
 use crate::args::NodesArgs;
 use crate::exit::{Failure, Outcome};
-use crate::talk::{Talk, print};
+use crate::reporter::{Reporter, print};
 use sinew::deform::{
     DefaultValue, NodeDesc, ParameterDesc, ParameterType, Phase, REGISTRY, find_node,
 };
@@ -12,14 +12,14 @@ use std::fmt::Write;
 /// Not in the registry: each kernel has pins of its own.
 const KERNEL: &str = "kernel";
 
-pub(super) fn nodes(args: &NodesArgs, talk: &Talk) -> Outcome {
+pub(super) fn nodes(args: &NodesArgs, reporter: &Reporter) -> Outcome {
     if let Some(folder) = &args.pages {
         for desc in REGISTRY {
             let path = folder.join(format!("{}.md", desc.name));
             sinew::io::write_text(&path, &page(desc)).map_err(Failure::output)?;
         }
         sinew::io::write_text(&folder.join("README.md"), &index()).map_err(Failure::output)?;
-        talk.info(
+        reporter.info(
             "written",
             &format!("wrote {} pages to {}", REGISTRY.len() + 1, folder.display()),
         );

@@ -10,33 +10,33 @@ mod plot;
 use crate::exit::{Code, Failure, Outcome};
 use crate::load;
 use crate::psd_args::PsdCommand;
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use sinew::graph::Plan;
 use sinew::play::Document;
 use sinew::psd::{GraphDriver, drivers_of};
 use std::path::Path;
 
-pub(super) fn psd(command: &PsdCommand, talk: &Talk) -> Outcome {
+pub(super) fn psd(command: &PsdCommand, reporter: &Reporter) -> Outcome {
     match command {
-        PsdCommand::Check(args) => check::check(args, talk),
-        PsdCommand::Compress(args) => compress::compress(args, talk),
-        PsdCommand::Convert(args) => convert::convert(args, talk),
-        PsdCommand::Extract(args) => extract::extract(args, talk),
-        PsdCommand::Fit(args) => fit::fit(args, talk),
-        PsdCommand::Plot(args) => plot::plot(args, talk),
+        PsdCommand::Check(args) => check::check(args, reporter),
+        PsdCommand::Compress(args) => compress::compress(args, reporter),
+        PsdCommand::Convert(args) => convert::convert(args, reporter),
+        PsdCommand::Extract(args) => extract::extract(args, reporter),
+        PsdCommand::Fit(args) => fit::fit(args, reporter),
+        PsdCommand::Plot(args) => plot::plot(args, reporter),
     }
 }
 
 /// A graph document, or the graph in a character.
-fn document(path: &Path, talk: &Talk) -> Outcome<Document> {
+fn document(path: &Path, reporter: &Reporter) -> Outcome<Document> {
     let is_document = path
         .extension()
         .is_some_and(|e| e.eq_ignore_ascii_case("json"));
     if is_document {
-        return load::document(path, talk);
+        return load::document(path, reporter);
     }
-    let character = load::character(path, talk)?;
-    load::chosen_document(None, &character, talk)
+    let character = load::character(path, reporter)?;
+    load::chosen_document(None, &character, reporter)
 }
 
 /// Its drivers; at least one.
@@ -62,8 +62,12 @@ fn no_driver(document: &Document) -> Failure {
 }
 
 /// The driver of that name, or the only one.
-fn one_driver(document: &Document, name: Option<&str>, talk: &Talk) -> Outcome<GraphDriver> {
-    let plan = load::compile(document, talk)?;
+fn one_driver(
+    document: &Document,
+    name: Option<&str>,
+    reporter: &Reporter,
+) -> Outcome<GraphDriver> {
+    let plan = load::compile(document, reporter)?;
     let mut found = drivers(document, &plan)?;
     let names: Vec<&str> = found.iter().map(|d| d.name.as_str()).collect();
     let index = match name {

@@ -7,8 +7,8 @@ use crate::output::{
     Collected, Options, check_ending, check_frames, check_size, holds_numbers, tell_left_out,
     write_all,
 };
+use crate::reporter::Reporter;
 use crate::setup::{self, SetupFile};
-use crate::talk::Talk;
 use crate::{device, load};
 use sinew::graph::{StateError, StateHome};
 use sinew::io::gltf_write::GlbSource;
@@ -16,20 +16,20 @@ use sinew::play::{PlayError, Player, StateFault, state_home};
 use std::path::Path;
 use std::sync::Arc;
 
-pub(super) fn run(args: &RunArgs, talk: &Talk) -> Outcome {
+pub(super) fn run(args: &RunArgs, reporter: &Reporter) -> Outcome {
     args.output.iter().try_for_each(|o| check_ending(o))?;
-    let character = load::character(&args.character, talk)?;
-    let document = load::chosen_document(args.played.graph.as_deref(), &character, talk)?;
-    let plan = Arc::new(load::compile(&document, talk)?);
+    let character = load::character(&args.character, reporter)?;
+    let document = load::chosen_document(args.played.graph.as_deref(), &character, reporter)?;
+    let plan = Arc::new(load::compile(&document, reporter)?);
     let parameters = load::settings(&plan, &args.played.inputs.set)?;
     let clip = character.find_clip_name(args.clip.as_deref())?;
     let numbers = frame_numbers(
         args.frames.as_deref(),
         character.asset.find_clip(clip.as_deref()),
         args.fps,
-        talk,
+        reporter,
     )?;
-    check_frames(&args.output, &numbers, talk)?;
+    check_frames(&args.output, &numbers, reporter)?;
     let values = load::values(&plan, &args.played.inputs.values, &numbers)?;
     let source = character
         .source
@@ -40,7 +40,7 @@ pub(super) fn run(args: &RunArgs, talk: &Talk) -> Outcome {
         &plan,
         &document.folders,
         &args.played.inputs.input_files,
-        talk,
+        reporter,
     )?;
     let state = args.state.as_deref().map(SavedState::read).transpose()?;
     let chosen = state
@@ -49,20 +49,20 @@ pub(super) fn run(args: &RunArgs, talk: &Talk) -> Outcome {
     let pool = args.threads.pool()?;
     let collected = pool.install(|| -> Outcome<Collected> {
         let file = SetupFile::open(args.played.inputs.cache.as_deref())?;
-        let graph = setup::bind(&cast, &plan, &parameters, &file, talk)?;
+        let graph = setup::bind(&cast, &plan, &parameters, &file, reporter)?;
         check_size(&args.output, &graph, numbers.len())?;
-        let runner = device::runner(&graph, chosen, talk)?;
+        let runner = device::runner(&graph, chosen, reporter)?;
         let mut player = Player::new(runner, cast, values, clip.as_deref(), args.fps)?;
         let left = match &state {
-            Some(state) => state.restore(&mut player, &numbers, talk)?,
+            Some(state) => state.restore(&mut player, &numbers, reporter)?,
             None => &numbers,
         };
-        let collected = run_frames(&mut player, left, holds_numbers(&args.output), talk)?;
-        tell_left_out(&args.output, &collected, player.graph(), talk);
+        let collected = run_frames(&mut player, left, holds_numbers(&args.output), reporter)?;
+        tell_left_out(&args.output, &collected, player.graph(), reporter);
         if let Some(path) = &args.save_state {
             let state = player.save_state()?;
             sinew::io::write_bytes(path, &state).map_err(Failure::output)?;
-            talk.wrote_file();
+            reporter.wrote_file();
         }
         Ok(collected)
     })?;
@@ -70,7 +70,7 @@ pub(super) fn run(args: &RunArgs, talk: &Talk) -> Outcome {
         source: source.as_ref(),
         interpolation: args.interpolation,
     };
-    write_all(&args.output, collected, &options, talk)
+    write_all(&args.output, collected, &options, reporter)
 }
 
 /// A state of `--state`.
@@ -99,7 +99,7 @@ impl<'a> SavedState<'a> {
         &self,
         player: &mut Player,
         numbers: &'n [i64],
-        talk: &Talk,
+        reporter: &Reporter,
     ) -> Outcome<&'n [i64]> {
         let path = self.path.display();
         let saved = player
@@ -114,7 +114,7 @@ impl<'a> SavedState<'a> {
             return Err(Failure::usage(message));
         }
         let message = format!("resumes after frame {saved}, from {path}");
-        talk.info("state_read", &message);
+        reporter.info("state_read", &message);
         Ok(&numbers[left..])
     }
 
@@ -142,12 +142,12 @@ pub(crate) fn run_frames(
     player: &mut Player,
     numbers: &[i64],
     with_fields: bool,
-    talk: &Talk,
+    reporter: &Reporter,
 ) -> Outcome<Collected> {
-    let progress = talk.progress(numbers.len(), "frames");
+    let progress = reporter.progress(numbers.len(), "frames");
     let mut collected = Collected::default();
     for (done, &number) in numbers.iter().enumerate() {
-        player.seek(number, |_| talk.check_interrupt())?;
+        player.seek(number, |_| reporter.check_interrupt())?;
         let outputs = player.read_outputs()?;
         collected.add(player.graph(), outputs, number, player.time_secs(number));
         if with_fields {

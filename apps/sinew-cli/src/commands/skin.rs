@@ -4,9 +4,9 @@ use super::vat::watched;
 use crate::args::LogFormat;
 use crate::exit::{Code, Failure, Outcome};
 use crate::frames::frame_numbers;
+use crate::reporter::{Reporter, print};
 use crate::setup::{self, SetupFile};
 use crate::skin_args::{BakeSkinArgs, DriveArg, MethodArg};
-use crate::talk::{Talk, print};
 use crate::{device, load};
 use sinew::bake::Watch;
 use sinew::bake::skin::{
@@ -26,7 +26,7 @@ const SLACK: f64 = 1.001;
 /// Millimetres.
 const SLACK_MM: f64 = 1e-3;
 
-pub(super) fn bake_skin(args: &BakeSkinArgs, talk: &Talk) -> Outcome {
+pub(super) fn bake_skin(args: &BakeSkinArgs, reporter: &Reporter) -> Outcome {
     for path in [&args.output, &args.color].into_iter().flatten() {
         check_ending(path)?;
     }
@@ -36,17 +36,17 @@ pub(super) fn bake_skin(args: &BakeSkinArgs, talk: &Talk) -> Outcome {
         ));
     }
     check_added(args)?;
-    let character = load::character(&args.character, talk)?;
+    let character = load::character(&args.character, reporter)?;
     let portable = Portable::new(&character)?;
     for w in &portable.character.asset.warnings {
-        talk.warning(w.code, &w.message);
+        reporter.warning(w.code, &w.message);
     }
-    let document = load::chosen_document(args.played.graph.as_deref(), &character, talk)?;
-    let plan = Arc::new(load::compile(&document, talk)?);
+    let document = load::chosen_document(args.played.graph.as_deref(), &character, reporter)?;
+    let plan = Arc::new(load::compile(&document, reporter)?);
     let parameters = load::settings(&plan, &args.played.inputs.set)?;
     let asset = portable.character.asset.clone();
-    let fitted = clips(args, &asset, talk)?;
-    let (clips, held_out) = split(args, &asset, fitted, talk)?;
+    let fitted = clips(args, &asset, reporter)?;
+    let (clips, held_out) = split(args, &asset, fitted, reporter)?;
     check_keyed(args, &clips)?;
     let (tolerance, ranges) = (tolerance(args)?, ranges(args, &asset)?);
     let all = clips.iter().chain(&held_out);
@@ -58,12 +58,12 @@ pub(super) fn bake_skin(args: &BakeSkinArgs, talk: &Talk) -> Outcome {
         &plan,
         &document.folders,
         &args.played.inputs.input_files,
-        talk,
+        reporter,
     )?;
     args.threads.pool()?.install(|| -> Outcome {
         let file = SetupFile::open(args.played.inputs.cache.as_deref())?;
-        let graph = setup::bind(&cast, &plan, &parameters, &file, talk)?;
-        let runner = device::runner(&graph, args.evaluated.device, talk)?;
+        let graph = setup::bind(&cast, &plan, &parameters, &file, reporter)?;
+        let runner = device::runner(&graph, args.evaluated.device, reporter)?;
         let mut player = Player::new(runner, cast, values, None, args.fps)?;
         let request = SkinRequest {
             method: method(args),
@@ -85,12 +85,12 @@ pub(super) fn bake_skin(args: &BakeSkinArgs, talk: &Talk) -> Outcome {
             graph: document.name.clone(),
         };
         match (&args.verify, &args.output) {
-            (Some(file), _) => verify(args, &portable, &mut player, &request, file, talk),
+            (Some(file), _) => verify(args, &portable, &mut player, &request, file, reporter),
             (None, Some(out)) => {
-                let made = watched(talk, |watch: &Watch<'_>| {
+                let made = watched(reporter, |watch: &Watch<'_>| {
                     bake(&portable, &mut player, &request, out, watch).map_err(Failure::from)
                 })?;
-                written(args, &portable, &made, out, talk)
+                written(args, &portable, &made, out, reporter)
             }
             (None, None) => Ok(()),
         }
@@ -135,7 +135,7 @@ fn split(
     args: &BakeSkinArgs,
     asset: &Asset,
     fitted: Vec<ClipFrames>,
-    talk: &Talk,
+    reporter: &Reporter,
 ) -> Outcome<(Vec<ClipFrames>, Vec<ClipFrames>)> {
     let mut clips: Vec<ClipFrames> = fitted;
     let mut held_out = Vec::new();
@@ -148,7 +148,7 @@ fn split(
         }
         clips.retain(|c| c.clip != clip);
         if !held_out.iter().any(|h: &ClipFrames| h.clip == clip) {
-            held_out.push(frames(args, asset, clip, talk)?);
+            held_out.push(frames(args, asset, clip, reporter)?);
         }
     }
     if clips.is_empty() && !held_out.is_empty() && args.ranges.is_none() {
@@ -189,12 +189,17 @@ fn known(asset: &Asset, name: &str) -> Outcome<usize> {
     })
 }
 
-fn frames(args: &BakeSkinArgs, asset: &Asset, clip: usize, talk: &Talk) -> Outcome<ClipFrames> {
+fn frames(
+    args: &BakeSkinArgs,
+    asset: &Asset,
+    clip: usize,
+    reporter: &Reporter,
+) -> Outcome<ClipFrames> {
     let numbers = frame_numbers(
         args.frames.as_deref(),
         asset.clips.get(clip),
         args.fps,
-        talk,
+        reporter,
     )?;
     Ok(ClipFrames { clip, numbers })
 }
@@ -245,7 +250,7 @@ fn limit(args: &BakeSkinArgs) -> Outcome<f64> {
 }
 
 /// Clips and their frames; clips that another one of the same name hides are left out.
-fn clips(args: &BakeSkinArgs, asset: &Asset, talk: &Talk) -> Outcome<Vec<ClipFrames>> {
+fn clips(args: &BakeSkinArgs, asset: &Asset, reporter: &Reporter) -> Outcome<Vec<ClipFrames>> {
     if args.no_clips {
         return Ok(Vec::new());
     }
@@ -261,7 +266,7 @@ fn clips(args: &BakeSkinArgs, asset: &Asset, talk: &Talk) -> Outcome<Vec<ClipFra
         for (clip, of) in asset.clips.iter().enumerate() {
             match first(&of.name) == Some(clip) {
                 true => wanted.push(clip),
-                false => talk.warning(
+                false => reporter.warning(
                     "clip_hidden",
                     &format!(
                         "a second clip named '{}' is not fitted; rename it to fit it as well",
@@ -273,10 +278,10 @@ fn clips(args: &BakeSkinArgs, asset: &Asset, talk: &Talk) -> Outcome<Vec<ClipFra
     }
     let found = wanted
         .into_iter()
-        .map(|clip| frames(args, asset, clip, talk));
+        .map(|clip| frames(args, asset, clip, reporter));
     let found: Vec<ClipFrames> = found.collect::<Outcome<_>>()?;
     if found.is_empty() && args.ranges.is_none() {
-        talk.warning("no_clips", "the character has no clips, so weights are fitted to the rest pose, which does not determine them; add joint rotations with --ranges");
+        reporter.warning("no_clips", "the character has no clips, so weights are fitted to the rest pose, which does not determine them; add joint rotations with --ranges");
     }
     Ok(found)
 }
@@ -303,7 +308,7 @@ fn written(
     portable: &Portable,
     made: &SkinBake,
     out: &Path,
-    talk: &Talk,
+    reporter: &Reporter,
 ) -> Outcome {
     if let Some(folder) = &args.report {
         write_report(folder, &made.report, &made.triangles, &made.moments)
@@ -313,7 +318,7 @@ fn written(
         write_colored(portable, made, path)?;
     }
     let report = &made.report;
-    tell(&report.clips, talk);
+    tell(&report.clips, reporter);
     let helpers = match report.helpers.len() {
         0 => String::new(),
         n => format!(", {n} helper joints"),
@@ -337,7 +342,7 @@ fn written(
         let told = format!(
             "no pose driver was made for {names}: no joint with a unique name that influences them moves in the samples, or the error without them is within --tolerance"
         );
-        talk.warning("undriven", &told);
+        reporter.warning("undriven", &told);
     }
     let message = format!(
         "wrote {}: {} vertices, at most {} joints per vertex{helpers}{targets}{drivers}; {} bytes (the source as GLB: {})",
@@ -347,17 +352,17 @@ fn written(
         report.written_bytes,
         report.source_bytes
     );
-    talk.info("written", &message);
+    reporter.info("written", &message);
     for path in [&args.color, &args.report].into_iter().flatten() {
-        talk.info("written", &format!("wrote {}", path.display()));
+        reporter.info("written", &format!("wrote {}", path.display()));
     }
     Ok(())
 }
 
 /// A line for each clip.
-fn tell(clips: &[SkinClipReport], talk: &Talk) {
+fn tell(clips: &[SkinClipReport], reporter: &Reporter) {
     for clip in clips {
-        match talk.format() {
+        match reporter.format() {
             LogFormat::Text => print(&clip.words()),
             LogFormat::Json => print(&serde_json::to_string(clip).unwrap_or_default()),
         }
@@ -370,16 +375,16 @@ fn verify(
     player: &mut Player,
     request: &SkinRequest,
     file: &Path,
-    talk: &Talk,
+    reporter: &Reporter,
 ) -> Outcome {
     let limit = limit(args)?;
     let claims = args.report.as_deref().map(claims).transpose()?;
-    let measured = watched(talk, |watch: &Watch<'_>| {
+    let measured = watched(reporter, |watch: &Watch<'_>| {
         measure_skin(portable, player, request, file, watch).map_err(Failure::from)
     })?;
-    tell(&measured, talk);
+    tell(&measured, reporter);
     if let Some(report) = &claims {
-        tell_other_file(report, file, talk)?;
+        tell_other_file(report, file, reporter)?;
         check_measured(report, &measured, args.fps, file)?;
     }
     for found in &measured {
@@ -392,7 +397,7 @@ fn verify(
             Failure::bind(format!("{file}: clip '{name}' {told}"))
         })?;
     }
-    talk.info(
+    reporter.info(
         "verified",
         &format!("{} matches the frames of the graph", file.display()),
     );
@@ -512,14 +517,14 @@ fn check_distances(
 }
 
 /// A bake that was killed between its two files leaves a new one beside an old report; tools that write the file anew change it as well.
-fn tell_other_file(report: &SkinReport, file: &Path, talk: &Talk) -> Outcome {
+fn tell_other_file(report: &SkinReport, file: &Path, reporter: &Reporter) -> Outcome {
     let found = SkinReport::hash_of(&sinew::io::read_bytes(file).map_err(Failure::input)?);
     if !report.hash.is_empty() && report.hash != found {
         let message = format!(
             "{} is not the file of the report: its bytes differ, so it was written again or is from another bake",
             file.display()
         );
-        talk.warning("other_file", &message);
+        reporter.warning("other_file", &message);
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ use self::tell::tell;
 use self::words::{carrier_words, counted};
 use crate::bake_args::{BakeVatArgs, VatAssembleArgs, VatChunkArgs, VatCommand, VatScanArgs};
 use crate::exit::{Code, Failure, Outcome};
-use crate::talk::{Progress, Talk};
+use crate::reporter::{Progress, Reporter};
 use crate::threads::Threads;
 use sinew::bake::vat::{
     VatJob, assemble_with, bake, bake_and_measure, measure_blends, name_of, plan, remove_work,
@@ -28,30 +28,30 @@ use sinew::io::FolderLock;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-pub(super) fn vat(command: &VatCommand, talk: &Talk) -> Outcome {
+pub(super) fn vat(command: &VatCommand, reporter: &Reporter) -> Outcome {
     match command {
-        VatCommand::Scan(args) => scan_chunk(args, talk),
+        VatCommand::Scan(args) => scan_chunk(args, reporter),
         VatCommand::Plan(args) => {
             let (_lock, job) = opened(&args.work)?;
-            let made = watched(talk, |watch| plan(&job, watch))?;
+            let made = watched(reporter, |watch| plan(&job, watch))?;
             let [width, height] = made.layout.size;
             let message = format!(
                 "{}, textures of {width} x {height}",
                 carrier_words(made.mode(), made.triangles)
             );
-            talk.info("planned", &message);
+            reporter.info("planned", &message);
             Ok(())
         }
-        VatCommand::Bake(args) => bake_chunk(args, talk),
-        VatCommand::Assemble(args) => assemble_all(args, talk),
-        VatCommand::Size(args) => size::size(args, talk),
+        VatCommand::Bake(args) => bake_chunk(args, reporter),
+        VatCommand::Assemble(args) => assemble_all(args, reporter),
+        VatCommand::Size(args) => size::size(args, reporter),
         VatCommand::Inspect(args) => inspect::inspect(&args.bake),
-        VatCommand::BlendError(args) => blends::measure_blends(args, talk),
-        VatCommand::Verify(args) => verify::verify_bake(args, talk),
+        VatCommand::BlendError(args) => blends::measure_blends(args, reporter),
+        VatCommand::Verify(args) => verify::verify_bake(args, reporter),
     }
 }
 
-pub(super) fn bake_vat(args: &BakeVatArgs, talk: &Talk) -> Outcome {
+pub(super) fn bake_vat(args: &BakeVatArgs, reporter: &Reporter) -> Outcome {
     let settings = settings_of(&args.settings, &args.source)?;
     let (work, is_ours) = match &args.work {
         Some(folder) if *folder == args.output => {
@@ -65,38 +65,38 @@ pub(super) fn bake_vat(args: &BakeVatArgs, talk: &Talk) -> Outcome {
     let is_new = !work.exists();
     let _lock = FolderLock::alone(&work).map_err(Failure::output)?;
     let summary = on_threads(args.source.threads, || {
-        let source = source_of(&args.source, &settings, talk)?;
-        talk.check_bake(&args.output, &name_of(source.name(), &settings))?;
+        let source = source_of(&args.source, &settings, reporter)?;
+        reporter.check_bake(&args.output, &name_of(source.name(), &settings))?;
         let bake = if args.blend_error {
             bake_and_measure
         } else {
             bake
         };
         let all = |watch: &Watch<'_>| bake(source.as_ref(), &settings, &work, &args.output, watch);
-        Ok(watched(talk, all))
+        Ok(watched(reporter, all))
     })?;
     let summary = summary.inspect_err(|error| {
         if is_ours && work.exists() {
-            leave(&work, is_new, error, talk);
+            leave(&work, is_new, error, reporter);
         }
     })?;
     if is_ours && !remove_work(&work)? {
         let work = work.display();
-        talk.info(
+        reporter.info(
             "kept",
             &format!("{work} is kept, because it has files that no bake made"),
         );
     }
-    tell(&summary, talk);
+    tell(&summary, reporter);
     Ok(())
 }
 
 /// What becomes of our own work folder after an error: it is spoken of where the same command goes on from there. Where it never will, the folder
 /// goes, unless it was there before.
-fn leave(work: &Path, is_new: bool, error: &BakeError, talk: &Talk) {
+fn leave(work: &Path, is_new: bool, error: &BakeError, reporter: &Reporter) {
     if error.can_go_on() {
         let work = work.display();
-        talk.info("kept", &format!("intermediate results are kept in {work}; run the same command again to resume, or delete the folder"));
+        reporter.info("kept", &format!("intermediate results are kept in {work}; run the same command again to resume, or delete the folder"));
     } else if is_new {
         // The error itself is what matters.
         let _ = remove_work(work);
@@ -124,10 +124,10 @@ fn beside(out: &Path) -> Outcome<PathBuf> {
     Ok(out.with_file_name(name))
 }
 
-fn scan_chunk(args: &VatScanArgs, talk: &Talk) -> Outcome {
+fn scan_chunk(args: &VatScanArgs, reporter: &Reporter) -> Outcome {
     let settings = settings_of(&args.settings, &args.source)?;
     on_threads(args.source.threads, || {
-        let source = source_of(&args.source, &settings, talk)?;
+        let source = source_of(&args.source, &settings, reporter)?;
         let _lock = shared(&args.work)?;
         let job = VatJob::begin(&args.work, source.as_ref(), &settings)?;
         if let Some(before) = job.replaced() {
@@ -135,41 +135,41 @@ fn scan_chunk(args: &VatScanArgs, talk: &Talk) -> Outcome {
                 "{}: earlier scans are discarded, because they are of {before}; use the same for all chunks",
                 args.work.display()
             );
-            talk.warning("other_job", &message);
+            reporter.warning("other_job", &message);
         }
         let chunk = args.chunk.unwrap_or(Chunk::ALL);
-        watched(talk, |watch| scan(&job, source.as_ref(), chunk, watch))?;
+        watched(reporter, |watch| scan(&job, source.as_ref(), chunk, watch))?;
         let frames = chunk.frames(job.frame_count()).len();
         let message = format!(
             "scanned {frames} of {} into {}",
             counted(job.frame_count() as u64, "frame"),
             args.work.display()
         );
-        talk.info("scanned", &message);
+        reporter.info("scanned", &message);
         Ok(())
     })
 }
 
-fn bake_chunk(args: &VatChunkArgs, talk: &Talk) -> Outcome {
+fn bake_chunk(args: &VatChunkArgs, reporter: &Reporter) -> Outcome {
     let (_lock, job) = opened(&args.work)?;
     let chunk = args.chunk.unwrap_or(Chunk::ALL);
     on_threads(args.threads, || {
-        Ok(watched(talk, |watch| texels(&job, chunk, watch))?)
+        Ok(watched(reporter, |watch| texels(&job, chunk, watch))?)
     })?;
     let frames = chunk.frames(job.frame_count()).len() as u64;
     let message = format!("baked texels of {}", counted(frames, "frame"));
-    talk.info("baked", &message);
+    reporter.info("baked", &message);
     Ok(())
 }
 
-fn assemble_all(args: &VatAssembleArgs, talk: &Talk) -> Outcome {
+fn assemble_all(args: &VatAssembleArgs, reporter: &Reporter) -> Outcome {
     let (_lock, job) = opened(&args.work)?;
-    talk.check_bake(&args.output, job.name())?;
-    let summary = watched(talk, |watch| {
+    reporter.check_bake(&args.output, job.name())?;
+    let summary = watched(reporter, |watch| {
         let blends = args.blend_error.then(|| measure_blends(&job, watch));
         assemble_with(&job, &args.output, blends.transpose()?.as_ref(), watch)
     })?;
-    tell(&summary, talk);
+    tell(&summary, reporter);
     Ok(())
 }
 
@@ -180,14 +180,14 @@ fn on_threads<T: Send>(threads: Threads, work: impl FnOnce() -> Outcome<T> + Sen
 
 /// Runs with a progress bar for each stage; Ctrl-C stops it.
 pub(super) fn watched<T, E>(
-    talk: &Talk,
+    reporter: &Reporter,
     work: impl FnOnce(&Watch<'_>) -> Result<T, E>,
 ) -> Result<T, E> {
     let bar: Mutex<Option<(&'static str, Progress)>> = Mutex::new(None);
     let progress = |what: &'static str, done: usize, total: usize| {
         let mut bar = bar.lock().unwrap_or_else(PoisonError::into_inner);
         if bar.as_ref().is_none_or(|b| b.0 != what) {
-            *bar = Some((what, talk.progress(total, what)));
+            *bar = Some((what, reporter.progress(total, what)));
         }
         if let Some((_, bar)) = bar.as_ref()
             && done > 0
@@ -196,7 +196,7 @@ pub(super) fn watched<T, E>(
         }
     };
     work(&Watch {
-        is_cancelled: &|| talk.is_interrupted(),
+        is_cancelled: &|| reporter.is_interrupted(),
         progress: &progress,
     })
 }

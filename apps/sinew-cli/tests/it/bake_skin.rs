@@ -221,11 +221,11 @@ fn a_bake_can_follow_the_pose() {
     ]
     .concat();
     let done = sinew(&bake);
-    let (text, talk) = (
+    let (text, reporter) = (
         String::from_utf8_lossy(&done.stdout).into_owned(),
         String::from_utf8_lossy(&done.stderr).into_owned(),
     );
-    assert!(done.status.success(), "{talk}");
+    assert!(done.status.success(), "{reporter}");
     let lines: Vec<&str> = text.lines().collect();
     assert!(
         lines.len() == 2 && lines[0].starts_with("bend: rms "),
@@ -236,7 +236,7 @@ fn a_bake_can_follow_the_pose() {
         lines.iter().all(|l| l.contains("; driven by pose: rms ")),
         "{text}"
     );
-    assert!(talk.contains(" pose drivers of "), "{talk}");
+    assert!(reporter.contains(" pose drivers of "), "{reporter}");
     let verify = [&common[..], &["--verify", &out, "--report", &report]].concat();
     let again = sinew(&verify);
     assert!(

@@ -461,7 +461,7 @@ impl<'a> Shown<'a> {
             return triangles.map(|t| t.map(place)).collect();
         }
         let at = manifest.in_layout(at);
-        let Some(places) = manifest.places() else {
+        let Some(places) = manifest.positions() else {
             return Vec::new();
         };
         let is_offset = manifest.textures[places].spec.quantity == Quantity::Offset;

@@ -148,7 +148,7 @@ impl<'a> Texels<'a> {
     }
 
     fn places(&self) -> Option<usize> {
-        self.find(Quantity::is_place)
+        self.find(Quantity::is_position)
     }
 
     fn colors(&self) -> Option<usize> {
@@ -180,7 +180,10 @@ impl<'a> Texels<'a> {
     }
 
     fn place(&self, texture: usize, vertex: usize) -> [f32; 3] {
-        let seen = self.plan.space.place_in_gltf(self.value(texture, vertex));
+        let seen = self
+            .plan
+            .space
+            .position_in_gltf(self.value(texture, vertex));
         match self.plan.textures[texture].quantity {
             Quantity::Offset => {
                 let rest = self.carrier.positions.get(vertex).copied();

@@ -197,7 +197,7 @@ impl VatSettings {
         let places = self
             .textures
             .iter()
-            .filter(|t| t.quantity.is_place())
+            .filter(|t| t.quantity.is_position())
             .count();
         // Pieces and particles have positions whether they are asked for or not; what a sequence is may not be known yet.
         let has_always = self.mode.is_none_or(|m| mode::of(m).always_has_positions());

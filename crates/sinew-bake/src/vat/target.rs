@@ -44,7 +44,7 @@ pub(crate) fn place_mesh(plan: &VatPlan, mesh: &mut Mesh) {
 
 fn place_all(space: Space, values: &mut [[f32; 3]]) {
     for value in values {
-        *value = space.place(*value);
+        *value = space.position(*value);
     }
 }
 
@@ -79,7 +79,7 @@ impl PlacedFrame {
         turn_normals(plan, out.normals.iter_mut().flatten());
         for slot in &mut out.slots {
             if let SlotContent::Absent { point } = slot {
-                *point = plan.space.place(*point);
+                *point = plan.space.position(*point);
             }
         }
         out
@@ -99,7 +99,7 @@ pub(crate) fn place_end(plan: &VatPlan, end: &mut FrameEnd) {
     place_all(plan.space, &mut end.points);
     turn_normals(plan, end.normals.iter_mut().flatten());
     for part in &mut end.appearing {
-        part.point = plan.space.place(part.point);
+        part.point = plan.space.position(part.point);
     }
 }
 

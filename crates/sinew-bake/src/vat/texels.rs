@@ -78,7 +78,7 @@ pub(crate) fn measure(
     let mut out = FrameErrors::default();
     let convention = &job.settings().convention;
     let textures = || plan.textures.iter().zip(texels);
-    let places = textures().find(|(spec, _)| spec.quantity.is_place());
+    let places = textures().find(|(spec, _)| spec.quantity.is_position());
     for vertex in 0..plan.layout.vertices as usize {
         let Some(Truth {
             place,

@@ -75,7 +75,7 @@ fn sizes_and_counts_are_those_of_the_sequence() {
 fn the_worst_corner_is_the_one_that_is_farthest_off() {
     let (folder, text) = baked(scattered(), &settings(TexelFormat::Unorm8));
     let shown = read_animation(&folder.path().join("out")).expect("a bake");
-    let places = shown.manifest().places().expect("positions");
+    let places = shown.manifest().positions().expect("positions");
     let (mut worst, mut squares, mut corners) = ((0.0, 0, 0, [0.0; 3]), 0.0, 0.0);
     for (f, mesh) in scattered().iter().enumerate() {
         for (v, truth) in mesh.positions.iter().enumerate() {

@@ -121,7 +121,7 @@ impl VatPlaybackBind {
             known: manifest.clips.iter().map(|c| c.name.clone()).collect(),
         })?;
         let no_texture = |what| VatPlaybackError::Texture { what };
-        let places = manifest.places().ok_or(no_texture("positions"))?;
+        let places = manifest.positions().ok_or(no_texture("positions"))?;
         let normals = manifest.texture(&Quantity::Normal);
         for (texture, what) in [(Some(places), "positions"), (normals, "normals")] {
             if texture.is_some_and(|t| BakedTexture::new(animation, t).is_none()) {

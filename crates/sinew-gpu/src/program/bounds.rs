@@ -10,7 +10,7 @@ use crate::error::GpuError;
 use crate::gpu::Gpu;
 use crate::pipeline::{Access, Binding, KernelSource};
 use sinew_deform::{MeshAttribute, Phase};
-use sinew_graph::OutputPlace;
+use sinew_graph::OutputData;
 
 /// Invocations of a workgroup.
 const GROUP: u32 = 256;
@@ -54,8 +54,8 @@ impl GpuInstances {
 fn of_outputs(shared: &Shared, instances: usize) -> Result<Vec<Option<OutputBounds>>, GpuError> {
     let program = shared.graph.program();
     let outputs = program.outputs().iter().zip(shared.graph.plan().outputs());
-    let make = |(place, output): (&OutputPlace, &sinew_graph::OutputDecl)| {
-        let OutputPlace::Mesh {
+    let make = |(place, output): (&OutputData, &sinew_graph::OutputDecl)| {
+        let OutputData::Mesh {
             rest, attributes, ..
         } = place
         else {

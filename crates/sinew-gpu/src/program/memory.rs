@@ -1,7 +1,7 @@
 //! The arrays that kernels read and write on the GPU.
 
 use sinew_deform::{DeviceType, Element, MeshAttribute};
-use sinew_graph::Place;
+use sinew_graph::DataRef;
 
 /// Names an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,12 +37,12 @@ pub(super) enum Memory {
 
 impl Memory {
     /// What a place of the program is on the device; `attribute` tells which one of a rest mesh.
-    pub(super) fn at(place: Place, attribute: MeshAttribute) -> Self {
+    pub(super) fn at(place: DataRef, attribute: MeshAttribute) -> Self {
         match place {
-            Place::Rest(mesh) => Self::Rest { mesh, attribute },
-            Place::Setup(i) => Self::Setup(i),
-            Place::Frame(i) => Self::Frame(i),
-            Place::Input(input) => Self::Values { input },
+            DataRef::Rest(mesh) => Self::Rest { mesh, attribute },
+            DataRef::Setup(i) => Self::Setup(i),
+            DataRef::Frame(i) => Self::Frame(i),
+            DataRef::Input(input) => Self::Values { input },
         }
     }
 }

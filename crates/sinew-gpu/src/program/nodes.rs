@@ -5,7 +5,7 @@ use super::names::PortMemory;
 use super::rows::RowShape;
 use crate::error::GpuError;
 use sinew_deform::{DeviceNode, MESH_ATTRIBUTES, MeshAttribute, Phase};
-use sinew_graph::{BoundGraph, Content, NotOnHost, PortPlace, Step};
+use sinew_graph::{BoundGraph, Content, NotOnHost, PortData, Step};
 
 /// A step with its device side.
 #[derive(Debug)]
@@ -26,15 +26,15 @@ pub(super) struct NodeOnDevice {
 
 const NOTHING: PortMemory = [None; MESH_ATTRIBUTES];
 
-fn port_memory(port: &Option<PortPlace>) -> PortMemory {
+fn port_memory(port: &Option<PortData>) -> PortMemory {
     match port {
-        None | Some(PortPlace::Pose(_)) => NOTHING,
-        Some(PortPlace::Array(place)) => {
+        None | Some(PortData::Pose(_)) => NOTHING,
+        Some(PortData::Array(place)) => {
             let mut out = NOTHING;
             out[0] = Some(Memory::at(*place, MeshAttribute::Positions));
             out
         }
-        Some(PortPlace::Mesh(places)) => MeshAttribute::ALL
+        Some(PortData::Mesh(places)) => MeshAttribute::ALL
             .map(|attribute| Some(Memory::at(places[attribute.index()]?, attribute))),
     }
 }
@@ -66,7 +66,9 @@ pub(super) fn nodes(
             let mut device = device_node(graph, step)?;
             if device.guarded {
                 let setting = sinew_deform::DeviceSetting::U32(most_turns);
-                device.settings.push((sinew_deform::MOST_TURNS, setting));
+                device
+                    .settings
+                    .push((sinew_deform::MAX_ITERATIONS, setting));
             }
             out.push(NodeOnDevice {
                 index: out.len(),
@@ -99,7 +101,7 @@ fn device_node(graph: &BoundGraph, step: &Step) -> Result<DeviceNode, GpuError> 
         .device_node(step)
         .ok_or_else(|| refused(why().unwrap_or_default()))?;
     let mut outputs = step.outputs.iter().zip(step.desc.outputs);
-    match outputs.find(|(place, _)| matches!(place, Some(PortPlace::Pose(_)))) {
+    match outputs.find(|(place, _)| matches!(place, Some(PortData::Pose(_)))) {
         None => Ok(device),
         Some((_, port)) => Err(refused(format!(
             "its output '{}' is a pose, which GPU kernels cannot compute",

@@ -7,7 +7,7 @@ use crate::buffer::Buffer;
 use crate::error::GpuError;
 use bytemuck::Pod;
 use sinew_deform::{Line, MESH_ATTRIBUTES, MeshAttribute};
-use sinew_graph::{BoundGraph, Bounds, OutputPlace, Place, Pose};
+use sinew_graph::{BoundGraph, Bounds, DataRef, OutputData, Pose};
 
 /// A mesh output in GPU memory: tightly packed, all instances one after another.
 #[derive(Clone, Copy, Debug)]
@@ -66,15 +66,15 @@ pub(super) fn output_memories(graph: &BoundGraph) -> Vec<Memory> {
     let mut out = Vec::new();
     for output in graph.program().outputs() {
         match output {
-            OutputPlace::Mesh { attributes, .. } => {
+            OutputData::Mesh { attributes, .. } => {
                 for attribute in MeshAttribute::ALL {
                     out.extend(attributes[attribute.index()].map(|p| Memory::at(p, attribute)));
                 }
             }
-            OutputPlace::Floats(place) | OutputPlace::Lines(place) | OutputPlace::Field(place) => {
+            OutputData::Floats(place) | OutputData::Lines(place) | OutputData::Field(place) => {
                 out.push(Memory::at(*place, MeshAttribute::Positions));
             }
-            OutputPlace::Pose(_) => {}
+            OutputData::Pose(_) => {}
         }
     }
     out
@@ -92,7 +92,7 @@ impl GpuInstances {
             .or_else(|| self.plan.buffers.get(&memory))
     }
 
-    fn output(&self, name: &str) -> Option<&OutputPlace> {
+    fn output(&self, name: &str) -> Option<&OutputData> {
         let outputs = self.shared.graph.plan().outputs();
         let index = outputs.iter().position(|o| o.name == name)?;
         self.shared.graph.program().outputs().get(index)
@@ -101,7 +101,7 @@ impl GpuInstances {
     /// The buffers of a mesh output after the last recorded frame. Call it again after each frame: current and previous buffers are
     /// swapped.
     pub fn mesh_output(&self, name: &str) -> Option<GpuMeshOutput<'_>> {
-        let Some(OutputPlace::Mesh {
+        let Some(OutputData::Mesh {
             rest, attributes, ..
         }) = self.output(name)
         else {
@@ -138,7 +138,7 @@ impl GpuInstances {
     /// caller, which no kernel writes: use [`Self::read_floats`] for those.
     pub fn floats_output(&self, name: &str) -> Option<GpuArrayOutput<'_>> {
         match self.output(name)? {
-            OutputPlace::Floats(place) => self.array_output(*place),
+            OutputData::Floats(place) => self.array_output(*place),
             _ => None,
         }
     }
@@ -146,7 +146,7 @@ impl GpuInstances {
     /// The buffer of a lines output after the last recorded frame. `None` if there is no such output.
     pub fn lines_output(&self, name: &str) -> Option<GpuArrayOutput<'_>> {
         match self.output(name)? {
-            OutputPlace::Lines(place) => self.array_output(*place),
+            OutputData::Lines(place) => self.array_output(*place),
             _ => None,
         }
     }
@@ -155,7 +155,7 @@ impl GpuInstances {
     /// such output.
     pub fn field_output(&self, name: &str) -> Option<GpuArrayOutput<'_>> {
         match self.output(name)? {
-            OutputPlace::Field(place) => self.array_output(*place),
+            OutputData::Field(place) => self.array_output(*place),
             _ => None,
         }
     }
@@ -164,12 +164,12 @@ impl GpuInstances {
     /// character, and for a pose input that is also an output: the caller has it. Does not wait for the GPU.
     pub fn pose_output(&self, name: &str, instance: usize) -> Option<&Pose> {
         match self.output(name)? {
-            OutputPlace::Pose(place) => self.host.characters.get(instance)?.pose(*place),
+            OutputData::Pose(place) => self.host.characters.get(instance)?.pose(*place),
             _ => None,
         }
     }
 
-    fn array_output(&self, place: Place) -> Option<GpuArrayOutput<'_>> {
+    fn array_output(&self, place: DataRef) -> Option<GpuArrayOutput<'_>> {
         let memory = Memory::at(place, MeshAttribute::Positions);
         let shape = self.shape(memory);
         Some(GpuArrayOutput {
@@ -209,7 +209,7 @@ impl GpuInstances {
     /// # Errors
     /// [`GpuError::DeviceLost`], [`GpuError::OutOfMemory`].
     pub fn read_mesh(&mut self, name: &str, instance: usize) -> Result<Option<GpuMesh>, GpuError> {
-        let Some(OutputPlace::Mesh { attributes, .. }) = self.output(name).copied() else {
+        let Some(OutputData::Mesh { attributes, .. }) = self.output(name).copied() else {
             return Ok(None);
         };
         if instance >= self.count {
@@ -242,7 +242,7 @@ impl GpuInstances {
         name: &str,
         instance: usize,
     ) -> Result<Option<Vec<[f32; 3]>>, GpuError> {
-        let Some(OutputPlace::Mesh { attributes, .. }) = self.output(name).copied() else {
+        let Some(OutputData::Mesh { attributes, .. }) = self.output(name).copied() else {
             return Ok(None);
         };
         let place = attributes[MeshAttribute::Positions.index()];
@@ -290,7 +290,7 @@ impl GpuInstances {
         name: &str,
         instance: usize,
     ) -> Result<Option<Vec<f32>>, GpuError> {
-        let Some(OutputPlace::Floats(place)) = self.output(name).copied() else {
+        let Some(OutputData::Floats(place)) = self.output(name).copied() else {
             return Ok(None);
         };
         if instance >= self.count {
@@ -310,7 +310,7 @@ impl GpuInstances {
         name: &str,
         instance: usize,
     ) -> Result<Option<Vec<u32>>, GpuError> {
-        let Some(OutputPlace::Field(place)) = self.output(name).copied() else {
+        let Some(OutputData::Field(place)) = self.output(name).copied() else {
             return Ok(None);
         };
         if instance >= self.count {
@@ -329,7 +329,7 @@ impl GpuInstances {
         name: &str,
         instance: usize,
     ) -> Result<Option<Vec<Line>>, GpuError> {
-        let Some(OutputPlace::Lines(place)) = self.output(name).copied() else {
+        let Some(OutputData::Lines(place)) = self.output(name).copied() else {
             return Ok(None);
         };
         if instance >= self.count {

@@ -298,7 +298,7 @@ struct Tile<'a> {
     /// Elements of each domain, those owned first, then ring by ring.
     lists: Vec<Vec<u32>>,
     owned: Vec<usize>,
-    /// Place of each element in the list.
+    /// DataRef of each element in the list.
     local: Vec<Vec<u32>>,
     stage_rows: Vec<usize>,
     load_rows: Vec<usize>,

@@ -1,7 +1,7 @@
 //! Which attribute lives in which memory: virtual buffers, their lives, and the buffers that they share.
 
 use super::value::{ArrayValue, Location, MeshValue, Value};
-use crate::program::{BufferDesc, Content, OutputPlace, Place, PortPlace};
+use crate::program::{BufferDesc, Content, DataRef, OutputData, PortData};
 use sinew_deform::{
     AttributeEffect, AttributeRead, Element, MESH_ATTRIBUTES, MeshEffect, Phase, PortDesc, PortType,
 };
@@ -248,23 +248,23 @@ impl Layout {
         buffers
     }
 
-    fn place(&self, location: Location) -> Option<Place> {
+    fn place(&self, location: Location) -> Option<DataRef> {
         Some(match location {
-            Location::Rest(mesh) => Place::Rest(mesh),
-            Location::Input(input) => Place::Input(input),
+            Location::Rest(mesh) => DataRef::Rest(mesh),
+            Location::Input(input) => DataRef::Input(input),
             Location::Virtual(id) => self.written_place(id)?,
         })
     }
 
-    fn written_place(&self, id: usize) -> Option<Place> {
+    fn written_place(&self, id: usize) -> Option<DataRef> {
         let v = &self.virtuals[id];
         v.buffer.map(match v.phase {
-            Phase::Setup => Place::Setup,
-            Phase::Update => Place::Frame,
+            Phase::Setup => DataRef::Setup,
+            Phase::Update => DataRef::Frame,
         })
     }
 
-    fn attributes(&self, m: &MeshValue) -> [Option<Place>; MESH_ATTRIBUTES] {
+    fn attributes(&self, m: &MeshValue) -> [Option<DataRef>; MESH_ATTRIBUTES] {
         std::array::from_fn(|a| {
             m.attributes[a]
                 .filter(|_| !m.stale[a])
@@ -277,27 +277,27 @@ impl Layout {
         &self,
         value: &Value,
         reads: [bool; MESH_ATTRIBUTES],
-    ) -> Option<PortPlace> {
+    ) -> Option<PortData> {
         Some(match value {
             Value::Mesh(m) => {
                 let all = self.attributes(m);
-                PortPlace::Mesh(std::array::from_fn(|a| all[a].filter(|_| reads[a])))
+                PortData::Mesh(std::array::from_fn(|a| all[a].filter(|_| reads[a])))
             }
-            Value::Pose { location, .. } => PortPlace::Pose(self.place(*location)?),
-            Value::Array(ArrayValue { location, .. }) => PortPlace::Array(self.place(*location)?),
+            Value::Pose { location, .. } => PortData::Pose(self.place(*location)?),
+            Value::Array(ArrayValue { location, .. }) => PortData::Array(self.place(*location)?),
             Value::VertexAnimation { .. } => return None,
         })
     }
 
     /// `None` where nobody reads it.
-    pub(super) fn output_place(&self, output: &PendingOutput) -> Option<PortPlace> {
+    pub(super) fn output_place(&self, output: &PendingOutput) -> Option<PortData> {
         let place = |id: usize| self.written_place(id);
         Some(match output {
             PendingOutput::Mesh { written, .. } => {
-                PortPlace::Mesh(written.map(|id| id.and_then(place)))
+                PortData::Mesh(written.map(|id| id.and_then(place)))
             }
-            PendingOutput::Pose(id) => PortPlace::Pose(place(*id)?),
-            PendingOutput::Array(id) => PortPlace::Array(place(*id)?),
+            PendingOutput::Pose(id) => PortData::Pose(place(*id)?),
+            PendingOutput::Array(id) => PortData::Array(place(*id)?),
         })
     }
 
@@ -307,17 +307,17 @@ impl Layout {
         value: &Value,
         ty: PortType,
         is_smooth: bool,
-    ) -> Option<OutputPlace> {
+    ) -> Option<OutputData> {
         Some(match value {
-            Value::Mesh(m) => OutputPlace::Mesh {
+            Value::Mesh(m) => OutputData::Mesh {
                 rest: m.rest,
                 is_smooth,
                 attributes: self.attributes(m),
             },
-            Value::Pose { location, .. } => OutputPlace::Pose(self.place(*location)?),
-            Value::Array(a) if ty == PortType::Lines => OutputPlace::Lines(self.place(a.location)?),
-            Value::Array(a) if ty == PortType::Field => OutputPlace::Field(self.place(a.location)?),
-            Value::Array(a) => OutputPlace::Floats(self.place(a.location)?),
+            Value::Pose { location, .. } => OutputData::Pose(self.place(*location)?),
+            Value::Array(a) if ty == PortType::Lines => OutputData::Lines(self.place(a.location)?),
+            Value::Array(a) if ty == PortType::Field => OutputData::Field(self.place(a.location)?),
+            Value::Array(a) => OutputData::Floats(self.place(a.location)?),
             Value::VertexAnimation { .. } => return None,
         })
     }

@@ -7,7 +7,7 @@ use super::run::input_value;
 use super::state::StateError;
 use super::workspace::{Given, Steps, Workspace};
 use crate::bind::BoundGraph;
-use crate::program::{Place, PortPlace, Step};
+use crate::program::{DataRef, PortData, Step};
 use arrayvec::ArrayVec;
 use sinew_deform::{InputValue, MAX_PORTS, Par};
 use sinew_geom::Pose;
@@ -70,10 +70,10 @@ impl HostSteps {
             given: Some(frame),
         };
         let ports = step.inputs.iter().zip(step.desc.inputs);
-        let input = |(port, desc): (&Option<PortPlace>, &sinew_deform::PortDesc)| {
+        let input = |(port, desc): (&Option<PortData>, &sinew_deform::PortDesc)| {
             let here = port.as_ref().filter(|port| match port {
-                PortPlace::Mesh(_) => false,
-                PortPlace::Pose(place) | PortPlace::Array(place) => {
+                PortData::Mesh(_) => false,
+                PortData::Pose(place) | PortData::Array(place) => {
                     self.graph.program.is_on_host(*place)
                 }
             });
@@ -84,17 +84,17 @@ impl HostSteps {
 
     /// The tightly packed content of a frame buffer that a CPU step wrote; `None` for other buffers and for poses.
     pub fn array_bytes(&self, buffer: usize) -> Option<&[u8]> {
-        let is_there = self.graph.program.is_on_host(Place::Frame(buffer));
+        let is_there = self.graph.program.is_on_host(DataRef::Frame(buffer));
         let buffer = self.work.buffers.get(buffer).filter(|_| is_there);
         buffer?.array_bytes()
     }
 
     /// The pose that a CPU step wrote to `place`; `None` if there is none, and for poses from the caller.
-    pub fn pose(&self, place: Place) -> Option<&Pose> {
+    pub fn pose(&self, place: DataRef) -> Option<&Pose> {
         match place {
-            Place::Frame(i) => self.work.buffers.get(i)?.pose(),
-            Place::Setup(i) => self.graph.setup.get(i)?.pose(),
-            Place::Rest(_) | Place::Input(_) => None,
+            DataRef::Frame(i) => self.work.buffers.get(i)?.pose(),
+            DataRef::Setup(i) => self.graph.setup.get(i)?.pose(),
+            DataRef::Rest(_) | DataRef::Input(_) => None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::Frame;
 use crate::bind::InputBinding;
-use crate::program::{BufferDesc, Content, Place};
+use crate::program::{BufferDesc, Content, DataRef};
 use bytemuck::{cast_slice, cast_slice_mut};
 use sinew_deform::{Element, Line, MESH_ATTRIBUTES, MeshAttribute, MeshView};
 use sinew_geom::{Mesh, Pose};
@@ -155,18 +155,18 @@ pub(crate) struct Sources<'a> {
 }
 
 impl<'a> Sources<'a> {
-    fn buffer(&self, place: Place) -> Option<&'a Buffer> {
+    fn buffer(&self, place: DataRef) -> Option<&'a Buffer> {
         match place {
-            Place::Setup(i) => self.setup.get(i),
-            Place::Frame(i) => self.frame.get(i),
-            Place::Rest(_) | Place::Input(_) => None,
+            DataRef::Setup(i) => self.setup.get(i),
+            DataRef::Frame(i) => self.frame.get(i),
+            DataRef::Rest(_) | DataRef::Input(_) => None,
         }
     }
 
     /// Positions or normals.
-    pub(crate) fn vec3(&self, place: Place, attribute: MeshAttribute) -> Option<&'a [[f32; 3]]> {
+    pub(crate) fn vec3(&self, place: DataRef, attribute: MeshAttribute) -> Option<&'a [[f32; 3]]> {
         match (place, attribute) {
-            (Place::Rest(mesh), MeshAttribute::Positions) => {
+            (DataRef::Rest(mesh), MeshAttribute::Positions) => {
                 let moved = self.moved_rest.get(mesh).filter(|m| !m.is_empty());
                 Some(
                     moved
@@ -174,23 +174,23 @@ impl<'a> Sources<'a> {
                         .as_slice(),
                 )
             }
-            (Place::Rest(mesh), _) => self.meshes.get(mesh)?.normals.as_deref(),
+            (DataRef::Rest(mesh), _) => self.meshes.get(mesh)?.normals.as_deref(),
             _ => self.buffer(place)?.vec3(),
         }
     }
 
     /// Tangents or colours.
-    pub(crate) fn vec4(&self, place: Place, attribute: MeshAttribute) -> Option<&'a [[f32; 4]]> {
+    pub(crate) fn vec4(&self, place: DataRef, attribute: MeshAttribute) -> Option<&'a [[f32; 4]]> {
         match (place, attribute) {
-            (Place::Rest(mesh), MeshAttribute::Tangents) => {
+            (DataRef::Rest(mesh), MeshAttribute::Tangents) => {
                 self.meshes.get(mesh)?.tangents.as_deref()
             }
-            (Place::Rest(mesh), _) => self.meshes.get(mesh)?.colors.first().map(Vec::as_slice),
+            (DataRef::Rest(mesh), _) => self.meshes.get(mesh)?.colors.first().map(Vec::as_slice),
             _ => self.buffer(place)?.vec4(),
         }
     }
 
-    pub(crate) fn mesh(&self, places: &[Option<Place>; MESH_ATTRIBUTES]) -> MeshView<'a> {
+    pub(crate) fn mesh(&self, places: &[Option<DataRef>; MESH_ATTRIBUTES]) -> MeshView<'a> {
         use MeshAttribute::{Colors, Normals, Positions, Tangents};
         let vec3 = |a: MeshAttribute| self.vec3(places[a.index()]?, a);
         let vec4 = |a: MeshAttribute| self.vec4(places[a.index()]?, a);
@@ -202,9 +202,9 @@ impl<'a> Sources<'a> {
         }
     }
 
-    pub(crate) fn floats(&self, place: Place) -> Option<&'a [f32]> {
+    pub(crate) fn floats(&self, place: DataRef) -> Option<&'a [f32]> {
         match place {
-            Place::Input(i) => {
+            DataRef::Input(i) => {
                 let given = self.given.and_then(|frame| frame.values_of(i));
                 given.or_else(|| self.values.get(i).map(Vec::as_slice))
             }
@@ -212,18 +212,18 @@ impl<'a> Sources<'a> {
         }
     }
 
-    pub(crate) fn lines(&self, place: Place) -> Option<&'a [Line]> {
+    pub(crate) fn lines(&self, place: DataRef) -> Option<&'a [Line]> {
         self.buffer(place)?.lines()
     }
 
     /// Of a field.
-    pub(crate) fn words(&self, place: Place) -> Option<&'a [u32]> {
+    pub(crate) fn words(&self, place: DataRef) -> Option<&'a [u32]> {
         self.buffer(place)?.words()
     }
 
-    pub(crate) fn pose(&self, place: Place) -> Option<&'a Pose> {
+    pub(crate) fn pose(&self, place: DataRef) -> Option<&'a Pose> {
         match place {
-            Place::Input(i) => self.given?.pose_of(i),
+            DataRef::Input(i) => self.given?.pose_of(i),
             _ => self.buffer(place)?.pose(),
         }
     }

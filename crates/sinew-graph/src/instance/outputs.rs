@@ -1,7 +1,7 @@
 //! The results of a frame.
 
 use super::Instance;
-use crate::program::{OutputPlace, Place};
+use crate::program::{DataRef, OutputData};
 use sinew_deform::{Line, MESH_ATTRIBUTES, MeshAttribute, MeshView};
 use sinew_geom::{Bounds, Mesh, Pose};
 
@@ -38,7 +38,7 @@ impl OutputMesh<'_> {
 impl Instance {
     /// The mesh output of that name; `None` if there is no such mesh output.
     pub fn mesh_output(&self, name: &str) -> Option<OutputMesh<'_>> {
-        let Some(OutputPlace::Mesh {
+        let Some(OutputData::Mesh {
             rest, attributes, ..
         }) = self.output(name)
         else {
@@ -60,11 +60,11 @@ impl Instance {
     }
 
     /// The previous frame; data that does not change has no separate buffer for it.
-    fn previous_mesh(&self, attributes: &[Option<Place>; MESH_ATTRIBUTES]) -> MeshView<'_> {
+    fn previous_mesh(&self, attributes: &[Option<DataRef>; MESH_ATTRIBUTES]) -> MeshView<'_> {
         let now = self.sources();
         let buffer = |a: MeshAttribute| match attributes[a.index()]? {
-            Place::Frame(i) => self.previous.get(i)?.as_ref(),
-            Place::Rest(_) | Place::Setup(_) | Place::Input(_) => None,
+            DataRef::Frame(i) => self.previous.get(i)?.as_ref(),
+            DataRef::Rest(_) | DataRef::Setup(_) | DataRef::Input(_) => None,
         };
         let vec3 = |a| match buffer(a) {
             Some(buffer) => buffer.vec3(),
@@ -85,7 +85,7 @@ impl Instance {
     /// The mask or values output of that name.
     pub fn float_output(&self, name: &str) -> Option<&[f32]> {
         match self.output(name)? {
-            OutputPlace::Floats(place) => self.sources().floats(*place),
+            OutputData::Floats(place) => self.sources().floats(*place),
             _ => None,
         }
     }
@@ -93,7 +93,7 @@ impl Instance {
     /// The lines output of that name.
     pub fn line_output(&self, name: &str) -> Option<&[Line]> {
         match self.output(name)? {
-            OutputPlace::Lines(place) => self.sources().lines(*place),
+            OutputData::Lines(place) => self.sources().lines(*place),
             _ => None,
         }
     }
@@ -101,7 +101,7 @@ impl Instance {
     /// The 32-bit words of the field output of that name.
     pub fn field_output(&self, name: &str) -> Option<&[u32]> {
         match self.output(name)? {
-            OutputPlace::Field(place) => self.sources().words(*place),
+            OutputData::Field(place) => self.sources().words(*place),
             _ => None,
         }
     }
@@ -109,12 +109,12 @@ impl Instance {
     /// The pose output of that name, if a node computed it. `None` for a pose input that is also an output: the caller has it.
     pub fn pose_output(&self, name: &str) -> Option<&Pose> {
         match self.output(name)? {
-            OutputPlace::Pose(place) => self.sources().pose(*place),
+            OutputData::Pose(place) => self.sources().pose(*place),
             _ => None,
         }
     }
 
-    fn output(&self, name: &str) -> Option<&OutputPlace> {
+    fn output(&self, name: &str) -> Option<&OutputData> {
         let plan = self.graph.plan();
         let index = plan.outputs().iter().position(|o| o.name == name)?;
         self.graph.program().outputs().get(index)

@@ -1,7 +1,7 @@
 //! Rest offsets: instances with another rest shape than the bound mesh.
 
 use crate::bind::{BoundGraph, InputBinding};
-use crate::program::{OutputPlace, Place, PortPlace, Program};
+use crate::program::{DataRef, OutputData, PortData, Program};
 use sinew_deform::{MeshAttribute, Phase};
 
 /// Why rest offsets were refused. Nothing changes then.
@@ -57,9 +57,9 @@ pub enum RestOffsetError {
     },
 }
 
-fn reads(port: &Option<PortPlace>, mesh: usize) -> bool {
+fn reads(port: &Option<PortData>, mesh: usize) -> bool {
     let positions = MeshAttribute::Positions.index();
-    matches!(port, Some(PortPlace::Mesh(places)) if places[positions] == Some(Place::Rest(mesh)))
+    matches!(port, Some(PortData::Mesh(places)) if places[positions] == Some(DataRef::Rest(mesh)))
 }
 
 /// Fails if no frame reads the rest positions of a mesh.
@@ -67,11 +67,11 @@ fn check_read(program: &Program, mesh: usize, input: &str) -> Result<(), RestOff
     let positions = MeshAttribute::Positions.index();
     let mut steps = program.steps(Phase::Update).iter();
     let is_output = program.outputs().iter().any(|output| match output {
-        OutputPlace::Mesh { attributes, .. } => attributes[positions] == Some(Place::Rest(mesh)),
-        OutputPlace::Pose(_)
-        | OutputPlace::Floats(_)
-        | OutputPlace::Lines(_)
-        | OutputPlace::Field(_) => false,
+        OutputData::Mesh { attributes, .. } => attributes[positions] == Some(DataRef::Rest(mesh)),
+        OutputData::Pose(_)
+        | OutputData::Floats(_)
+        | OutputData::Lines(_)
+        | OutputData::Field(_) => false,
     });
     if is_output || steps.any(|s| s.inputs.iter().any(|port| reads(port, mesh))) {
         return Ok(());

@@ -3,7 +3,7 @@
 use super::Frame;
 use super::memory::{Buffer, Sources};
 use crate::bind::{BindError, Follower, InputBinding};
-use crate::program::{BufferDesc, Place, PortPlace, Program, Step};
+use crate::program::{BufferDesc, DataRef, PortData, Program, Step};
 use arrayvec::ArrayVec;
 use sinew_deform::{
     InputValue, Inputs, MAX_PORTS, MESH_ATTRIBUTES, MeshViewMut, Misread, OutputValue, Outputs,
@@ -125,8 +125,8 @@ impl<'a> Surroundings<'a> {
 
 /// Buffers taken out of the pool while a step writes them, with their index in the pool.
 enum Taken {
-    Mesh([Option<(Place, Buffer)>; MESH_ATTRIBUTES]),
-    One(Place, Buffer),
+    Mesh([Option<(DataRef, Buffer)>; MESH_ATTRIBUTES]),
+    One(DataRef, Buffer),
 }
 
 /// Runs a step that writes to `buffers`, those of its phase.
@@ -196,14 +196,14 @@ fn call(
 }
 
 /// The buffer that a step writes.
-fn slot(buffers: &mut [Buffer], place: Place) -> Option<&mut Buffer> {
+fn slot(buffers: &mut [Buffer], place: DataRef) -> Option<&mut Buffer> {
     match place {
-        Place::Setup(i) | Place::Frame(i) => buffers.get_mut(i),
-        Place::Rest(_) | Place::Input(_) => None,
+        DataRef::Setup(i) | DataRef::Frame(i) => buffers.get_mut(i),
+        DataRef::Rest(_) | DataRef::Input(_) => None,
     }
 }
 
-fn take(buffers: &mut [Buffer], port: PortPlace) -> Taken {
+fn take(buffers: &mut [Buffer], port: PortData) -> Taken {
     let mut take = |place| {
         (
             place,
@@ -211,15 +211,15 @@ fn take(buffers: &mut [Buffer], port: PortPlace) -> Taken {
         )
     };
     match port {
-        PortPlace::Mesh(attributes) => Taken::Mesh(attributes.map(|place| place.map(&mut take))),
-        PortPlace::Pose(place) | PortPlace::Array(place) => {
+        PortData::Mesh(attributes) => Taken::Mesh(attributes.map(|place| place.map(&mut take))),
+        PortData::Pose(place) | PortData::Array(place) => {
             let (place, buffer) = take(place);
             Taken::One(place, buffer)
         }
     }
 }
 
-fn give_back(buffers: &mut [Buffer], place: Place, buffer: Buffer) {
+fn give_back(buffers: &mut [Buffer], place: DataRef, buffer: Buffer) {
     if let Some(slot) = slot(buffers, place) {
         *slot = buffer;
     }
@@ -228,13 +228,13 @@ fn give_back(buffers: &mut [Buffer], place: Place, buffer: Buffer) {
 fn output_value(taken: &mut Taken, ty: PortType) -> Option<OutputValue<'_>> {
     match taken {
         Taken::Mesh([positions, normals, tangents, colors]) => {
-            fn vec3(of: &mut Option<(Place, Buffer)>) -> Option<&mut [[f32; 3]]> {
+            fn vec3(of: &mut Option<(DataRef, Buffer)>) -> Option<&mut [[f32; 3]]> {
                 match of {
                     Some((_, Buffer::Vec3(v))) => Some(v),
                     _ => None,
                 }
             }
-            fn vec4(of: &mut Option<(Place, Buffer)>) -> Option<&mut [[f32; 4]]> {
+            fn vec4(of: &mut Option<(DataRef, Buffer)>) -> Option<&mut [[f32; 4]]> {
                 match of {
                     Some((_, Buffer::Vec4(v))) => Some(v),
                     _ => None,
@@ -260,13 +260,13 @@ fn output_value(taken: &mut Taken, ty: PortType) -> Option<OutputValue<'_>> {
 
 pub(super) fn input_value<'a>(
     sources: &Sources<'a>,
-    place: &PortPlace,
+    place: &PortData,
     ty: PortType,
 ) -> Option<InputValue<'a>> {
     Some(match *place {
-        PortPlace::Mesh(places) => InputValue::Mesh(sources.mesh(&places)),
-        PortPlace::Pose(place) => InputValue::Pose(sources.pose(place)?),
-        PortPlace::Array(place) => match ty {
+        PortData::Mesh(places) => InputValue::Mesh(sources.mesh(&places)),
+        PortData::Pose(place) => InputValue::Pose(sources.pose(place)?),
+        PortData::Array(place) => match ty {
             PortType::Lines => InputValue::Lines(sources.lines(place)?),
             PortType::Field => InputValue::Field(sources.words(place)?),
             PortType::Mask => InputValue::Mask(sources.floats(place)?),

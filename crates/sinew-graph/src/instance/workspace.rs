@@ -6,7 +6,7 @@ use super::parameters::ParameterState;
 use super::run::{Moment, StepState, Surroundings, run_step};
 use super::state::{NodeStates, StateError};
 use crate::bind::BoundGraph;
-use crate::program::{Place, PortPlace, Step};
+use crate::program::{DataRef, PortData, Step};
 use sinew_deform::Par;
 
 /// Which update steps run.
@@ -144,7 +144,7 @@ impl Workspace {
     pub(super) fn reads_rest_positions(&self, graph: &BoundGraph, mesh: usize) -> bool {
         let steps = graph.program.update_steps.iter().zip(&self.states);
         let mut here = steps.filter(|(_, state)| state.is_some());
-        let is_it = |port: &Option<PortPlace>| matches!(port, Some(PortPlace::Mesh(places)) if places[0] == Some(Place::Rest(mesh)));
+        let is_it = |port: &Option<PortData>| matches!(port, Some(PortData::Mesh(places)) if places[0] == Some(DataRef::Rest(mesh)));
         here.any(|(step, _)| step.inputs.iter().any(is_it))
     }
 

@@ -5,7 +5,7 @@ use super::bound::{MeshFacts, PoseFacts};
 use super::given::parameter_type;
 use super::text::TAKEN_PREFIX;
 use super::written;
-use sinew_deform::{MOST_TURNS, MeshAttribute, NodeDesc, ParameterType};
+use sinew_deform::{MAX_ITERATIONS, MeshAttribute, NodeDesc, ParameterType};
 use sinew_wgsl::Snippet;
 use sinew_wgsl::tokens::{TokenKind, tokenize};
 use std::fmt::Write;
@@ -125,7 +125,7 @@ fn count_loops(out: &mut String, desc: &NodeDesc, counter: &str, turns: u64) {
         "
 var<private> {counter}: u32;
 fn kernel(index: u32) {{
-    {counter} = min({turns}u, {MOST_TURNS});
+    {counter} = min({turns}u, {MAX_ITERATIONS});
     {TAKEN_PREFIX}kernel(index);
     if ({counter} == 0u) {{{mark} }}
 }}"

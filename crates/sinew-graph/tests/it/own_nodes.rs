@@ -6,8 +6,8 @@ use sinew_deform::{
 };
 use sinew_geom::{Affine, Influences, Joint, LocalTransform, Mesh, Node, Rig, Trs};
 use sinew_graph::{
-    BindError, BoundGraph, Frame, HostSteps, InputBinding, Instance, NoNesting, OutputPlace,
-    ParameterState, Place, compile_with_nodes,
+    BindError, BoundGraph, DataRef, Frame, HostSteps, InputBinding, Instance, NoNesting,
+    OutputData, ParameterState, compile_with_nodes,
 };
 use sinew_testkit::meshes;
 use std::sync::Arc;
@@ -523,12 +523,12 @@ fn the_host_runs_drivers_for_a_device() {
             (port, value) => assert!(port != "pose" && value.is_none(), "{port}: {value:?}"),
         }
     }
-    let OutputPlace::Floats(Place::Setup(three)) = program.outputs()[2] else {
+    let OutputData::Floats(DataRef::Setup(three)) = program.outputs()[2] else {
         panic!("made in setup: {:?}", program.outputs()[2]);
     };
     let bytes = [1.0_f32, 2.0, 3.0].map(f32::to_ne_bytes).concat();
     assert_eq!(graph.host_setup_bytes(three), Some(bytes.as_slice()));
-    let OutputPlace::Pose(half) = program.outputs()[1] else {
+    let OutputData::Pose(half) = program.outputs()[1] else {
         panic!("a pose: {:?}", program.outputs()[1]);
     };
     assert!(program.is_on_host(half) && host.pose(half).is_some());

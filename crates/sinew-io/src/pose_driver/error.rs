@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 /// Location in a JSON text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct JsonPlace {
+pub struct JsonLocation {
     /// Line, from 1.
     pub line: usize,
     /// Column in characters, from 1.
@@ -14,7 +14,7 @@ pub struct JsonPlace {
     pub json_path: String,
 }
 
-impl std::fmt::Display for JsonPlace {
+impl std::fmt::Display for JsonLocation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "line {}, column {}", self.line, self.column)?;
         if !self.json_path.is_empty() {
@@ -34,7 +34,7 @@ pub enum PoseDriverFileError {
         /// The file.
         path: PathBuf,
         /// Location in the file.
-        place: JsonPlace,
+        place: JsonLocation,
         /// What the file contains there.
         found: String,
         /// What is valid there.

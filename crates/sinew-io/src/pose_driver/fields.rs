@@ -1,7 +1,7 @@
 //! JSON objects read key by key, with warnings.
 
 use super::located::Located;
-use super::{ExtraFields, JsonPlace, PoseDriverFileError};
+use super::{ExtraFields, JsonLocation, PoseDriverFileError};
 use crate::fault::warning;
 use jsonc_parser::ast::{Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
@@ -77,7 +77,7 @@ impl<'d> Fields<'d> {
         &self.object.properties
     }
 
-    pub(super) fn place(&self) -> JsonPlace {
+    pub(super) fn place(&self) -> JsonLocation {
         self.document.place(self.object.range())
     }
 
@@ -124,7 +124,7 @@ struct Note {
     key: &'static str,
     message: String,
     count: usize,
-    place: JsonPlace,
+    place: JsonLocation,
 }
 
 impl Notes {
@@ -134,7 +134,7 @@ impl Notes {
         code: &'static str,
         key: &'static str,
         message: impl FnOnce() -> String,
-        place: impl FnOnce() -> JsonPlace,
+        place: impl FnOnce() -> JsonLocation,
     ) {
         match self.0.iter_mut().find(|n| (n.code, n.key) == (code, key)) {
             Some(known) => known.count += 1,

@@ -3,7 +3,7 @@
 //! The parser's tree stores byte ranges. The key path is computed only for errors.
 
 use super::fields::Fields;
-use super::{JsonPlace, PoseDriverFileError};
+use super::{JsonLocation, PoseDriverFileError};
 use crate::fault::quoted;
 use jsonc_parser::ast::{Array, Object, Value};
 use jsonc_parser::common::{Range, Ranged};
@@ -108,7 +108,7 @@ impl<'a> Located<'a> {
     }
 
     /// Line, column and key path. Linear in the size of the file.
-    pub(super) fn place(&self, at: Range) -> JsonPlace {
+    pub(super) fn place(&self, at: Range) -> JsonLocation {
         let mut place = line_and_column(self.text, at.start);
         let mut value = Some(&self.root);
         while let Some(inside) = value {
@@ -259,10 +259,10 @@ fn plain_number(text: &str, double: f64) -> Plain {
         .map_or(Plain::Null, Plain::Number)
 }
 
-fn line_and_column(text: &str, at: usize) -> JsonPlace {
+fn line_and_column(text: &str, at: usize) -> JsonLocation {
     let before = text.get(..at).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    JsonPlace {
+    JsonLocation {
         line: before.bytes().filter(|&b| b == b'\n').count() + 1,
         column: before.get(line_start..).unwrap_or("").chars().count() + 1,
         json_path: String::new(),

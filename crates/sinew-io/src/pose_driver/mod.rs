@@ -25,7 +25,7 @@ pub mod samples;
 mod tests;
 mod written;
 
-pub use error::{JsonPlace, PoseDriverFileError};
+pub use error::{JsonLocation, PoseDriverFileError};
 pub use matrix::{MayaMatrix, MayaScene, UpAxis};
 pub use pose_wrangler::{
     PoseWranglerDocument, parse_pose_wrangler, read_pose_wrangler, write_pose_wrangler,
@@ -90,7 +90,7 @@ fn write<D: Document>(path: &Path, document: &D) -> Result<(), IoError> {
 }
 
 /// Warns about a matrix whose fourth column is not that of an affine transform.
-fn note_last_column(matrix: &MayaMatrix, notes: &mut Notes, place: impl FnOnce() -> JsonPlace) {
+fn note_last_column(matrix: &MayaMatrix, notes: &mut Notes, place: impl FnOnce() -> JsonLocation) {
     if !matrix.is_affine() {
         let said = "the fourth column of a matrix is not (0, 0, 0, 1); Sinew ignores this column";
         notes.note("matrix_not_affine", "", || said.into(), place);

@@ -25,7 +25,7 @@ pub(super) struct Facts {
 impl Facts {
     /// `space` is that of the engine. `None` where no texture tells places.
     pub(super) fn new(manifest: &Manifest, space: Space) -> Option<Self> {
-        let places = &manifest.textures[manifest.places()?];
+        let places = &manifest.textures[manifest.positions()?];
         let normals = manifest.texture(&Quantity::Normal);
         let normals = normals.map(|n| &manifest.textures[n]);
         let lookup = manifest.lookup.iter().map(lookup_values);

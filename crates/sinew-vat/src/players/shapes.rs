@@ -38,7 +38,7 @@ pub(super) fn values(manifest: &Manifest) -> Values {
     let numbers = |quantity, pick: fn(&crate::texel::Range) -> f32| {
         of(manifest, &quantity).map_or_else(String::new, |t| floats(&t.spec.ranges, pick))
     };
-    let places = manifest.places().map(|t| &manifest.textures[t]);
+    let places = manifest.positions().map(|t| &manifest.textures[t]);
     let (rotations, sizes) = (Quantity::Rotation, Quantity::Size);
     let two = |texture: Option<&TextureFile>| texture.is_some_and(is_in_two);
     let place = two(places);

@@ -1,18 +1,18 @@
 //! Plays a character: takes frame numbers, gives outputs.
 
 use super::runner::not_finite;
-use super::{Cast, FieldGrid, Output, PlayError, RunError, Runner, StateFault, Values};
+use super::{FieldGrid, GraphInputs, Output, PlayError, RunError, Runner, StateFault, Values};
 use crate::deform::NodeKind;
 use crate::geom::Pose;
 use crate::graph::{BoundGraph, Frame, StateHome};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// A runner with the data of its frames: cast, values, clip and frame rate.
+/// A runner with the data of its frames: inputs, values, clip and frame rate.
 #[derive(Debug)]
 pub struct Player {
     runner: Runner,
-    cast: Cast,
+    inputs: GraphInputs,
     values: Vec<Values>,
     clip: Option<String>,
     fps: f64,
@@ -46,7 +46,7 @@ impl Player {
     /// [`PlayError::NoClip`]; [`PlayError::Values`] if a values input has no values; [`PlayError::Fps`].
     pub fn new(
         runner: Runner,
-        cast: Cast,
+        inputs: GraphInputs,
         values: Vec<Values>,
         clip: Option<&str>,
         fps: f64,
@@ -56,9 +56,9 @@ impl Player {
         }
         Values::check_complete(runner.graph().plan(), &values)?;
         Ok(Self {
-            clip: cast.main().find_clip_name(clip)?,
+            clip: inputs.main().find_clip_name(clip)?,
             runner,
-            cast,
+            inputs,
             values,
             fps,
             last: None,
@@ -85,7 +85,7 @@ impl Player {
     /// [`PlayError::Update`], after which the previous frame stays the last one; [`PlayError::NotFinite`].
     pub fn advance(&mut self, number: i64) -> Result<(), PlayError> {
         let time_secs = self.time_secs(number);
-        self.cast.pose(self.clip.as_deref(), time_secs);
+        self.inputs.pose(self.clip.as_deref(), time_secs);
         self.evaluate_posed(number, time_secs)
     }
 
@@ -95,8 +95,8 @@ impl Player {
     /// As [`Self::advance`].
     pub fn advance_posed(&mut self, number: i64, pose: &Pose) -> Result<(), PlayError> {
         let time_secs = self.time_secs(number);
-        self.cast.pose(self.clip.as_deref(), time_secs);
-        self.cast.set_main_pose(pose);
+        self.inputs.pose(self.clip.as_deref(), time_secs);
+        self.inputs.set_main_pose(pose);
         self.evaluate_posed(number, time_secs)
     }
 
@@ -106,7 +106,7 @@ impl Player {
     /// # Errors
     /// [`PlayError::NoClip`]; the clip then stays the same.
     pub fn set_clip(&mut self, clip: Option<&str>) -> Result<(), PlayError> {
-        self.clip = self.cast.main().find_clip_name(clip)?;
+        self.clip = self.inputs.main().find_clip_name(clip)?;
         self.restart();
         Ok(())
     }
@@ -163,13 +163,13 @@ impl Player {
     fn evaluate(&mut self, moment: Moment) -> Result<(), RunError> {
         let mut poses = emptied(std::mem::take(&mut self.poses));
         let mut rows = emptied(std::mem::take(&mut self.rows));
-        poses.extend(self.cast.other_posed_inputs());
+        poses.extend(self.inputs.other_posed_inputs());
         let values = self.values.iter();
         rows.extend(values.map(|v| (v.input(), v.of_frame(moment.number))));
         let updated = self.runner.update(&Frame {
             time_secs: moment.time_secs,
             dt_secs: self.last.map_or(0.0, |l| moment.time_secs - l.time_secs),
-            pose: self.cast.poses().first(),
+            pose: self.inputs.poses().first(),
             poses: &poses,
             values: &rows,
         });
@@ -254,8 +254,8 @@ impl Player {
     }
 
     /// Characters in the pose of the last frame.
-    pub fn cast(&self) -> &Cast {
-        &self.cast
+    pub fn inputs(&self) -> &GraphInputs {
+        &self.inputs
     }
 
     /// Name of the main character's clip; `None` without clips.

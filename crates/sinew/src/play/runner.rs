@@ -63,8 +63,8 @@ impl Runner {
     ///
     /// # Errors
     /// [`PlayError::Bind`] if the graph contains a custom kernel.
-    pub fn processor(graph: &Arc<BoundGraph>) -> Result<Self, PlayError> {
-        Ok(Self::Processor(Box::new(graph.instance()?)))
+    pub fn cpu(graph: &Arc<BoundGraph>) -> Result<Self, PlayError> {
+        Ok(Self::Cpu(Box::new(graph.instance()?)))
     }
 
     /// A character on the caller's GPU. A renderer can draw from its buffers without a copy.
@@ -72,17 +72,17 @@ impl Runner {
     /// # Errors
     /// [`PlayError::Device`] if the GPU cannot run the graph, or failed.
     #[cfg(feature = "gpu")]
-    pub fn graphics(gpu: &Gpu, graph: &Arc<BoundGraph>) -> Result<Self, PlayError> {
+    pub fn gpu(gpu: &Gpu, graph: &Arc<BoundGraph>) -> Result<Self, PlayError> {
         let instances = GpuGraph::new(gpu, graph)?.instances(1)?;
-        Ok(Self::Graphics(Box::new(instances)))
+        Ok(Self::Gpu(Box::new(instances)))
     }
 
     /// The graph.
     pub fn graph(&self) -> &Arc<BoundGraph> {
         match self {
-            Self::Processor(instance) => instance.graph(),
+            Self::Cpu(instance) => instance.graph(),
             #[cfg(feature = "gpu")]
-            Self::Graphics(instances) => instances.graph(),
+            Self::Gpu(instances) => instances.graph(),
         }
     }
 
@@ -93,9 +93,9 @@ impl Runner {
     /// [`RunError`].
     pub fn update(&mut self, frame: &Frame<'_>) -> Result<(), RunError> {
         match self {
-            Self::Processor(instance) => Ok(instance.update(frame, Par::Rayon)?),
+            Self::Cpu(instance) => Ok(instance.update(frame, Par::Rayon)?),
             #[cfg(feature = "gpu")]
-            Self::Graphics(instances) => {
+            Self::Gpu(instances) => {
                 instances.update(std::slice::from_ref(frame))?;
                 Ok(())
             }
@@ -105,27 +105,27 @@ impl Runner {
     /// Forgets all frames: solvers start again, and the previous frame equals the next one. Parameters stay.
     pub fn reset(&mut self) {
         match self {
-            Self::Processor(instance) => instance.reset(),
+            Self::Cpu(instance) => instance.reset(),
             #[cfg(feature = "gpu")]
-            Self::Graphics(instances) => instances.reset(),
+            Self::Gpu(instances) => instances.reset(),
         }
     }
 
     /// Saves the state that later frames depend on, as [`Instance::save_state`].
     pub(super) fn save_state(&self) -> Result<Vec<u8>, StateFault> {
         match self {
-            Self::Processor(instance) => Ok(instance.save_state()),
+            Self::Cpu(instance) => Ok(instance.save_state()),
             #[cfg(feature = "gpu")]
-            Self::Graphics(instances) => Ok(instances.save_state(0)?),
+            Self::Gpu(instances) => Ok(instances.save_state(0)?),
         }
     }
 
     /// Restores such a state.
     pub(super) fn restore_state(&mut self, bytes: &[u8]) -> Result<(), StateFault> {
         match self {
-            Self::Processor(instance) => Ok(instance.restore_state(bytes)?),
+            Self::Cpu(instance) => Ok(instance.restore_state(bytes)?),
             #[cfg(feature = "gpu")]
-            Self::Graphics(instances) => Ok(instances.restore_state(0, bytes)?),
+            Self::Gpu(instances) => Ok(instances.restore_state(0, bytes)?),
         }
     }
 
@@ -140,9 +140,9 @@ impl Runner {
         for output in plan.outputs() {
             let name = &output.name;
             let found = match self {
-                Self::Processor(instance) => processor_output(instance, name),
+                Self::Cpu(instance) => processor_output(instance, name),
                 #[cfg(feature = "gpu")]
-                Self::Graphics(instances) => device_output(instances, name)?,
+                Self::Gpu(instances) => device_output(instances, name)?,
             };
             out.extend(found.map(|found| (name.clone(), found)));
         }
@@ -160,9 +160,9 @@ impl Runner {
         for output in plan.outputs() {
             let name = &output.name;
             let grid = match self {
-                Self::Processor(instance) => instance.field_output(name).and_then(FieldGrid::read),
+                Self::Cpu(instance) => instance.field_output(name).and_then(FieldGrid::read),
                 #[cfg(feature = "gpu")]
-                Self::Graphics(instances) => {
+                Self::Gpu(instances) => {
                     let words = instances.read_field(name, 0)?;
                     words.as_deref().and_then(FieldGrid::read)
                 }
@@ -175,7 +175,7 @@ impl Runner {
     /// The first vertex with a position that is not finite, and its output. Does not read back from the GPU.
     pub(super) fn not_finite(&self) -> Option<(&str, usize)> {
         match self {
-            Self::Processor(instance) => {
+            Self::Cpu(instance) => {
                 let mut outputs = instance.plan().outputs().iter();
                 outputs.find_map(|output| {
                     let mesh = instance.mesh_output(&output.name)?;
@@ -183,7 +183,7 @@ impl Runner {
                 })
             }
             #[cfg(feature = "gpu")]
-            Self::Graphics(_) => None,
+            Self::Gpu(_) => None,
         }
     }
 }

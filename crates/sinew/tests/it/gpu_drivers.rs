@@ -6,8 +6,7 @@ use sinew::geom::{
     Affine, Influences, Joint, LocalTransform, Mesh, MorphTarget, Node, Pose, Rig, Trs,
 };
 use sinew::graph::{
-    BoundGraph, Frame, InputBinding, InputType, Instance, NoNesting, OutputPlace,
-    compile_with_nodes,
+    BoundGraph, Frame, InputBinding, InputType, Instance, NoNesting, OutputData, compile_with_nodes,
 };
 use sinew_gpu::{Gpu, GpuError, GpuGraph, GpuInstances, LaunchStyle};
 use sinew_testkit::meshes;
@@ -153,20 +152,20 @@ impl Both {
             let name = output.name.as_str();
             let what = format!("{name} of {instance} after {} frames", self.frames_done);
             match place {
-                OutputPlace::Mesh { .. } => self.compare_mesh(name, instance, &what),
-                OutputPlace::Floats(_) => {
+                OutputData::Mesh { .. } => self.compare_mesh(name, instance, &what),
+                OutputData::Floats(_) => {
                     let expected = self.cpu[instance].float_output(name).expect("there");
                     let read = self.gpu.read_floats(name, instance).expect("reads");
                     assert_eq!(bits(&read.expect("there")), bits(expected), "{what}");
                     let on_device = self.on_device(name, instance);
                     assert_eq!(bits(&on_device), bits(expected), "{what}, in its buffer");
                 }
-                OutputPlace::Pose(_) => {
+                OutputData::Pose(_) => {
                     let expected = self.cpu[instance].pose_output(name).expect("made");
                     let found = self.gpu.pose_output(name, instance).expect("made");
                     assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{what}");
                 }
-                OutputPlace::Lines(_) | OutputPlace::Field(_) => panic!("none here"),
+                OutputData::Lines(_) | OutputData::Field(_) => panic!("none here"),
             }
         }
     }

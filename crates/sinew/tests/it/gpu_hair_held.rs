@@ -15,9 +15,9 @@ use sinew_gpu::{AdapterKind, Gpu};
 /// Both devices in step: what is promised holds on both, and means agree, however far apart single strands are. The device goes on for some frames of `rest`; then no
 /// vertex is faster than so many metres a second.
 fn play(scene: &Scene, gpu: &Gpu, frames: i64, (rest, speed): (i64, f64)) {
-    let runner = Runner::graphics(gpu, &scene.graph).unwrap_or_else(|e| panic!("{e}"));
+    let runner = Runner::gpu(gpu, &scene.graph).unwrap_or_else(|e| panic!("{e}"));
     let mut device = scene.play(runner);
-    let mut processor = scene.play(Runner::processor(&scene.graph).expect("its nodes"));
+    let mut processor = scene.play(Runner::cpu(&scene.graph).expect("its nodes"));
     let mut worst = Measured::default();
     for number in 0..=frames {
         device.advance(number);
@@ -101,7 +101,5 @@ fn two_hairs_keep_their_own_margins() {
     let Some(gpu) = sinew_gpu::test_support::gpu() else {
         return;
     };
-    margins::each_keeps_its_own(|graph| {
-        Runner::graphics(&gpu, graph).unwrap_or_else(|e| panic!("{e}"))
-    });
+    margins::each_keeps_its_own(|graph| Runner::gpu(&gpu, graph).unwrap_or_else(|e| panic!("{e}")));
 }

@@ -3,7 +3,7 @@
 use sinew::gpu::Gpu;
 use sinew::graph::{BoundGraph, StateError, StateHome};
 use sinew::play::{
-    Cast, Character, Document, Output, PlayError, Player, Runner, StateFault, state_home,
+    Character, Document, GraphInputs, Output, PlayError, Player, Runner, StateFault, state_home,
 };
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ const HAIR: &str = r#"{"sinew": "1.0",
 
 /// A head with hair, bound.
 struct Head {
-    cast: Cast,
+    cast: GraphInputs,
     graph: Arc<BoundGraph>,
 }
 
@@ -28,7 +28,7 @@ impl Head {
         let head = Arc::new(Character::from_asset(head));
         let document = Document::from_text("hair.json", text, "");
         let plan = Arc::new(document.compile().expect("a correct document"));
-        let cast = Cast::assemble(head, &plan, &document.folders).expect("assembles");
+        let cast = GraphInputs::load(head, &plan, &document.folders).expect("assembles");
         let graph = cast.bind(&plan, &[]).expect("binds");
         Self { cast, graph }
     }
@@ -39,11 +39,11 @@ impl Head {
     }
 
     fn on_device(&self, gpu: &Gpu) -> Player {
-        self.player(Runner::graphics(gpu, &self.graph).unwrap_or_else(|e| panic!("{e}")))
+        self.player(Runner::gpu(gpu, &self.graph).unwrap_or_else(|e| panic!("{e}")))
     }
 
     fn on_processor(&self) -> Player {
-        self.player(Runner::processor(&self.graph).expect("nodes of the processor"))
+        self.player(Runner::cpu(&self.graph).expect("nodes of the processor"))
     }
 }
 

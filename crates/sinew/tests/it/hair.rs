@@ -13,7 +13,7 @@ use sinew::geom::{Mesh, Strands, Topology, Vec3};
 use sinew::graph::{
     BindError, BoundGraph, Frame, InputBinding, InputType, Instance, NoNesting, compile,
 };
-use sinew::play::{Cast, Character, Document, Player, Runner};
+use sinew::play::{Character, Document, GraphInputs, Player, Runner};
 use sinew_testkit::meshes;
 use std::sync::Arc;
 
@@ -381,9 +381,9 @@ fn a_field_is_built_again_only_where_its_mesh_moved() {
         );
         let document = Document::from_text("ball.json", text, "");
         let plan = Arc::new(document.compile().unwrap_or_else(|e| panic!("{e}")));
-        let cast = Cast::assemble(ball.clone(), &plan, &document.folders).expect("assembles");
+        let cast = GraphInputs::load(ball.clone(), &plan, &document.folders).expect("assembles");
         let graph = cast.bind(&plan, &[]).expect("binds");
-        let runner = Runner::processor(&graph).expect("on the processor");
+        let runner = Runner::cpu(&graph).expect("on the processor");
         let mut player = Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays");
         frames
             .map(|n| {
@@ -436,9 +436,9 @@ fn a_field_is_built_again_only_where_its_mesh_moved() {
 fn ball_centre(ball: &Arc<Character>, number: i64) -> [f32; 3] {
     let document = Document::of_character(ball);
     let plan = Arc::new(document.compile().unwrap_or_else(|e| panic!("{e}")));
-    let cast = Cast::assemble(ball.clone(), &plan, &document.folders).expect("assembles");
+    let cast = GraphInputs::load(ball.clone(), &plan, &document.folders).expect("assembles");
     let graph = cast.bind(&plan, &[]).expect("binds");
-    let runner = Runner::processor(&graph).expect("on the processor");
+    let runner = Runner::cpu(&graph).expect("on the processor");
     let mut player = Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays");
     // The clip's dent would move it.
     player.advance(number).expect("plays");
@@ -465,9 +465,9 @@ fn a_collider_comes_in_a_file_of_its_own() {
     ));
     let document = Document::from_text("skull.json", text, folder.path());
     let plan = Arc::new(document.compile().unwrap_or_else(|e| panic!("{e}")));
-    let cast = Cast::assemble(head, &plan, &document.folders).expect("assembles");
+    let cast = GraphInputs::load(head, &plan, &document.folders).expect("assembles");
     let graph = cast.bind(&plan, &[]).expect("binds");
-    let runner = Runner::processor(&graph).expect("on the processor");
+    let runner = Runner::cpu(&graph).expect("on the processor");
     let mut player = Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays");
     let mut places = Vec::new();
     for n in [0, 8] {
@@ -526,7 +526,7 @@ fn hold_mohawk(margin: f32, deepest_in_mesh: f64) {
     let Some(scene) = Scene::mohawk(margin) else {
         return;
     };
-    let mut playing = scene.play(Runner::processor(&scene.graph).expect("on the processor"));
+    let mut playing = scene.play(Runner::cpu(&scene.graph).expect("on the processor"));
     let (mut worst, mut in_mesh) = (Measured::default(), Depths::default());
     let (shaken, all) = (frames(), frames() + rest_frames());
     let mut rest = Measured::default();
@@ -577,7 +577,7 @@ fn hold_mohawk(margin: f32, deepest_in_mesh: f64) {
 
 #[test]
 fn two_hairs_keep_their_own_margins_in_one_update() {
-    margins::each_keeps_its_own(|graph| Runner::processor(graph).expect("on the processor"));
+    margins::each_keeps_its_own(|graph| Runner::cpu(graph).expect("on the processor"));
 }
 
 /// The node against the job, with state: the same places, and nothing passes through a thin wall that is moved over hair in one frame.

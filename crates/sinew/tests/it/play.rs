@@ -4,8 +4,8 @@ use sinew::geom::{Asset, Channel, ChannelTarget, Clip, Interpolation, MorphTarge
 use sinew::graph::{BoundGraph, ParameterError, Plan, UpdateError};
 use sinew::io::{Folders, ValueTable};
 use sinew::play::{
-    Cast, Character, Document, Output, PlayError, Player, RunError, Runner, Values, ValuesError,
-    parse_settings,
+    Character, Document, GraphInputs, Output, PlayError, Player, RunError, Runner, Values,
+    ValuesError, parse_settings,
 };
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -59,16 +59,16 @@ fn plan(document: &Document) -> Arc<Plan> {
 }
 
 /// Compiles and binds.
-fn bound(character: &Arc<Character>, document: &Document) -> (Cast, Arc<BoundGraph>) {
+fn bound(character: &Arc<Character>, document: &Document) -> (GraphInputs, Arc<BoundGraph>) {
     let plan = plan(document);
-    let cast = Cast::assemble(character.clone(), &plan, &document.folders).expect("assembles");
+    let cast = GraphInputs::load(character.clone(), &plan, &document.folders).expect("assembles");
     let graph = cast.bind(&plan, &[]).expect("binds");
     (cast, graph)
 }
 
 fn player(character: &Arc<Character>, document: &Document) -> Player {
     let (cast, graph) = bound(character, document);
-    let runner = Runner::processor(&graph).expect("runs on the processor");
+    let runner = Runner::cpu(&graph).expect("runs on the processor");
     Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays")
 }
 
@@ -106,9 +106,9 @@ fn sequences_are_refused_where_an_input_takes_one_mesh() {
     let wave = Arc::new(Character::load(&path).expect("a sequence"));
     let document = Document::from_text("shift.json", SHIFT, "");
     let plan = plan(&document);
-    let main = Cast::assemble(wave, &plan, &folder.path().into());
+    let main = GraphInputs::load(wave, &plan, &folder.path().into());
     let input = [("body".to_owned(), path.clone())];
-    let named = Cast::assemble_with(arm(), &plan, &folder.path().into(), &input);
+    let named = GraphInputs::load_with(arm(), &plan, &folder.path().into(), &input);
     for refused in [main, named] {
         let error = refused.expect_err("a mesh for each frame");
         let PlayError::Sequence {
@@ -170,7 +170,7 @@ fn starter_documents_play_every_sample() {
             let rest = positions(&player);
             player.advance(24).expect("a frame");
             assert_ne!(positions(&player), rest, "{}", character.asset.name);
-            let unread = player.cast().unread(&plan(&document));
+            let unread = player.inputs().unread(&plan(&document));
             assert!(unread.is_empty(), "{unread:?}");
         }
     }
@@ -203,7 +203,8 @@ fn targets_that_a_clip_animates_and_nothing_reads_are_named() {
     let character = Arc::new(Character::from_asset(asset));
     let unread = |text: &str| {
         let plan = plan(&Document::from_text("g.json", text, ""));
-        let cast = Cast::assemble(character.clone(), &plan, &Folders::default()).expect("inputs");
+        let cast =
+            GraphInputs::load(character.clone(), &plan, &Folders::default()).expect("inputs");
         cast.unread(&plan)
     };
     let skin = unread(r#"{"sinew": "1.0", "stack": [{"node": "skin"}]}"#);
@@ -327,7 +328,7 @@ fn inputs_take_other_files_once() {
     assert_eq!((cast.characters().len(), cast.poses().len()), (2, 2));
     let posed: Vec<(usize, &Pose)> = cast.posed_inputs().collect();
     assert!(matches!(posed[..], [(2, pose)] if std::ptr::eq(pose, &cast.poses()[1])));
-    let runner = Runner::processor(&graph).expect("runs on the processor");
+    let runner = Runner::cpu(&graph).expect("runs on the processor");
     let mut player = Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays");
     player.advance(0).expect("a frame");
     let outputs = player.read_outputs().expect("outputs");
@@ -344,7 +345,7 @@ fn inputs_that_cannot_be_had_are_errors() {
             r#"{{"sinew": "1.0", "inputs": {{"body": {input}}}, "outputs": {{"body": "body"}}}}"#
         );
         let plan = plan(&Document::from_text("test.json", text, ""));
-        Cast::assemble(arm.clone(), &plan, &Folders::default()).expect_err(input)
+        GraphInputs::load(arm.clone(), &plan, &Folders::default()).expect_err(input)
     };
     let error = assemble(r#"{"type": "mesh", "select": "Leg*"}"#);
     assert!(matches!(error, PlayError::Selection(_)), "{error}");
@@ -358,7 +359,7 @@ fn players_of_one_character_share_it() {
     let document = Document::of_character(&arm);
     let (cast, graph) = bound(&arm, &document);
     let new = || {
-        let runner = Runner::processor(&graph).expect("runs on the processor");
+        let runner = Runner::cpu(&graph).expect("runs on the processor");
         Player::new(runner, cast.clone(), Vec::new(), None, 30.0).expect("plays")
     };
     let (mut early, mut late) = (new(), new());
@@ -369,7 +370,7 @@ fn players_of_one_character_share_it() {
     }
     assert_eq!((early.frame(), late.frame()), (Some(2), Some(32)));
     assert_eq!(late.time_secs(15), 0.5);
-    assert!(Arc::ptr_eq(early.cast().main(), late.cast().main()));
+    assert!(Arc::ptr_eq(early.inputs().main(), late.inputs().main()));
     assert!(Arc::ptr_eq(early.graph(), late.graph()));
     let mut alone = player(&arm, &document);
     for (player, number) in [(&early, 2), (&late, 32)] {
@@ -480,7 +481,7 @@ fn wrong_clips_are_refused() {
             .contains("has no clip 'walk'; there are bend")
     );
     let (cast, graph) = bound(&arm, &Document::of_character(&arm));
-    let runner = Runner::processor(&graph).expect("runs on the processor");
+    let runner = Runner::cpu(&graph).expect("runs on the processor");
     let refused = Player::new(runner, cast, Vec::new(), Some("walk"), 30.0);
     assert!(matches!(refused, Err(PlayError::NoClip { .. })));
     let still = Character::from_asset(Asset::default());
@@ -492,10 +493,10 @@ fn wrong_settings_are_refused() {
     let folder = folder();
     let square = square(&folder);
     let plan = plan(&Document::from_text("shift.json", SHIFT, ""));
-    let cast = Cast::assemble(square, &plan, &Folders::default()).expect("assembles");
+    let cast = GraphInputs::load(square, &plan, &Folders::default()).expect("assembles");
     let set = parse_settings(&plan, &[("w", "0.25")]).expect("fits");
     let graph = cast.bind(&plan, &set).expect("binds");
-    let runner = Runner::processor(&graph).expect("runs on the processor");
+    let runner = Runner::cpu(&graph).expect("runs on the processor");
     let mut player = Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays");
     player.advance(0).expect("a frame");
     assert_eq!(positions(&player)[0], [0.0, 0.0, 0.25]);
@@ -517,7 +518,7 @@ fn wrong_speeds_are_refused() {
     let square = square(&folder);
     let (cast, graph) = bound(&square, &Document::of_character(&square));
     for fps in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let runner = Runner::processor(&graph).expect("runs on the processor");
+        let runner = Runner::cpu(&graph).expect("runs on the processor");
         let refused = Player::new(runner, cast.clone(), Vec::new(), None, fps);
         assert!(matches!(refused, Err(PlayError::Fps { .. })), "{fps}");
     }
@@ -574,7 +575,7 @@ fn missing_values_are_refused() {
         "input 'w' (values, count 1) is not given"
     );
     let new = |values: Vec<Values>| {
-        let runner = Runner::processor(&graph).expect("runs on the processor");
+        let runner = Runner::cpu(&graph).expect("runs on the processor");
         Player::new(runner, cast.clone(), values, None, 30.0)
     };
     let refused = new(Vec::new());
@@ -649,7 +650,7 @@ mod graphics {
         let document = Document::of_character(&arm);
         let (cast, graph) = bound(&arm, &document);
         let new = || {
-            let runner = Runner::graphics(&gpu, &graph).expect("runs on the device");
+            let runner = Runner::gpu(&gpu, &graph).expect("runs on the device");
             Player::new(runner, cast.clone(), Vec::new(), None, 30.0).expect("plays")
         };
         let mut on_processor = player(&arm, &document);
@@ -685,7 +686,7 @@ mod graphics {
         let arm = arm();
         let (cast, graph) = bound(&arm, &Document::from_text("morph.json", MORPH, ""));
         let rows = Values::of_table(graph.plan(), "w", table(&[0.0, 1.0], 2), "list", 1);
-        let runner = Runner::graphics(&gpu, &graph).expect("runs on the device");
+        let runner = Runner::gpu(&gpu, &graph).expect("runs on the device");
         let values = vec![rows.expect("fits")];
         let mut player = Player::new(runner, cast, values, None, 30.0).expect("plays");
         player.advance(1).expect("the last row");
@@ -707,7 +708,7 @@ mod graphics {
         let folder = folder();
         let square = square(&folder);
         let (cast, graph) = bound(&square, &Document::from_text("far.json", FAR, ""));
-        let runner = Runner::graphics(&gpu, &graph).expect("runs on the device");
+        let runner = Runner::gpu(&gpu, &graph).expect("runs on the device");
         let mut player = Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays");
         player.advance(4).expect("nothing is read back");
         let error = player.read_outputs().expect_err("beyond single precision");

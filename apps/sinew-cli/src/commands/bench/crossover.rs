@@ -4,8 +4,8 @@ use super::graphics::Graphics;
 use super::motion::Motion;
 use super::processor;
 use crate::exit::{Failure, Outcome};
+use crate::reporter::Reporter;
 use crate::setup::{self, SetupFile};
-use crate::talk::Talk;
 use serde_json::{Value, json};
 use sinew::geom::index32;
 use sinew::graph::{InputBinding, InputType, NoNesting, compile};
@@ -90,15 +90,15 @@ pub(super) fn measure(
     graphics: &Graphics,
     frames: usize,
     largest: u32,
-    talk: &Talk,
+    reporter: &Reporter,
 ) -> Outcome<Crossover> {
     let plan = compile("stack.json", STACK, &NoNesting).map_err(Failure::bind)?;
     let plan = Arc::new(plan);
     let wanted = sizes_up_to(largest);
-    let progress = talk.progress(wanted.len(), "sizes");
+    let progress = reporter.progress(wanted.len(), "sizes");
     let mut sizes = Vec::new();
     for (done, vertices) in wanted.into_iter().enumerate() {
-        talk.check_interrupt()?;
+        reporter.check_interrupt()?;
         let begun = Instant::now();
         let asset = sinew_samples::sheet(vertices).map_err(Failure::bind)?;
         let mesh = Arc::new(asset.merged(&Default::default()).map_err(Failure::bind)?);
@@ -108,7 +108,7 @@ pub(super) fn measure(
             InputType::Values | InputType::VertexAnimation => InputBinding::Values,
         };
         let inputs: Vec<InputBinding> = plan.inputs().iter().map(|i| bind(i.ty)).collect();
-        let graph = setup::bind_inputs(&plan, &inputs, &[], &SetupFile::default(), talk)?;
+        let graph = setup::bind_inputs(&plan, &inputs, &[], &SetupFile::default(), reporter)?;
         let clip = asset.clips.first();
         let poses = [0.2, 0.4, 0.6, 0.8].map(|time| {
             let mut pose = asset.rig.rest_pose();
@@ -116,7 +116,7 @@ pub(super) fn measure(
             pose
         });
         let motion = Motion::of_poses(&plan, &poses);
-        let cpu = processor::measure(&graph, &motion, frames, talk)?;
+        let cpu = processor::measure(&graph, &motion, frames, reporter)?;
         let gpu = graphics.measure(&graph, &motion, frames)?;
         sizes.push(Size {
             vertices: index32(mesh.vertex_count()),

@@ -4,7 +4,7 @@ use super::motion::Motion;
 use super::{GraphicsTimes, Part};
 use crate::device::graphics::open;
 use crate::exit::{Failure, Outcome};
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use sinew::geom::index32;
 use sinew::gpu::{
     AdapterKind, Gpu, GpuError, GpuGraph, GpuInstances, Samples, Stopwatch, Timestamps,
@@ -37,8 +37,8 @@ pub(super) fn failure(error: GpuError) -> Failure {
 
 impl Graphics {
     /// The adapter that `SINEW_ADAPTER` names, or the first one.
-    pub(super) fn new(talk: &Talk) -> Outcome<Self> {
-        let gpu = open(talk).map_err(failure)?;
+    pub(super) fn new(reporter: &Reporter) -> Outcome<Self> {
+        let gpu = open(reporter).map_err(failure)?;
         let bytes = match gpu.info().kind {
             AdapterKind::Software => SOFTWARE_COPY_BYTES,
             _ => COPY_BYTES,

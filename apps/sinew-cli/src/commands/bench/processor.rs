@@ -3,7 +3,7 @@
 use super::Part;
 use super::motion::Motion;
 use crate::exit::{Failure, Outcome};
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use sinew::deform::{MESH_ATTRIBUTES, MeshAttribute, Par, Phase};
 use sinew::graph::{BoundGraph, Content, Place, PortPlace, Step};
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(super) fn measure(
     graph: &Arc<BoundGraph>,
     motion: &Motion,
     frames: usize,
-    talk: &Talk,
+    reporter: &Reporter,
 ) -> Outcome<ProcessorTimes> {
     let mut instance = graph.instance().map_err(Failure::bind)?;
     let steps = graph.program().steps(Phase::Update);
@@ -44,7 +44,7 @@ pub(super) fn measure(
     let begun = Instant::now();
     let mut done = 0;
     let played: Outcome = motion.play(|frame| {
-        talk.check_interrupt()?;
+        reporter.check_interrupt()?;
         let counts = done >= WARM_UP;
         let (start, mut step) = (Instant::now(), 0);
         let mut last = start;

@@ -2,7 +2,7 @@
 
 use super::Graphics;
 use crate::device::graphics::tell;
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use crate::terminal::overheard;
 use serde_json::{Value, json};
 use sinew::gpu::{
@@ -17,14 +17,14 @@ const COPY_BYTES: u64 = 64 << 20;
 const SOFTWARE_COPY_BYTES: u64 = 4 << 20;
 const COPY_REPEATS: usize = 20;
 
-pub(super) fn report(talk: &Talk) -> Graphics {
+pub(super) fn report(reporter: &Reporter) -> Graphics {
     let (adapters, said) = overheard(Adapters::enumerate);
-    tell(&said, talk);
+    tell(&said, reporter);
     let chosen = adapters.choose(&Preference::from_env());
     let taken = chosen.as_ref().ok().map(|a| a.info());
     let measured = chosen.map_err(GpuError::from).and_then(|adapter| {
         let (gpu, said) = overheard(|| Gpu::on_adapter(adapter, None));
-        tell(&said, talk);
+        tell(&said, reporter);
         measure(&gpu?)
     });
     let message = measured.as_ref().err().map(GpuError::to_string);
@@ -40,7 +40,7 @@ pub(super) fn report(talk: &Talk) -> Graphics {
         _ = writeln!(text, "copy     {}", copy_text(copy));
     }
     if let Some(message) = &message {
-        talk.warning("graphics", message);
+        reporter.warning("graphics", message);
         if list.is_empty() {
             text += "adapters none\n";
         }

@@ -5,22 +5,22 @@ use crate::args::LogFormat;
 use crate::exit::{Code, Failure, Outcome};
 use crate::load;
 use crate::psd_args::PsdCheckArgs;
-use crate::talk::{Talk, print};
+use crate::reporter::{Reporter, print};
 use serde_json::{Value, json};
 use sinew::psd::GraphDriver;
 use sinew::psd::check::{DriverReport, Severity, Solved, check as check_plan};
 
-pub(super) fn check(args: &PsdCheckArgs, talk: &Talk) -> Outcome {
-    let document = document(&args.input, talk)?;
-    let plan = load::compile(&document, talk)?;
-    let reports = talk.follow("check", |watch| check_plan(&plan, watch));
+pub(super) fn check(args: &PsdCheckArgs, reporter: &Reporter) -> Outcome {
+    let document = document(&args.input, reporter)?;
+    let plan = load::compile(&document, reporter)?;
+    let reports = reporter.follow("check", |watch| check_plan(&plan, watch));
     let Some(reports) = reports else {
-        return talk.check_interrupt();
+        return reporter.check_interrupt();
     };
     if reports.is_empty() {
         return Err(no_driver(&document));
     }
-    let lines = reports.iter().map(|report| match talk.format() {
+    let lines = reports.iter().map(|report| match reporter.format() {
         LogFormat::Text => as_text(report),
         LogFormat::Json => as_json(report).to_string(),
     });

@@ -4,7 +4,7 @@ use crate::args::LogFormat;
 use crate::exit::{Code, Failure, Outcome};
 use crate::load;
 use crate::psd_args::PsdCompressArgs;
-use crate::talk::{Talk, print};
+use crate::reporter::{Reporter, print};
 use serde_json::json;
 use sinew::deform::Par;
 use sinew::graph::BindOptions;
@@ -15,18 +15,18 @@ use sinew::psd::{
 };
 use std::path::{Path, PathBuf};
 
-pub(super) fn compress(args: &PsdCompressArgs, talk: &Talk) -> Outcome {
+pub(super) fn compress(args: &PsdCompressArgs, reporter: &Reporter) -> Outcome {
     check_endings(args)?;
-    let character = load::character(&args.character, talk)?;
-    let document = load::chosen_document(args.graph.as_deref(), &character, talk)?;
+    let character = load::character(&args.character, reporter)?;
+    let document = load::chosen_document(args.graph.as_deref(), &character, reporter)?;
     // Problems are shown at their locations.
-    load::compile(&document, talk)?;
+    load::compile(&document, reporter)?;
     let options = CompressOptions {
         tolerance: args.tolerance,
         components: args.components,
         drop_share: args.drop_share,
     };
-    let found = talk.follow_setup(|watch| {
+    let found = reporter.follow_setup(|watch| {
         let bind = BindOptions {
             par: Par::Rayon,
             watch,
@@ -45,19 +45,19 @@ pub(super) fn compress(args: &PsdCompressArgs, talk: &Talk) -> Outcome {
         embed,
         beside: beside.as_deref(),
     };
-    talk.check_interrupt()?;
+    reporter.check_interrupt()?;
     write_compressed(&character, &found, &args.output, places).map_err(|e| match e {
         IoError::Write { .. } => Failure::output(e),
         e => Failure::input(e),
     })?;
     for group in &found.groups {
-        match talk.format() {
+        match reporter.format() {
             LogFormat::Text => print(text(group).trim_end()),
             LogFormat::Json => print(&line(group)),
         }
-        warn(group, args, talk);
+        warn(group, args, reporter);
     }
-    said_written(args, beside.as_ref(), talk);
+    said_written(args, beside.as_ref(), reporter);
     Ok(())
 }
 
@@ -88,7 +88,7 @@ fn failure(error: CompressError) -> Failure {
 }
 
 /// A number of components that was asked for may be too few, and rounding may be more than the tolerance.
-fn warn(group: &GroupReport, args: &PsdCompressArgs, talk: &Talk) {
+fn warn(group: &GroupReport, args: &PsdCompressArgs, reporter: &Reporter) {
     let missed = group.basis.as_ref().filter(|b| !b.report.reached);
     if let (Some(basis), None) = (missed, &group.unchanged) {
         let message = format!(
@@ -98,11 +98,11 @@ fn warn(group: &GroupReport, args: &PsdCompressArgs, talk: &Talk) {
             basis.names.len(),
             args.tolerance
         );
-        talk.warning("not_reached", &message);
+        reporter.warning("not_reached", &message);
     }
 }
 
-fn said_written(args: &PsdCompressArgs, beside: Option<&PathBuf>, talk: &Talk) {
+fn said_written(args: &PsdCompressArgs, beside: Option<&PathBuf>, reporter: &Reporter) {
     let size = |path: &Path| std::fs::metadata(path).map_or(0, |m| m.len());
     let message = format!(
         "wrote {} ({} bytes, {} before)",
@@ -110,9 +110,9 @@ fn said_written(args: &PsdCompressArgs, beside: Option<&PathBuf>, talk: &Talk) {
         size(&args.output),
         size(&args.character)
     );
-    talk.info("written", &message);
+    reporter.info("written", &message);
     if let Some(path) = beside {
-        talk.info("written", &format!("wrote {}", path.display()));
+        reporter.info("written", &format!("wrote {}", path.display()));
     }
 }
 

@@ -4,7 +4,7 @@ use super::{document, no_driver};
 use crate::exit::{Code, Failure, Outcome};
 use crate::load;
 use crate::psd_args::{PsdConvertArgs, PsdFormat, Up};
-use crate::talk::{Talk, counted};
+use crate::reporter::{Reporter, counted};
 use sinew::geom::Warning;
 use sinew::io::pose_driver::psd::BasisOrder;
 use sinew::io::pose_driver::{
@@ -17,7 +17,7 @@ use sinew::psd::convert::{
 };
 use std::path::Path;
 
-pub(super) fn convert(args: &PsdConvertArgs, talk: &Talk) -> Outcome {
+pub(super) fn convert(args: &PsdConvertArgs, reporter: &Reporter) -> Outcome {
     let scene = scene(args)?;
     if args.to == PsdFormat::Samples {
         let message = "--to samples: this format can only be read; use graph, psd or pose-wrangler";
@@ -27,14 +27,14 @@ pub(super) fn convert(args: &PsdConvertArgs, talk: &Talk) -> Outcome {
         Some(format) => format,
         None => format_of(&args.input)?,
     };
-    let read = read(&args.input, from, talk)?;
+    let read = read(&args.input, from, reporter)?;
     let (count, losses, written) = if from == args.to {
         // The document itself has all that the file has, fields of other programs, too.
         (read.count(), Losses::default(), read.into_written())
     } else {
         let order = args.basis_order.map_or(BasisOrder::Published, Into::into);
         if args.basis_order.is_none() {
-            assume_order(&read, talk);
+            assume_order(&read, reporter);
         }
         let (solvers, mut losses) = solvers(&read, &scene, order);
         let (written, lost) = other_format(&solvers, args.to, &scene, order);
@@ -46,7 +46,7 @@ pub(super) fn convert(args: &PsdConvertArgs, talk: &Talk) -> Outcome {
             true => ("assumed", "assumed"),
             false => ("not_carried", "not converted"),
         };
-        talk.warning(code, &format!("{words}: {}: {}", loss.solver, loss.what));
+        reporter.warning(code, &format!("{words}: {}: {}", loss.solver, loss.what));
     }
     let lost = losses.lost().count();
     if args.strict && lost > 0 {
@@ -59,7 +59,7 @@ pub(super) fn convert(args: &PsdConvertArgs, talk: &Talk) -> Outcome {
     written(&args.output).map_err(Failure::output)?;
     let solvers = if count == 1 { "solver" } else { "solvers" };
     let message = format!("wrote {}: {count} {solvers}", args.output.display());
-    talk.info("written", &message);
+    reporter.info("written", &message);
     Ok(())
 }
 
@@ -111,7 +111,7 @@ fn solvers(read: &Read, scene: &MayaScene, order: BasisOrder) -> (Vec<Solver>, L
 }
 
 /// Says which kernel a number was taken for, where another order would give another one.
-fn assume_order(read: &Read, talk: &Talk) {
+fn assume_order(read: &Read, reporter: &Reporter) {
     let Read::Psd(document) = read else { return };
     for s in &document.solvers {
         let [published, unreal] =
@@ -123,7 +123,7 @@ fn assume_order(read: &Read, talk: &Talk) {
                 s.basis_function,
                 unreal.map_or_else(|| "none".into(), |k| format!("{k:?}"))
             );
-            talk.warning("assumed", &message);
+            reporter.warning("assumed", &message);
         }
     }
 }
@@ -167,16 +167,16 @@ fn scene(args: &PsdConvertArgs) -> Outcome<MayaScene> {
     Ok(MayaScene { unit_metres, up })
 }
 
-fn read(path: &Path, format: PsdFormat, talk: &Talk) -> Outcome<Read> {
+fn read(path: &Path, format: PsdFormat, reporter: &Reporter) -> Outcome<Read> {
     let warn = |warnings: &[Warning]| {
         for w in warnings {
-            talk.warning(w.code, &format!("{}: {}", path.display(), w.message));
+            reporter.warning(w.code, &format!("{}: {}", path.display(), w.message));
         }
     };
     match format {
         PsdFormat::Graph => {
-            let document = document(path, talk)?;
-            let found = solvers_of_plan(&load::compile(&document, talk)?);
+            let document = document(path, reporter)?;
+            let found = solvers_of_plan(&load::compile(&document, reporter)?);
             let (solvers, losses) = found.map_err(|(node, e)| {
                 Failure::new(
                     Code::Graph,

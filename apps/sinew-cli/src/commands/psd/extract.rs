@@ -4,39 +4,39 @@ use crate::args::LogFormat;
 use crate::exit::{Code, Failure, Outcome};
 use crate::load;
 use crate::psd_args::PsdExtractArgs;
+use crate::reporter::{Reporter, print};
 use crate::setup::{self, SetupFile};
-use crate::talk::{Talk, print};
 use serde_json::json;
 use sinew::deform::Par;
 use sinew::geom::Selection;
 use sinew::graph::{BoundGraph, Frame, Plan};
 use sinew::io::IoError;
-use sinew::play::{Cast, PlayError, Values};
+use sinew::play::{GraphInputs, PlayError, Values};
 use sinew::psd::{
     ExtractError, ExtractOptions, Extraction, Sculpt, extract_corrective, write_correctives,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub(super) fn extract(args: &PsdExtractArgs, talk: &Talk) -> Outcome {
+pub(super) fn extract(args: &PsdExtractArgs, reporter: &Reporter) -> Outcome {
     check_output(&args.output)?;
     let orders = orders(args)?;
-    let character = load::character(&args.character, talk)?;
+    let character = load::character(&args.character, reporter)?;
     check_names(&orders, &character)?;
-    let document = load::chosen_document(args.graph.as_deref(), &character, talk)?;
-    let plan = Arc::new(load::compile(&document, talk)?);
+    let document = load::chosen_document(args.graph.as_deref(), &character, reporter)?;
+    let plan = Arc::new(load::compile(&document, reporter)?);
     let parameters = load::settings(&plan, &args.set)?;
     let clip = character.find_clip_name(args.clip.as_deref())?;
     let frames: Vec<i64> = orders.iter().map(|o| o.frame).collect();
     let values = load::values(&plan, &args.values, &frames)?;
-    let mut cast = load::cast(character, &plan, &document.folders, &[], talk)?;
-    let graph = setup::bind(&cast, &plan, &parameters, &SetupFile::default(), talk)?;
+    let mut cast = load::cast(character, &plan, &document.folders, &[], reporter)?;
+    let graph = setup::bind(&cast, &plan, &parameters, &SetupFile::default(), reporter)?;
     let mut found = Vec::new();
     for order in &orders {
-        talk.check_interrupt()?;
+        reporter.check_interrupt()?;
         cast.pose(clip.as_deref(), time_secs(order.frame, args.fps));
-        let extraction = run(order, &graph, &cast, &values, args, talk)?;
-        report(order, &extraction, talk);
+        let extraction = run(order, &graph, &cast, &values, args, reporter)?;
+        report(order, &extraction, reporter);
         found.push(extraction);
     }
     write(args, &plan, &cast, found)?;
@@ -47,9 +47,9 @@ pub(super) fn extract(args: &PsdExtractArgs, talk: &Talk) -> Outcome {
             "{}: the graph has no node 'morph', so the new targets move nothing; add {{\"node\": \"morph\"}} before the other nodes",
             document.name
         );
-        talk.warning("no_morph", &message);
+        reporter.warning("no_morph", &message);
     }
-    talk.info("written", &format!("wrote {}", args.output.display()));
+    reporter.info("written", &format!("wrote {}", args.output.display()));
     Ok(())
 }
 
@@ -143,12 +143,12 @@ fn time_secs(frame: i64, fps: f64) -> f64 {
 fn run(
     order: &Order,
     graph: &Arc<BoundGraph>,
-    cast: &Cast,
+    cast: &GraphInputs,
     values: &[Values],
     args: &PsdExtractArgs,
-    talk: &Talk,
+    reporter: &Reporter,
 ) -> Outcome<Extraction> {
-    let file = load::character(&order.file, talk)?;
+    let file = load::character(&order.file, reporter)?;
     let mesh = file.asset.merged(&Selection::All).map_err(Failure::input)?;
     let poses: Vec<_> = cast.posed_inputs().collect();
     let rows: Vec<_> = values
@@ -189,7 +189,12 @@ fn failure(order: &Order, error: &ExtractError) -> Failure {
 }
 
 /// Writes the character whose rest positions the targets move.
-fn write(args: &PsdExtractArgs, plan: &Plan, cast: &Cast, found: Vec<Extraction>) -> Outcome {
+fn write(
+    args: &PsdExtractArgs,
+    plan: &Plan,
+    cast: &GraphInputs,
+    found: Vec<Extraction>,
+) -> Outcome {
     // All come from one output, and so from one input.
     let input = found.first().map(|e| e.input.clone()).unwrap_or_default();
     let index = plan
@@ -214,8 +219,8 @@ fn write(args: &PsdExtractArgs, plan: &Plan, cast: &Cast, found: Vec<Extraction>
     })
 }
 
-fn report(order: &Order, extraction: &Extraction, talk: &Talk) {
-    match talk.format() {
+fn report(order: &Order, extraction: &Extraction, reporter: &Reporter) {
+    match reporter.format() {
         LogFormat::Text => print(&text(order, extraction)),
         LogFormat::Json => print(&line(order, extraction)),
     }

@@ -5,7 +5,7 @@ use crate::args::LogFormat;
 use crate::exit::{Code, Failure, Outcome};
 use crate::load;
 use crate::psd_args::PsdFitArgs;
-use crate::talk::{Talk, print};
+use crate::reporter::{Reporter, print};
 use serde_json::json;
 use sinew::deform::pose_driver::Metric;
 use sinew::graph::{LineColumn, NodeEdit, edit_node};
@@ -14,7 +14,7 @@ use sinew::psd::GraphDriver;
 use sinew::psd::fit::{DrivenValues, Fit, FitError, FitOptions, Reason, fit as fit_driver};
 use std::path::Path;
 
-pub(super) fn fit(args: &PsdFitArgs, talk: &Talk) -> Outcome {
+pub(super) fn fit(args: &PsdFitArgs, reporter: &Reporter) -> Outcome {
     let is_document = args.output.extension();
     if !is_document.is_some_and(|e| e.eq_ignore_ascii_case("json")) {
         let message = format!(
@@ -23,8 +23,8 @@ pub(super) fn fit(args: &PsdFitArgs, talk: &Talk) -> Outcome {
         );
         return Err(Failure::usage(message));
     }
-    let document = document(&args.input, talk)?;
-    let driver = one_driver(&document, args.driver.as_deref(), talk)?;
+    let document = document(&args.input, reporter)?;
+    let driver = one_driver(&document, args.driver.as_deref(), reporter)?;
     let values = args.values.as_deref().map(|file| values(file, &driver));
     let values = values.transpose()?;
     let is_place = driver.settings.driver.metric == Metric::Position;
@@ -46,11 +46,11 @@ pub(super) fn fit(args: &PsdFitArgs, talk: &Talk) -> Outcome {
             text: text.clone(),
             ..document
         },
-        talk,
+        reporter,
     )?;
     sinew::io::write_text(&args.output, &text).map_err(Failure::output)?;
-    report(&driver, &fitted, talk);
-    talk.info("written", &format!("wrote {}", args.output.display()));
+    report(&driver, &fitted, reporter);
+    reporter.info("written", &format!("wrote {}", args.output.display()));
     Ok(())
 }
 
@@ -127,10 +127,10 @@ fn rounded(width: f64) -> f64 {
     format!("{width:.5e}").parse().unwrap_or(width)
 }
 
-fn report(driver: &GraphDriver, fitted: &Fit, talk: &Talk) {
+fn report(driver: &GraphDriver, fitted: &Fit, reporter: &Reporter) {
     let name = |pose: usize| driver.settings.driver.poses[pose].name.as_str();
     let removed = fitted.removed.iter().map(|r| (name(r.pose), r.reason));
-    let lines: Vec<String> = match talk.format() {
+    let lines: Vec<String> = match reporter.format() {
         LogFormat::Text => removed
             .map(|(pose, reason)| match reason {
                 Reason::Same {
@@ -160,7 +160,7 @@ fn report(driver: &GraphDriver, fitted: &Fit, talk: &Talk) {
     let kept: Vec<&str> = fitted.kept.iter().map(|&p| name(p)).collect();
     let unit = driver.settings.driver.metric.unit();
     let width = rounded(fitted.width);
-    let last = match talk.format() {
+    let last = match reporter.format() {
         LogFormat::Text => {
             let error = fitted.error.map_or(String::new(), |e| {
                 format!("  error    {e:.4} at most, over all original poses\n")
@@ -180,7 +180,7 @@ fn report(driver: &GraphDriver, fitted: &Fit, talk: &Talk) {
         })
         .to_string(),
     };
-    if talk.format() == LogFormat::Text {
+    if reporter.format() == LogFormat::Text {
         print(&format!("{} ({})", driver.name, driver.place));
     }
     lines.iter().for_each(|line| print(line));

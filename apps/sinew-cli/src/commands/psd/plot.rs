@@ -8,7 +8,7 @@ mod sphere;
 use super::{document, one_driver};
 use crate::exit::{Code, Failure, Outcome};
 use crate::psd_args::{PlotSize, PsdPlotArgs};
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use pixels::Pixels;
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, IntoDrawingArea};
@@ -23,10 +23,10 @@ const STEPS: usize = 96;
 /// Samples across a map of directions.
 const SIDE: usize = 192;
 
-pub(super) fn plot(args: &PsdPlotArgs, talk: &Talk) -> Outcome {
+pub(super) fn plot(args: &PsdPlotArgs, reporter: &Reporter) -> Outcome {
     let format = Format::of(&args.output)?;
-    let document = document(&args.input, talk)?;
-    let driver = one_driver(&document, args.driver.as_deref(), talk)?;
+    let document = document(&args.input, reporter)?;
+    let driver = one_driver(&document, args.driver.as_deref(), reporter)?;
     let bind = PoseDriverBind::new(&driver.settings.driver).map_err(|e| {
         let message = format!("{}: driver '{}': {e}", driver.place, driver.name);
         Failure::new(Code::Graph, message)
@@ -36,7 +36,7 @@ pub(super) fn plot(args: &PsdPlotArgs, talk: &Talk) -> Outcome {
     } else {
         arc_figure(args, &driver, &bind)?
     };
-    talk.check_interrupt()?;
+    reporter.check_interrupt()?;
     match format {
         Format::Svg => {
             let text = figure.svg(args.size)?;
@@ -47,7 +47,7 @@ pub(super) fn plot(args: &PsdPlotArgs, talk: &Talk) -> Outcome {
             sinew::io::write_png(&args.output, &image).map_err(Failure::output)?;
         }
     }
-    talk.info("written", &format!("wrote {}", args.output.display()));
+    reporter.info("written", &format!("wrote {}", args.output.display()));
     Ok(())
 }
 

@@ -4,8 +4,8 @@ use super::variants::Variant;
 use super::{strands, view};
 use crate::exit::{Failure, Outcome};
 use crate::render_args::PlayArgs;
+use crate::reporter::Reporter;
 use crate::setup::{self, SetupFile};
-use crate::talk::Talk;
 use crate::{device, load};
 use sinew::deform::MeshAttribute;
 use sinew::geom::{Mesh, MeshSequence, Pose};
@@ -83,12 +83,12 @@ impl Actor {
         variant: &Variant,
         play: &Play<'_>,
         focus: &[String],
-        talk: &Talk,
+        reporter: &Reporter,
     ) -> Outcome<Self> {
         let source = match character.asset.sequence {
             Some(_) => Source::Sequence(character.clone()),
             None => {
-                let player = player(gpu, character, variant, play, talk)?;
+                let player = player(gpu, character, variant, play, reporter)?;
                 Source::Graph(Box::new(player))
             }
         };
@@ -108,7 +108,7 @@ impl Actor {
     }
 
     /// Frame `number`, unless it is what is shown.
-    pub(super) fn advance(&mut self, number: i64, talk: &Talk) -> Outcome {
+    pub(super) fn advance(&mut self, number: i64, reporter: &Reporter) -> Outcome {
         if self.shows == Some(number) {
             return Ok(());
         }
@@ -119,7 +119,7 @@ impl Actor {
                 self.is_painted = false;
             }
             Source::Graph(player) => {
-                player.seek(number, |_| talk.check_interrupt())?;
+                player.seek(number, |_| reporter.check_interrupt())?;
                 self.lines.clear();
                 match player.runner_mut() {
                     Runner::Processor(instance) => {
@@ -169,7 +169,7 @@ impl Actor {
     /// Pose of the main character in the frame that is shown.
     pub(super) fn pose(&self) -> Option<&Pose> {
         match &self.source {
-            Source::Graph(player) => player.cast().poses().first(),
+            Source::Graph(player) => player.inputs().poses().first(),
             Source::Sequence(_) => None,
         }
     }
@@ -314,12 +314,12 @@ fn player(
     character: &Arc<Character>,
     variant: &Variant,
     play: &Play<'_>,
-    talk: &Talk,
+    reporter: &Reporter,
 ) -> Outcome<Player> {
     let args = play.args;
-    let plan = Arc::new(load::compile(&variant.document, talk)?);
+    let plan = Arc::new(load::compile(&variant.document, reporter)?);
     let own = variant.set.iter().map(String::as_str);
-    // Settings and values that this graph has no use for may be for what it is compared with; see `Studio::check_names`.
+    // Settings and values that this graph has no use for may be for what it is compared with; see `RenderJob::check_names`.
     let name = |s: &String| s.split('=').next().unwrap_or_default().to_owned();
     let has_parameter = |s: &&String| plan.parameters().iter().any(|p| p.name == name(s));
     let has_input = |s: &&String| plan.inputs().iter().any(|i| i.name == name(s));
@@ -348,9 +348,9 @@ fn player(
         .cloned()
         .collect();
     let folder = &variant.document.folders;
-    let cast = load::cast(character.clone(), &plan, folder, &files, talk)?;
-    let graph = setup::bind(&cast, &plan, &parameters, play.setup, talk)?;
-    let runner = device::runner_on(gpu, &graph, args.device, talk)?;
+    let cast = load::cast(character.clone(), &plan, folder, &files, reporter)?;
+    let graph = setup::bind(&cast, &plan, &parameters, play.setup, reporter)?;
+    let runner = device::runner_on(gpu, &graph, args.device, reporter)?;
     Ok(Player::new(
         runner,
         cast,
@@ -381,7 +381,7 @@ fn parts(gpu: &Gpu, player: &Player, focus: &[String]) -> Outcome<Vec<Shown>> {
             continue;
         };
         let colors = attributes[MeshAttribute::Colors.index()];
-        let character = player.cast().character_of_mesh(&rest);
+        let character = player.inputs().character_of_mesh(&rest);
         out.push(Shown {
             surface: drawn(Surface::new(gpu, &rest))?,
             strands: None,

@@ -225,7 +225,7 @@ fn add_body(out: &mut Writer, stack: &Stack, pose: Option<&str>, morphs: bool) {
 mod tests {
     use super::*;
     use sinew::geom::{Mesh, Vec3};
-    use sinew::play::{Cast, Output, PlayError, Player, Runner};
+    use sinew::play::{GraphInputs, Output, PlayError, Player, Runner};
     use std::sync::Arc;
 
     const HAIR: &str = r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}, "hair": {"type": "strands"FILE}},
@@ -245,9 +245,9 @@ mod tests {
     ) -> Result<(Vec<[f32; 3]>, Player), PlayError> {
         let plan = document.compile().unwrap_or_else(|e| panic!("{e}"));
         let plan = Arc::new(plan);
-        let cast = Cast::assemble(character.clone(), &plan, &document.folders)?;
+        let cast = GraphInputs::load(character.clone(), &plan, &document.folders)?;
         let graph = cast.bind(&plan, &[])?;
-        let runner = Runner::processor(&graph)?;
+        let runner = Runner::cpu(&graph)?;
         let mut player = Player::new(runner, cast, Vec::new(), None, 30.0)?;
         player.advance(20)?;
         let outputs = player.read_outputs()?;
@@ -260,7 +260,7 @@ mod tests {
 
     /// Linear skinning in double precision, from its formula.
     fn skinned(hair: &Mesh, player: &Player) -> Vec<Vec3<f64>> {
-        let palette = &player.cast().poses()[0].palette;
+        let palette = &player.inputs().poses()[0].palette;
         let influences = hair.influences.as_ref().expect("weights");
         let point = |(v, p): (usize, &[f32; 3])| {
             let mut sum = Vec3::zeros();

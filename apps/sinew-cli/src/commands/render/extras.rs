@@ -3,7 +3,7 @@
 use super::actor::{Actor, drawn};
 use crate::exit::Outcome;
 use crate::render_args::LookArgs;
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use sinew::geom::vec3::distance;
 use sinew::gpu::Gpu;
 use sinew::picture::Extent;
@@ -35,12 +35,12 @@ pub(super) struct Extras {
 }
 
 impl Extras {
-    pub(super) fn new(args: &LookArgs, character: &Character, talk: &Talk) -> Self {
+    pub(super) fn new(args: &LookArgs, character: &Character, reporter: &Reporter) -> Self {
         let asset = &character.asset;
         let nodes = skeletal_nodes(&asset.rig, &asset.meshes);
         if args.skeleton && nodes.is_empty() {
             let path = character.path.display();
-            talk.warning(
+            reporter.warning(
                 "no_skeleton",
                 &format!("{path}: no skeleton is drawn, because no mesh is bound to joints"),
             );

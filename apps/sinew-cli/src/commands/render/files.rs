@@ -2,7 +2,7 @@
 
 use super::actor::drawn;
 use crate::exit::{Failure, Outcome};
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use sinew::geom::{Appearance, Image, SceneCamera};
 use sinew::gpu::Gpu;
 use sinew::io::{decode_image, read_appearance};
@@ -18,9 +18,9 @@ pub(super) struct Files {
 
 impl Files {
     /// Reads what the main file says of looks; images are not decoded yet.
-    pub(super) fn new(main: &Character, talk: &Talk) -> Outcome<Self> {
+    pub(super) fn new(main: &Character, reporter: &Reporter) -> Outcome<Self> {
         Ok(Self {
-            main: appearance(main, talk)?,
+            main: appearance(main, reporter)?,
             loaded: Vec::new(),
         })
     }
@@ -31,18 +31,23 @@ impl Files {
     }
 
     /// Brings the materials of a file to the device, once.
-    pub(super) fn load(&mut self, gpu: &Gpu, character: &Arc<Character>, talk: &Talk) -> Outcome {
+    pub(super) fn load(
+        &mut self,
+        gpu: &Gpu,
+        character: &Arc<Character>,
+        reporter: &Reporter,
+    ) -> Outcome {
         if self.loaded.iter().any(|l| Arc::ptr_eq(&l.0, character)) {
             return Ok(());
         }
         // The main file is the first that is asked for.
         let appearance = match self.main.take() {
             Some(main) if self.loaded.is_empty() => Some(main),
-            _ => appearance(character, talk)?,
+            _ => appearance(character, reporter)?,
         };
         let materials = appearance.filter(|a| !a.materials.is_empty());
         let materials = materials
-            .map(|a| materials_of(gpu, &a, character, talk))
+            .map(|a| materials_of(gpu, &a, character, reporter))
             .transpose()?;
         self.loaded.push((character.clone(), materials));
         Ok(())
@@ -55,13 +60,13 @@ impl Files {
     }
 }
 
-fn appearance(character: &Character, talk: &Talk) -> Outcome<Option<Appearance>> {
+fn appearance(character: &Character, reporter: &Reporter) -> Outcome<Option<Appearance>> {
     let Some(source) = &character.source else {
         return Ok(None);
     };
     let (appearance, warnings) = read_appearance(source).map_err(Failure::input)?;
     for w in &warnings {
-        talk.warning(w.code, &w.message);
+        reporter.warning(w.code, &w.message);
     }
     Ok(Some(appearance))
 }
@@ -74,7 +79,7 @@ fn materials_of(
     gpu: &Gpu,
     appearance: &Appearance,
     character: &Character,
-    talk: &Talk,
+    reporter: &Reporter,
 ) -> Outcome<Materials> {
     let textures = appearance
         .materials
@@ -88,11 +93,11 @@ fn materials_of(
             let message = format!(
                 "image {i} is left out: the images before it have more than {MOST_IMAGE_BYTES} bytes"
             );
-            talk.warning("image_left_out", &message);
+            reporter.warning("image_left_out", &message);
             return None;
         }
         let decoded = decode_image(image, &character.path)
-            .map_err(|e| talk.warning("image_left_out", &e.to_string()))
+            .map_err(|e| reporter.warning("image_left_out", &e.to_string()))
             .ok()?;
         bytes += 4 * decoded.width() * decoded.height();
         Some(decoded)

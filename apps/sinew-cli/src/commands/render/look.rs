@@ -67,12 +67,12 @@ impl Look {
 
     pub(super) fn lighting(&self, args: &LookArgs) -> Lighting {
         match (args.lighting, self) {
-            (Some(LightingChoice::Studio), _) => Lighting::Studio,
+            (Some(LightingChoice::RenderJob), _) => Lighting::RenderJob,
             (Some(LightingChoice::Soft), _) => Lighting::Soft,
             (Some(LightingChoice::Matcap), _) | (None, Self::Matcap) => Lighting::Matcap,
             (Some(LightingChoice::Flat), _) | (None, Self::Normals) => Lighting::Flat,
             (None, Self::Weights | Self::Numbers(_)) => Lighting::Soft,
-            (None, _) => Lighting::Studio,
+            (None, _) => Lighting::RenderJob,
         }
     }
 

@@ -8,13 +8,13 @@ mod actor;
 mod built_in;
 mod extras;
 mod files;
+mod layout;
 mod look;
 mod overlay;
 mod paint;
-mod paper;
+mod render_job;
 mod steps;
 mod strands;
-mod studio;
 mod variants;
 mod view;
 
@@ -22,35 +22,35 @@ use crate::device::graphics::tell;
 use crate::exit::{Code, Failure, Outcome};
 use crate::load;
 use crate::render_args::RenderArgs;
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use crate::terminal::overheard;
 use actor::drawn;
 use files::Files;
+use layout::{Format, Paper};
 use look::{Look, Source};
-use paper::{Format, Paper};
+use render_job::RenderJob;
 use sinew::gpu::{Gpu, GpuOptions};
 use sinew::play::{Character, PlayError};
 use sinew::render::Renderer;
 use std::sync::Arc;
-use studio::Studio;
 use view::View;
 
-pub(super) fn render(args: &RenderArgs, talk: &Talk) -> Outcome {
+pub(super) fn render(args: &RenderArgs, reporter: &Reporter) -> Outcome {
     let format = Format::of(&args.output)?;
     let look = Look::parse(&args.look.look)?;
     let map = look::color_map(args.look.map.as_deref())?;
     let compared = args.kind.compare.as_deref().map(variants::split);
     let compared = compared.unwrap_or_default();
     check_combinations(args, format, &look, &compared)?;
-    let (gpu, character) = begin(args, talk)?;
+    let (gpu, character) = begin(args, reporter)?;
     check_character(args, &look, &compared, &character)?;
-    let steps = steps::steps(args, format, &character, talk)?;
+    let steps = steps::steps(args, format, &character, reporter)?;
     let paper = Paper::parse(&args.kind, format, steps.len(), compared.len())?;
     drawn(Renderer::check_size(&gpu, paper.size[0], paper.size[1]))?;
-    let files = Files::new(&character, talk)?;
-    let studio = Studio {
+    let files = Files::new(&character, reporter)?;
+    let studio = RenderJob {
         args,
-        talk,
+        reporter,
         view: View::parse(&args.camera, files.cameras())?,
         paper,
         lighting: look.lighting(&args.look),
@@ -64,7 +64,7 @@ pub(super) fn render(args: &RenderArgs, talk: &Talk) -> Outcome {
 }
 
 /// The device takes as long to start as the file to load.
-fn begin(args: &RenderArgs, talk: &Talk) -> Outcome<(Gpu, Arc<Character>)> {
+fn begin(args: &RenderArgs, reporter: &Reporter) -> Outcome<(Gpu, Arc<Character>)> {
     let (gpu, character) = std::thread::scope(|scope| {
         let open = || overheard(|| Gpu::new(&GpuOptions::from_env()));
         let gpu = std::thread::Builder::new().spawn_scoped(scope, open);
@@ -78,11 +78,11 @@ fn begin(args: &RenderArgs, talk: &Talk) -> Outcome<(Gpu, Arc<Character>)> {
     });
     let failed = |_| Failure::new(Code::Device, "the GPU driver failed");
     let (gpu, said) = gpu.map_err(failed)?;
-    tell(&said, talk);
+    tell(&said, reporter);
     let character = character?;
-    load::show_warnings(&character, talk);
+    load::show_warnings(&character, reporter);
     let gpu = gpu.map_err(PlayError::Device)?;
-    gpu.limit_compiling(talk.compile_limit());
+    gpu.limit_compiling(reporter.compile_limit());
     Ok((gpu, character))
 }
 

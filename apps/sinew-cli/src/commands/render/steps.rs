@@ -1,10 +1,10 @@
 //! What follows each other: frames, or turns of a turntable.
 
-use super::paper::Format;
+use super::layout::Format;
 use crate::exit::{Failure, Outcome};
 use crate::frames::frame_numbers;
 use crate::render_args::RenderArgs;
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use sinew::geom::Asset;
 use sinew::play::Character;
 
@@ -25,10 +25,10 @@ pub(super) fn steps(
     args: &RenderArgs,
     format: Format,
     character: &Character,
-    talk: &Talk,
+    reporter: &Reporter,
 ) -> Outcome<Vec<Step>> {
     character.find_clip_name(args.play.clip.as_deref())?;
-    let frames = frames(args, format, &character.asset, talk)?;
+    let frames = frames(args, format, &character.asset, reporter)?;
     let Some(turns) = args.kind.turntable else {
         let step = |frame| Step { frame, turn: 0 };
         return Ok(frames.into_iter().map(step).collect());
@@ -46,18 +46,23 @@ pub(super) fn steps(
 }
 
 /// Those of `--frames`; else the first, or all of the clip in an animation, or some of them on a sheet.
-fn frames(args: &RenderArgs, format: Format, asset: &Asset, talk: &Talk) -> Outcome<Vec<i64>> {
+fn frames(
+    args: &RenderArgs,
+    format: Format,
+    asset: &Asset,
+    reporter: &Reporter,
+) -> Outcome<Vec<i64>> {
     let clip = asset.find_clip(args.play.clip.as_deref());
     // Checks the rate, too.
-    let numbers = frame_numbers(args.play.frames.as_deref(), clip, args.play.fps, talk)?;
+    let numbers = frame_numbers(args.play.frames.as_deref(), clip, args.play.fps, reporter)?;
     Ok(match (&args.play.frames, &asset.sequence) {
         (Some(_), _) => numbers,
-        (None, Some(sequence)) => thinned(args, format, sequence.numbers.clone(), talk),
-        (None, None) => thinned(args, format, numbers, talk),
+        (None, Some(sequence)) => thinned(args, format, sequence.numbers.clone(), reporter),
+        (None, None) => thinned(args, format, numbers, reporter),
     })
 }
 
-fn thinned(args: &RenderArgs, format: Format, all: Vec<i64>, talk: &Talk) -> Vec<i64> {
+fn thinned(args: &RenderArgs, format: Format, all: Vec<i64>, reporter: &Reporter) -> Vec<i64> {
     if format == Format::Animation && args.kind.turntable.is_none() {
         return all;
     }
@@ -70,7 +75,7 @@ fn thinned(args: &RenderArgs, format: Format, all: Vec<i64>, talk: &Talk) -> Vec
             "the sheet shows {count} of {} frames; select others with --frames",
             all.len()
         );
-        talk.info("frames_left_out", &message);
+        reporter.info("frames_left_out", &message);
     }
     let last = all.len().saturating_sub(1);
     let pick = |i: usize| all[i * last / count.saturating_sub(1).max(1)];

@@ -3,7 +3,7 @@
 use super::built_in;
 use crate::exit::{Failure, Outcome};
 use crate::load;
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use sinew::play::{Character, Document};
 use std::path::Path;
 
@@ -32,11 +32,11 @@ impl Variant {
         entry: &str,
         graph: &Document,
         character: &Character,
-        talk: &Talk,
+        reporter: &Reporter,
     ) -> Outcome<Self> {
         let entry = entry.trim();
         let (document, set) = if Path::new(entry).extension().is_some_and(|e| e == "json") {
-            (load::document(Path::new(entry), talk)?, Vec::new())
+            (load::document(Path::new(entry), reporter)?, Vec::new())
         } else if entry == "graph" {
             (graph.clone(), Vec::new())
         } else if entry == "default" {
@@ -96,15 +96,15 @@ mod tests {
         let asset = sinew_samples::arm_with_hand().expect("a sample");
         let character = Character::from_asset(asset);
         let graph = Document::of_character(&character);
-        let talk = Talk::new(LogFormat::Text, true, crate::talk::Allowed::default());
+        let reporter = Reporter::new(LogFormat::Text, true, crate::reporter::Allowed::default());
         for name in built_in::names() {
-            let variant = Variant::parse(name, &graph, &character, &talk).expect(name);
+            let variant = Variant::parse(name, &graph, &character, &reporter).expect(name);
             variant.document.compile().expect(name);
         }
         for good in ["default", "graph", "blend=0.5"] {
-            Variant::parse(good, &graph, &character, &talk).expect(good);
+            Variant::parse(good, &graph, &character, &reporter).expect(good);
         }
-        assert!(Variant::parse("mush", &graph, &character, &talk).is_err());
+        assert!(Variant::parse("mush", &graph, &character, &reporter).is_err());
         assert_eq!(label("a/b_c.json"), "b c");
         assert_eq!(split("a,b=[1,2],c"), ["a", "b=[1,2]", "c"]);
         assert_eq!(split("a"), ["a"]);

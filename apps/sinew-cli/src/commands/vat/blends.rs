@@ -6,16 +6,16 @@ use super::words::counted;
 use super::{on_threads, watched};
 use crate::bake_args::VatBlendErrorArgs;
 use crate::exit::{Failure, Outcome};
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use sinew::bake::vat::SurfaceDistance;
 use sinew::bake::vat::{BlendError, HeldBack};
 use sinew::bake::{BakeError, Watch};
 use sinew_picture::side_by_side;
 
-pub(super) fn measure_blends(args: &VatBlendErrorArgs, talk: &Talk) -> Outcome {
+pub(super) fn measure_blends(args: &VatBlendErrorArgs, reporter: &Reporter) -> Outcome {
     let settings = settings_of(&args.settings, &args.source)?;
     let found = on_threads(args.source.threads, || {
-        let source = source_of(&args.source, &settings, talk)?;
+        let source = source_of(&args.source, &settings, reporter)?;
         let compare = |watch: &Watch<'_>| {
             let held = HeldBack::bake(source.as_ref(), &settings, &args.work, watch)?;
             let found = held.compare(watch)?;
@@ -26,7 +26,7 @@ pub(super) fn measure_blends(args: &VatBlendErrorArgs, talk: &Talk) -> Outcome {
             });
             Ok::<_, BakeError>((found, picture.transpose()?))
         };
-        Ok(watched(talk, compare)?)
+        Ok(watched(reporter, compare)?)
     })?;
     let (found, picture) = found;
     if let Some((path, frame, pictures)) = &picture {
@@ -35,7 +35,7 @@ pub(super) fn measure_blends(args: &VatBlendErrorArgs, talk: &Talk) -> Outcome {
         panels[0].0 = &title;
         sinew::io::write_png(path, &side_by_side(&panels)).map_err(Failure::output)?;
     }
-    talk.info("compared", &words(&found));
+    reporter.info("compared", &words(&found));
     Ok(())
 }
 

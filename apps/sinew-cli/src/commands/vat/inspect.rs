@@ -2,7 +2,7 @@
 
 use super::words::{counted, name_of, percent};
 use crate::exit::{Failure, Outcome};
-use crate::talk::print;
+use crate::reporter::print;
 use sinew::bake::vat::{Mode, read_manifest, split_words};
 use std::fmt::Write;
 use std::path::Path;

@@ -3,7 +3,7 @@
 use super::size_of::of_sequence;
 use crate::bake_args::{PlayedArgs, PointsArg, SizePoints, VatSizeArgs};
 use crate::exit::{Failure, Outcome};
-use crate::talk::{Talk, print};
+use crate::reporter::{Reporter, print};
 use sinew::vat::layout::{Arrangement, DEVICES, Layout, LayoutError, Limits};
 use sinew::vat::lookup::LOOKUP_BYTES;
 use sinew::vat::texel::TexelFormat;
@@ -20,9 +20,9 @@ const FORMATS: [(&str, TexelFormat); 5] = [
 /// Side of textures where nobody says another one, as of bakes.
 const DEFAULT_SIDE: u32 = 4096;
 
-pub(super) fn size(args: &VatSizeArgs, talk: &Talk) -> Outcome {
+pub(super) fn size(args: &VatSizeArgs, reporter: &Reporter) -> Outcome {
     let text = match &args.sequence {
-        Some(sequence) => of_sequence(sequence, args, talk)?,
+        Some(sequence) => of_sequence(sequence, args, reporter)?,
         None => of_numbers(args)?,
     };
     print(&text);

@@ -7,7 +7,7 @@ use super::words::{counted, name_of};
 use super::{on_threads, watched};
 use crate::bake_args::{SizePoints, SourceArgs, VatSizeArgs};
 use crate::exit::{Failure, Outcome};
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use sinew::bake::Chunk;
 use sinew::bake::vat::{Mode, VatJob, VatPlan, VatSettings, plan, scan};
 use sinew::vat::layout::Limits;
@@ -16,7 +16,11 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// Scans and plans as a bake does, in a temporary folder, and says what came out.
-pub(super) fn of_sequence(sequence: &Path, args: &VatSizeArgs, talk: &Talk) -> Outcome<String> {
+pub(super) fn of_sequence(
+    sequence: &Path,
+    args: &VatSizeArgs,
+    reporter: &Reporter,
+) -> Outcome<String> {
     let settings = settings_of_size(args)?;
     let frames = SourceArgs {
         baked_clips: Vec::new(),
@@ -28,8 +32,8 @@ pub(super) fn of_sequence(sequence: &Path, args: &VatSizeArgs, talk: &Talk) -> O
     };
     let work = tempfile::tempdir().map_err(Failure::output)?;
     let made = on_threads(args.threads, || {
-        let source = source_of(&frames, &settings, talk)?;
-        Ok(watched(talk, |watch| {
+        let source = source_of(&frames, &settings, reporter)?;
+        Ok(watched(reporter, |watch| {
             let job = VatJob::begin(work.path(), source.as_ref(), &settings)?;
             scan(&job, source.as_ref(), Chunk::ALL, watch)?;
             plan(&job, watch)

@@ -3,8 +3,8 @@
 use crate::bake_args::{SourceArgs, Up};
 use crate::exit::{Failure, Outcome};
 use crate::frames::{frame_numbers, step_of};
+use crate::reporter::Reporter;
 use crate::setup::{self, SetupFile};
-use crate::talk::Talk;
 use crate::{device, load};
 use sinew::bake::vat::VatSettings;
 use sinew::bake::{
@@ -13,7 +13,7 @@ use sinew::bake::{
 };
 use sinew::geom::names::instead_of;
 use sinew::graph::BoundGraph;
-use sinew::play::{Cast, Player};
+use sinew::play::{GraphInputs, Player};
 use sinew::vat::playback::AtEnd;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub(super) fn source_of(
     args: &SourceArgs,
     settings: &VatSettings,
-    talk: &Talk,
+    reporter: &Reporter,
 ) -> Outcome<Box<dyn FrameSource>> {
     let ending = args.source.extension().and_then(|e| e.to_str());
     let ending = ending.unwrap_or_default().to_lowercase();
@@ -37,7 +37,7 @@ pub(super) fn source_of(
                 "--range works for folders of files only; for a character, select clips with --clip",
             ));
         }
-        return played(args, settings, talk);
+        return played(args, settings, reporter);
     }
     if args.played.graph.graph.is_some() || !args.played.clip.is_empty() || args.frames.is_some() {
         return Err(Failure::usage(
@@ -46,14 +46,14 @@ pub(super) fn source_of(
     }
     let files = sinew::io::find_sequence(&args.source).map_err(Failure::input)?;
     for w in &files.warnings {
-        talk.warning(w.code, &format!("{}: {}", args.source.display(), w.message));
+        reporter.warning(w.code, &format!("{}: {}", args.source.display(), w.message));
     }
     let files = FileFrames::new(files, args.up == Up::Z);
     if !args.played.ranges.is_empty() {
         let ranged = RangedFrames::new(files, &args.played.ranges)?;
         for clip in ranged.clips() {
             if loops(settings) && is_closed(&ranged, &clip)? {
-                tell_closed(args, &clip.name, Closing::Kept, talk);
+                tell_closed(args, &clip.name, Closing::Kept, reporter);
             }
         }
         return Ok(Box::new(ranged));
@@ -64,7 +64,7 @@ pub(super) fn source_of(
         count: files.frame_count(),
     };
     if loops(settings) && is_closed(&files, &all)? {
-        tell_closed(args, &all.name, Closing::LeftOut, talk);
+        tell_closed(args, &all.name, Closing::LeftOut, reporter);
         return Ok(Box::new(files.without_last()));
     }
     Ok(Box::new(files))
@@ -82,7 +82,7 @@ enum Closing {
     Kept,
 }
 
-fn tell_closed(args: &SourceArgs, clip: &str, closing: Closing, talk: &Talk) {
+fn tell_closed(args: &SourceArgs, clip: &str, closing: Closing, reporter: &Reporter) {
     if !args.baked_clips.is_empty() {
         return;
     }
@@ -95,24 +95,28 @@ fn tell_closed(args: &SourceArgs, clip: &str, closing: Closing, talk: &Talk) {
         }
     };
     let message = format!("the last frame of '{clip}' equals the first one: {what}");
-    talk.warning("closing_frame", &message);
+    reporter.warning("closing_frame", &message);
 }
 
 /// The frames of a character's clips, one after the other. The graph is compiled and bound once for all of them.
-fn played(args: &SourceArgs, settings: &VatSettings, talk: &Talk) -> Outcome<Box<dyn FrameSource>> {
+fn played(
+    args: &SourceArgs,
+    settings: &VatSettings,
+    reporter: &Reporter,
+) -> Outcome<Box<dyn FrameSource>> {
     if args.frames.is_some() && args.played.clip.len() > 1 {
         return Err(Failure::usage(
             "--frames works for one clip only; several clips are baked whole",
         ));
     }
-    let stage = Stage::set(args, settings, talk)?;
+    let stage = Stage::set(args, settings, reporter)?;
     let [_, _, ..] = stage.clips.as_slice() else {
         let clip = stage.clips.first().map(String::as_str);
-        return Ok(Box::new(stage.clip(args, clip, talk)?));
+        return Ok(Box::new(stage.clip(args, clip, reporter)?));
     };
     let mut parts: Vec<(String, Box<dyn FrameSource + Send>)> = Vec::new();
     for clip in &stage.clips {
-        let frames = stage.clip(args, Some(clip), talk)?;
+        let frames = stage.clip(args, Some(clip), reporter)?;
         parts.push((clip.clone(), Box::new(frames)));
     }
     let name = stage.cast.main().asset.name.clone();
@@ -120,7 +124,7 @@ fn played(args: &SourceArgs, settings: &VatSettings, talk: &Talk) -> Outcome<Box
 }
 
 /// Bakes have normals of their own: that a mesh without normals is flat is lost below the crease.
-fn tell_flat(graph: &BoundGraph, crease_degrees: f32, talk: &Talk) {
+fn tell_flat(graph: &BoundGraph, crease_degrees: f32, reporter: &Reporter) {
     let program = graph.program();
     let mut shown = program
         .outputs()
@@ -132,13 +136,13 @@ fn tell_flat(graph: &BoundGraph, crease_degrees: f32, talk: &Talk) {
             "mesh '{}': parts without normals are flat-shaded, but the bake smooths edges below {crease_degrees} degrees; keep all edges hard with --crease 0",
             mesh.full_name()
         );
-        talk.warning("flat_shaded", &message);
+        reporter.warning("flat_shaded", &message);
     }
 }
 
 /// A bound graph and the characters that it was bound to.
 struct Stage {
-    cast: Cast,
+    cast: GraphInputs,
     graph: Arc<BoundGraph>,
     /// Those to play; none for the first.
     clips: Vec<String>,
@@ -147,10 +151,11 @@ struct Stage {
 }
 
 impl Stage {
-    fn set(args: &SourceArgs, settings: &VatSettings, talk: &Talk) -> Outcome<Self> {
-        let character = load::character(&args.source, talk)?;
-        let document = load::chosen_document(args.played.graph.graph.as_deref(), &character, talk)?;
-        let plan = Arc::new(load::compile(&document, talk)?);
+    fn set(args: &SourceArgs, settings: &VatSettings, reporter: &Reporter) -> Outcome<Self> {
+        let character = load::character(&args.source, reporter)?;
+        let document =
+            load::chosen_document(args.played.graph.graph.as_deref(), &character, reporter)?;
+        let plan = Arc::new(load::compile(&document, reporter)?);
         let parameters = load::settings(&plan, &args.played.graph.inputs.set)?;
         // What is not there is said before the work.
         for clip in &args.played.clip {
@@ -166,7 +171,7 @@ impl Stage {
             let message = format!(
                 "the bake is of clip '{other}', but the character has no such clip; {help}"
             );
-            talk.warning("other_clip", &message);
+            reporter.warning("other_clip", &message);
         }
         let is_open = args.played.clip.is_empty() && args.frames.is_none();
         let clips = match is_open && args.baked_clips.iter().all(has) {
@@ -174,11 +179,11 @@ impl Stage {
             false => &args.played.clip,
         };
         let files = &args.played.graph.inputs.input_files;
-        let cast = load::cast(character, &plan, &document.folders, files, talk)?;
+        let cast = load::cast(character, &plan, &document.folders, files, reporter)?;
         let file = SetupFile::open(args.played.graph.inputs.cache.as_deref())?;
-        let graph = setup::bind(&cast, &plan, &parameters, &file, talk)?;
+        let graph = setup::bind(&cast, &plan, &parameters, &file, reporter)?;
         if args.baked_clips.is_empty() {
-            tell_flat(&graph, settings.crease_degrees, talk);
+            tell_flat(&graph, settings.crease_degrees, reporter);
         }
         Ok(Self {
             graph,
@@ -190,11 +195,16 @@ impl Stage {
     }
 
     /// The frames of one clip.
-    fn clip(&self, args: &SourceArgs, clip: Option<&str>, talk: &Talk) -> Outcome<PlayedFrames> {
+    fn clip(
+        &self,
+        args: &SourceArgs,
+        clip: Option<&str>,
+        reporter: &Reporter,
+    ) -> Outcome<PlayedFrames> {
         let character = self.cast.main();
         let clip = character.find_clip_name(clip)?;
         let of_clip = character.asset.find_clip(clip.as_deref());
-        let mut numbers = frame_numbers(args.frames.as_deref(), of_clip, self.fps, talk)?;
+        let mut numbers = frame_numbers(args.frames.as_deref(), of_clip, self.fps, reporter)?;
         let rig = &character.asset.rig;
         let is_free = args.played.graph.inputs.values.is_empty();
         if let Some(found) = of_clip
@@ -211,7 +221,7 @@ impl Stage {
                 } else {
                     Closing::LeftOut
                 },
-                talk,
+                reporter,
             );
             numbers.truncate(numbers.len() - usize::from(!kept));
         }
@@ -222,7 +232,7 @@ impl Stage {
         )?;
         let name = clip.clone().unwrap_or_else(|| character.asset.name.clone());
         let key = key_of(args, &self.cast, clip.as_deref())?;
-        let runner = device::runner(&self.graph, args.played.evaluated.device, talk)?;
+        let runner = device::runner(&self.graph, args.played.evaluated.device, reporter)?;
         let player = Player::new(runner, self.cast.clone(), values, clip.as_deref(), self.fps)?;
         let output = args.played.mesh_output.as_deref();
         let frames = PlayedFrames::new(player, numbers, output, name, key);
@@ -231,7 +241,7 @@ impl Stage {
 }
 
 /// What the frames of a bound graph depend on beside it: the clip, and what is in the files that clips and values are in.
-fn key_of(args: &SourceArgs, cast: &Cast, clip: Option<&str>) -> Outcome<String> {
+fn key_of(args: &SourceArgs, cast: &GraphInputs, clip: Option<&str>) -> Outcome<String> {
     let mut out = format!("clip {clip:?}, device {:?}", args.played.evaluated.device);
     let characters = cast.characters().iter().map(|c| c.path.as_path());
     let values = args

@@ -2,29 +2,29 @@
 
 use super::blends::words;
 use super::words::{carrier_words, counted, percent};
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use sinew::bake::vat::{Blends, Mode, PointSummary, Summary, split_words};
 
 /// Says what a bake came to.
-pub(super) fn tell(summary: &Summary, talk: &Talk) {
+pub(super) fn tell(summary: &Summary, reporter: &Reporter) {
     for (code, message, frames) in &summary.warnings {
-        talk.warning(
+        reporter.warning(
             code,
             &format!("in {}: {message}", counted(*frames as u64, "frame")),
         );
     }
     if let Some(replaced) = &summary.replaced {
         let message = format!("replaced an earlier bake of '{replaced}'");
-        talk.info("replaced", &message);
+        reporter.info("replaced", &message);
     }
     for idle in &summary.idle {
-        talk.warning("idle_setting", idle);
+        reporter.warning("idle_setting", idle);
     }
     for (code, message) in &summary.not_kept {
-        talk.warning(code, message);
+        reporter.warning(code, message);
     }
     if let Some(simplified) = &summary.simplified {
-        talk.info("simplified", &simplified.words());
+        reporter.info("simplified", &simplified.words());
     }
     let mode = match summary.mode {
         Mode::Remesh => "triangles change",
@@ -59,34 +59,34 @@ pub(super) fn tell(summary: &Summary, talk: &Talk) {
         rms * 1e3,
         summary.manifest.display(),
     );
-    talk.info("baked", &message);
+    reporter.info("baked", &message);
     if let Some(pieces) = &summary.pieces {
-        talk.info("pieces", &pieces.words());
+        reporter.info("pieces", &pieces.words());
     }
     if let Some(tears) = &summary.tears {
-        talk.info("tears", &split_words(tears.split_vertices, tears.are_edges));
+        reporter.info("tears", &split_words(tears.split_vertices, tears.are_edges));
     }
     if let Some(recut) = &summary.recut {
-        talk.info("recut", &recut.words());
+        reporter.info("recut", &recut.words());
     }
     if let Some(why) = &summary.loosened {
-        talk.info("loosened", why);
+        reporter.info("loosened", why);
     }
     if let Some(points) = &summary.points {
-        tell_points(points, summary, talk);
+        tell_points(points, summary, reporter);
     }
     match &summary.blends {
         None => {}
-        Some(Blends::Measured { error, .. }) => talk.info("compared", &words(error)),
+        Some(Blends::Measured { error, .. }) => reporter.info("compared", &words(error)),
         Some(Blends::NotMeasured(why)) => {
             let message = format!("the error of blended frames was not measured: {why}");
-            talk.warning("not_compared", &message);
+            reporter.warning("not_compared", &message);
         }
     }
 }
 
 /// Sizes of textures of unique points, and what they save.
-fn tell_points(points: &PointSummary, summary: &Summary, talk: &Talk) {
+fn tell_points(points: &PointSummary, summary: &Summary, reporter: &Reporter) {
     let [width, height] = points.size;
     let [lookup_width, lookup_height] = summary.size;
     let message = format!(
@@ -96,5 +96,5 @@ fn tell_points(points: &PointSummary, summary: &Summary, talk: &Talk) {
         summary.texture_bytes as f64 / 1e6,
         points.corner_bytes as f64 / 1e6,
     );
-    talk.info("points", &message);
+    reporter.info("points", &message);
 }

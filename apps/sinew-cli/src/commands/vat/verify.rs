@@ -6,10 +6,10 @@ use super::words::counted;
 use super::{on_threads, watched};
 use crate::bake_args::{SourceArgs, VatVerifyArgs};
 use crate::exit::{Failure, Outcome};
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use sinew::bake::vat::{Fault, Mode, Verified, read_manifest, verify};
 
-pub(super) fn verify_bake(args: &VatVerifyArgs, talk: &Talk) -> Outcome {
+pub(super) fn verify_bake(args: &VatVerifyArgs, reporter: &Reporter) -> Outcome {
     let mut settings = settings_of(&args.settings, &args.source)?;
     let clips = read_manifest(&args.bake)?.1.clips;
     // Which frames there are depends on these: as in the bake, where nothing else is asked for.
@@ -26,8 +26,8 @@ pub(super) fn verify_bake(args: &VatVerifyArgs, talk: &Talk) -> Outcome {
         ..args.source.clone()
     };
     let found = on_threads(args.source.threads, || {
-        let source = source_of(&source_args, &settings, talk)?;
-        let found = watched(talk, |watch| {
+        let source = source_of(&source_args, &settings, reporter)?;
+        let found = watched(reporter, |watch| {
             verify(&args.bake, source.as_ref(), &settings, watch)
         })?;
         let worst = source.number(found.errors.position.frame as usize);
@@ -66,7 +66,7 @@ pub(super) fn verify_bake(args: &VatVerifyArgs, talk: &Talk) -> Outcome {
     let message = message + &found.surface.words();
     let message = message + &found.ends.as_ref().map_or_else(String::new, |e| e.words());
     if found.is_same(tolerance) {
-        talk.info("verified", &message);
+        reporter.info("verified", &message);
         return Ok(());
     }
     let others = found.quantities.iter().filter_map(|q| q.first_wrong);

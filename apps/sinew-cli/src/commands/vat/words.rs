@@ -1,6 +1,6 @@
 //! Numbers and names as people say them.
 
-pub(super) use crate::talk::counted;
+pub(super) use crate::reporter::counted;
 use serde::Serialize;
 use sinew::bake::vat::Mode;
 

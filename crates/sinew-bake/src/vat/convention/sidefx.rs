@@ -129,11 +129,11 @@ impl FileConvention for SideFx {
             ranges,
         };
         match &choice.quantity {
-            place if place.is_place() && format.is_float() => {
+            place if place.is_position() && format.is_float() => {
                 let channels = if self.compressed_normals { 4 } else { 3 };
                 Some(spec(place.clone(), vec![Range::RAW; channels]))
             }
-            place if place.is_place() => {
+            place if place.is_position() => {
                 let (low, high) = bounds(&extent.least, &extent.most, false);
                 let ranges = (0..3).map(|k| Range {
                     scale: high[k] - low[k],
@@ -269,7 +269,7 @@ fn mismatch(
     textures: &[TextureChoice],
     compressed_normals: bool,
 ) -> Option<(String, &'static str)> {
-    let place = textures.iter().find(|t| t.quantity.is_place())?.format;
+    let place = textures.iter().find(|t| t.quantity.is_position())?.format;
     let Some(normal) = format_of(textures, &Quantity::Normal) else {
         let nothing = ("without normals".into(), "normals, to be compressed");
         return compressed_normals.then_some(nothing);
@@ -335,7 +335,7 @@ fn second_coordinates(mesh: &mut Mesh) {
 
 /// The array with one object; exactly one blank behind each colon, which importers search for.
 fn data_json(name: &str, frames_per_second: f32, plan: &VatPlan) -> String {
-    let places = plan.textures.iter().find(|t| t.quantity.is_place());
+    let places = plan.textures.iter().find(|t| t.quantity.is_position());
     let is_float = places.is_some_and(|t| t.format.is_float());
     let is_in_two = places.is_some_and(|t| t.format == TexelFormat::TwoUnorm8);
     let ranges = places.map_or(&[][..], |t| &t.ranges);

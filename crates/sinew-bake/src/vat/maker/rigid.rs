@@ -24,7 +24,7 @@ impl PiecePose {
     #[must_use]
     pub(crate) fn in_space(&self, space: Space) -> Self {
         Self {
-            position: space.place(self.position),
+            position: space.position(self.position),
             rotation: space.rotation(self.rotation),
         }
     }
@@ -33,7 +33,7 @@ impl PiecePose {
     #[must_use]
     pub(crate) fn in_gltf(&self, space: Space) -> Self {
         Self {
-            position: space.place_in_gltf(self.position),
+            position: space.position_in_gltf(self.position),
             rotation: space.rotation_in_gltf(self.rotation),
         }
     }
@@ -208,12 +208,12 @@ impl Pieces {
     pub(crate) fn stored_pivots(&self, positions: &TextureSpec, space: Space) -> Vec<[f32; 3]> {
         let one = std::slice::from_ref(positions);
         let texels = encode_vertices(one, self.count(), |_, piece, k| {
-            space.place(self.pivot(piece))[k]
+            space.position(self.pivot(piece))[k]
         });
         let size = positions.vertex_bytes();
         let pivot = |piece: usize| {
             let texel = &texels[0][piece * size..(piece + 1) * size];
-            space.place_in_gltf(std::array::from_fn(|k| positions.decode(texel, k)))
+            space.position_in_gltf(std::array::from_fn(|k| positions.decode(texel, k)))
         };
         (0..self.count()).map(pivot).collect()
     }

@@ -193,7 +193,7 @@ impl SoftCarrier {
     /// space mirrors: take those of the original.
     pub(crate) fn in_space(&self, space: Space) -> Self {
         Self {
-            rest: self.rest.iter().map(|p| space.place(*p)).collect(),
+            rest: self.rest.iter().map(|p| space.position(*p)).collect(),
             ..self.clone()
         }
     }

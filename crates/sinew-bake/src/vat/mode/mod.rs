@@ -209,13 +209,13 @@ fn with_needed(
     needed: Quantity,
 ) -> Vec<TextureChoice> {
     let mut out = asked;
-    let places = out.iter().find(|c| c.quantity.is_place());
+    let places = out.iter().find(|c| c.quantity.is_position());
     let usual = settings.convention.files().place_format();
     let format = places.map_or(usual.unwrap_or(settings.place_format), |c| c.format);
     for quantity in [Quantity::Position, needed] {
         if !out
             .iter()
-            .any(|c| c.quantity == quantity || (c.quantity.is_place() && quantity.is_place()))
+            .any(|c| c.quantity == quantity || (c.quantity.is_position() && quantity.is_position()))
         {
             out.push(TextureChoice { quantity, format });
         }
@@ -231,7 +231,7 @@ pub(crate) fn check_quantities(
     mode: &dyn BakeMode,
     choices: &[TextureChoice],
 ) -> Result<(), BakeError> {
-    if !choices.iter().any(|c| c.quantity.is_place()) {
+    if !choices.iter().any(|c| c.quantity.is_position()) {
         return Err(BakeError::Setting {
             setting: "textures",
             found: "a list without positions and offsets".into(),

@@ -453,7 +453,7 @@ fn shown_points(plan: &VatPlan, texels: &[Vec<u8>]) -> Vec<SeenPoint> {
     let point = |slot| SeenPoint {
         place: plan
             .space
-            .place_in_gltf([0, 1, 2].map(|k| number(places, slot, k))),
+            .position_in_gltf([0, 1, 2].map(|k| number(places, slot, k))),
         width: number(widths.0, slot, widths.1) / plan.space.units_of(&Quantity::Size),
         color: colors.map(|c| [0, 1, 2, 3].map(|k| number(c, slot, k))),
     };
@@ -466,7 +466,7 @@ fn place_slot(plan: &VatPlan, slot: ParticleSlot) -> ParticleSlot {
     match slot {
         ParticleSlot::Alive { .. } => slot,
         ParticleSlot::Absent { position } => ParticleSlot::Absent {
-            position: plan.space.place(position),
+            position: plan.space.position(position),
         },
     }
 }

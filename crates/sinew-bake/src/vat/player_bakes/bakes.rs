@@ -86,7 +86,7 @@ pub(super) fn clip(name: &str, first: u32, count: u32, at_end: AtEnd) -> NamedCl
 
 fn files(name: &str, spec: &TextureSpec) -> Vec<String> {
     let holds = match &spec.quantity {
-        place if place.is_place() => "position".to_owned(),
+        place if place.is_position() => "position".to_owned(),
         other => other.file_name(),
     };
     let ending = if spec.format.is_float() { "exr" } else { "png" };

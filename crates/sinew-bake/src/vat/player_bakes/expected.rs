@@ -84,7 +84,7 @@ fn corners(mesh: &Mesh) -> Vec<f32> {
 fn samples(bake: &Bake) -> Result<Vec<Value>, Box<dyn Error>> {
     let animation = bake.animation()?;
     let manifest = animation.manifest();
-    let places = manifest.places().ok_or("no places")?;
+    let places = manifest.positions().ok_or("no places")?;
     let normals = manifest.texture(&Quantity::Normal).ok_or("no normals")?;
     let is_offset = manifest.textures[places].spec.quantity == Quantity::Offset;
     let mut out = Vec::new();

@@ -247,12 +247,14 @@ pub(super) fn sparks_bake(
         let placed = |slot| match slot {
             ParticleSlot::Alive { .. } => slot,
             ParticleSlot::Absent { position } => ParticleSlot::Absent {
-                position: space.place(position),
+                position: space.position(position),
             },
         };
         let row: Vec<_> = row.into_iter().map(placed).collect();
         let mut mesh = frames[f].clone();
-        mesh.positions.iter_mut().for_each(|p| *p = space.place(*p));
+        mesh.positions
+            .iter_mut()
+            .for_each(|p| *p = space.position(*p));
         encode_points(&mesh, &row, |p| sizes[f][p] * units, &specs)
     };
     let encoded: Vec<_> = (0..FRAMES).map(encode).collect();
@@ -394,7 +396,7 @@ fn samples(bake: &Bake) -> Result<Vec<Value>, Box<dyn Error>> {
             let at = named.frames.at(secs);
             for v in (0..bake.carrier.positions.len()).step_by(5) {
                 // As importers turn the mesh.
-                let carrier = manifest.space.place(bake.carrier.positions[v]);
+                let carrier = manifest.space.position(bake.carrier.positions[v]);
                 let uv = bake.carrier.uvs[manifest.uv_set as usize][v];
                 let number = number_of(uv).ok_or("texture coordinates of nothing")?;
                 let (position, normal, truth) = match (&pieces, &particles) {

@@ -61,7 +61,7 @@ fn triangles_that_stay_the_same_still_do_when_there_are_fewer() {
     );
     // In every frame each vertex of the bake is a vertex of the sequence, the same one.
     let animation = read_animation(&folders.out()).expect("a bake");
-    let places = animation.manifest().places().expect("positions");
+    let places = animation.manifest().positions().expect("positions");
     let at = |vertex: u32, frame: u32| {
         std::array::from_fn(|k| animation.value(places, vertex, frame, k))
     };
@@ -94,7 +94,7 @@ fn the_shape_of_later_frames_is_kept() {
     let source = MeshFrames::new("cloth", cloth());
     let (folders, summary) = baked(&source, &to_faces(200));
     let animation = read_animation(&folders.out()).expect("a bake");
-    let places = animation.manifest().places().expect("positions");
+    let places = animation.manifest().positions().expect("positions");
     let carrier = sinew_io::read_any(&folders.out().join("cloth.glb")).expect("readable");
     let triangles = carrier.asset.meshes[0].topology.triangles().to_vec();
     let last = FRAMES - 1;
@@ -278,7 +278,7 @@ fn pieces_of_which_nothing_is_left_are_warned_of() {
         };
         let (folders, summary) = baked(&cubes(7), &settings(20));
         let animation = read_animation(&folders.out()).expect("a bake");
-        let places = animation.manifest().places().expect("positions");
+        let places = animation.manifest().positions().expect("positions");
         // Cubes by where they are in the files, frame 0.
         let vertices = 0..animation.manifest().layout.vertices;
         let carrier = sinew_io::read_gltf(&folders.out().join("cubes.glb")).expect("a carrier");
@@ -317,7 +317,7 @@ fn spikes_that_are_gone_are_as_far_off_as_they_are_high() {
     // In the flat part, one that the collapse takes away.
     let (folders, _) = baked(&MeshFrames::new("cloth", cloth()), &to_faces(200));
     let animation = read_animation(&folders.out()).expect("a bake");
-    let places = animation.manifest().places().expect("positions");
+    let places = animation.manifest().positions().expect("positions");
     let at = |v: u32| std::array::from_fn(|k| animation.value(places, v, 0, k));
     let left = 0..animation.manifest().layout.vertices;
     let left: BTreeSet<_> = left.map(|v| bits(at(v))).collect();

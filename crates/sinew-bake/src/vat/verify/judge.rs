@@ -50,7 +50,7 @@ impl<'a> Judge<'a> {
             source,
             settings,
             // A manifest without places was refused when it was read.
-            places: manifest.places().unwrap_or(0),
+            places: manifest.positions().unwrap_or(0),
             normals: manifest.texture(&Quantity::Normal),
             promised_normal: promised_normal(manifest),
             // Texels of pieces and particles are no corners of triangles.
@@ -114,7 +114,7 @@ impl<'a> Judge<'a> {
             let code = spec.format.half_step() as f32;
             spec.ranges[k].scale * code + half
         });
-        let steps = manifest.space.place_in_gltf(steps);
+        let steps = manifest.space.position_in_gltf(steps);
         steps.map(|s| f64::from(s).abs())
     }
 
@@ -127,7 +127,7 @@ impl<'a> Judge<'a> {
     pub(super) fn bounds(&self) -> Bounds {
         let manifest = self.animation.manifest();
         let ends = [manifest.bounds.0, manifest.bounds.1];
-        let [a, b] = ends.map(|end| manifest.space.place_in_gltf(end));
+        let [a, b] = ends.map(|end| manifest.space.position_in_gltf(end));
         let side = |pick: fn(f32, f32) -> f32| std::array::from_fn(|k| pick(a[k], b[k]));
         (side(f32::min), side(f32::max))
     }
@@ -232,7 +232,7 @@ impl<'a> Judge<'a> {
         let space = self.animation.manifest().space;
         match Some(texture) == self.normals {
             true => space.direction_in_gltf(found),
-            false => space.place_in_gltf(found),
+            false => space.position_in_gltf(found),
         }
     }
 

@@ -13,7 +13,7 @@ use crate::vat::mode::Particles;
 use crate::vat::settings::VatSettings;
 use sinew_geom::{Bounds, Mesh};
 use sinew_vat::manifest::Manifest;
-use sinew_vat::played::{PlayedParticles, place_in_gltf};
+use sinew_vat::played::{PlayedParticles, position_in_gltf};
 use sinew_vat::quantity::Quantity;
 
 impl JudgedMode for Particles {
@@ -95,7 +95,7 @@ impl FrameJudge for PointJudge<'_> {
             let (middle, size) = self.played.sprite(slot, alone(frame));
             (
                 slot,
-                place_in_gltf(self.manifest.space, middle),
+                position_in_gltf(self.manifest.space, middle),
                 size / units,
             )
         });

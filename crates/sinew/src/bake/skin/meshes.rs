@@ -2,7 +2,7 @@
 
 use super::JointRange;
 use crate::geom::Asset;
-use crate::graph::OutputPlace;
+use crate::graph::OutputData;
 use crate::play::Player;
 use crate::psd::parts;
 use std::sync::Arc;
@@ -172,11 +172,11 @@ pub(super) fn baked_meshes(
     wanted: Option<&str>,
 ) -> Result<Vec<Baked>, MeshesError> {
     let graph = player.graph();
-    let (plan, program, cast) = (graph.plan(), graph.program(), player.cast());
+    let (plan, program, cast) = (graph.plan(), graph.program(), player.inputs());
     let mut out: Vec<Baked> = Vec::new();
     let mut known = Vec::new();
     for (output, place) in plan.outputs().iter().zip(program.outputs()) {
-        let OutputPlace::Mesh { rest, .. } = place else {
+        let OutputData::Mesh { rest, .. } = place else {
             continue;
         };
         known.push(output.name.clone());

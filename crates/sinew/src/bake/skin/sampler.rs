@@ -114,7 +114,7 @@ impl<'a> Sampler<'a> {
             let range = baked.first..baked.first + baked.count;
             positions.extend_from_slice(data.positions.get(range).unwrap_or_default());
         }
-        let Some(pose) = player.cast().poses().first() else {
+        let Some(pose) = player.inputs().poses().first() else {
             return Ok(());
         };
         let joints = self.asset.rig.joints().iter();

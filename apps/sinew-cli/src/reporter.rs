@@ -33,7 +33,7 @@ pub(crate) struct Allowed {
 }
 
 /// What holds for the whole run.
-pub(crate) struct Talk {
+pub(crate) struct Reporter {
     format: LogFormat,
     quiet: bool,
     pub(crate) allowed: Allowed,
@@ -43,7 +43,7 @@ pub(crate) struct Talk {
     outputs: Mutex<Outputs>,
 }
 
-impl Talk {
+impl Reporter {
     pub(crate) fn new(format: LogFormat, quiet: bool, allowed: Allowed) -> Self {
         Self {
             format,
@@ -291,9 +291,9 @@ struct SetupBar {
 }
 
 impl SetupBar {
-    fn show(&mut self, talk: &Talk, at: SetupProgress<'_>) {
+    fn show(&mut self, reporter: &Reporter, at: SetupProgress<'_>) {
         let hundredths = (at.done * 100.0) as u8;
-        let begin = || (talk.progress(100, self.what), u8::MAX);
+        let begin = || (reporter.progress(100, self.what), u8::MAX);
         let (progress, before) = self.shown.get_or_insert_with(begin);
         let is_same_node = progress.node.as_deref() == Some(at.node);
         if !is_same_node {
@@ -308,7 +308,7 @@ impl SetupBar {
     }
 }
 
-impl Talk {
+impl Reporter {
     /// Calls `work` with whom to tell how far setup is, and whether to stop: Ctrl-C stops it.
     pub(crate) fn follow_setup<T>(&self, work: impl FnOnce(SetupWatch<'_>) -> T) -> T {
         self.follow("setup", work)

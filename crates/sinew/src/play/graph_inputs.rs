@@ -17,7 +17,7 @@ use std::sync::Arc;
 ///
 /// A clone shares characters and bindings, but has its own poses. Use one clone per player of the same graph.
 #[derive(Clone, Debug)]
-pub struct Cast {
+pub struct GraphInputs {
     /// The main character is first.
     characters: Vec<Arc<Character>>,
     /// Character of each input.
@@ -27,7 +27,7 @@ pub struct Cast {
     poses: Vec<Pose>,
 }
 
-impl Cast {
+impl GraphInputs {
     /// Collects the data of all inputs of `plan`: from the main character, or from files that the inputs refer to, in
     /// `folders` (those of the document). A file that several inputs use is loaded once.
     ///
@@ -38,19 +38,15 @@ impl Cast {
     /// [`PlayError::Io`] if a file cannot be read or is outside the allowed folders; [`PlayError::Selection`] if an
     /// input selects no mesh; [`PlayError::Joints`] if joints are missing; [`PlayError::NoManifest`] if an input for a
     /// vertex animation has no file; [`PlayError::Sequence`] if the file of a mesh input is a sequence.
-    pub fn assemble(
-        main: Arc<Character>,
-        plan: &Plan,
-        folders: &Folders,
-    ) -> Result<Self, PlayError> {
-        Self::assemble_with(main, plan, folders, &[])
+    pub fn load(main: Arc<Character>, plan: &Plan, folders: &Folders) -> Result<Self, PlayError> {
+        Self::load_with(main, plan, folders, &[])
     }
 
-    /// As [`Self::assemble`], with files for inputs by name. Paths are relative to the working folder.
+    /// As [`Self::load`], with files for inputs by name. Paths are relative to the working folder.
     ///
     /// # Errors
-    /// As [`Self::assemble`]; [`PlayError::NoInput`] if the plan has no such input.
-    pub fn assemble_with(
+    /// As [`Self::load`]; [`PlayError::NoInput`] if the plan has no such input.
+    pub fn load_with(
         main: Arc<Character>,
         plan: &Plan,
         folders: &Folders,

@@ -3,18 +3,18 @@
 use super::actor::{Actor, Play, drawn};
 use super::extras::Extras;
 use super::files::Files;
+use super::layout::{Paper, Row};
 use super::look::{self, Look, Source};
 use super::overlay;
 use super::paint::{self, Numbers, Range, Worst};
-use super::paper::{Paper, Row};
 use super::steps::Step;
 use super::variants::Variant;
 use super::view::View;
 use crate::exit::{Failure, Outcome};
 use crate::load;
 use crate::render_args::RenderArgs;
+use crate::reporter::Reporter;
 use crate::setup::SetupFile;
-use crate::talk::Talk;
 use sinew::geom::Image;
 use sinew::gpu::Gpu;
 use sinew::picture::{Camera, ColorMap, Extent, Scale};
@@ -33,9 +33,9 @@ const TURNS_A_SECOND: f64 = 12.0;
 const AGAINST: &str = "default";
 
 /// Everything that stays the same from step to step.
-pub(super) struct Studio<'a> {
+pub(super) struct RenderJob<'a> {
     pub(super) args: &'a RenderArgs,
-    pub(super) talk: &'a Talk,
+    pub(super) reporter: &'a Reporter,
     pub(super) gpu: Gpu,
     pub(super) character: Arc<Character>,
     /// Entries of `--compare`.
@@ -70,7 +70,7 @@ struct Stage {
     files: Files,
 }
 
-impl Studio<'_> {
+impl RenderJob<'_> {
     pub(super) fn draw(&self, steps: &[Step], files: Files) -> Outcome {
         let mut stage = self.stage(steps, files)?;
         let measured = self.measure(steps, &mut stage)?;
@@ -80,12 +80,12 @@ impl Studio<'_> {
         }
         let mut renderer = drawn(Renderer::new(&self.gpu))?;
         let total = steps.len() * stage.actors.len();
-        let progress = self.talk.progress(total, "pictures");
+        let progress = self.reporter.progress(total, "pictures");
         let mut rows: Vec<Row> = Vec::new();
         for (done, step) in steps.iter().enumerate() {
             let mut images = Vec::new();
             for i in 0..stage.actors.len() {
-                self.talk.check_interrupt()?;
+                self.reporter.check_interrupt()?;
                 let worst = self.prepare(&mut stage, i, step.frame, &mut Range::default())?;
                 if self.view.moves() {
                     cameras = self.cameras(&measured, &stage.actors[i])?;
@@ -104,7 +104,7 @@ impl Studio<'_> {
         self.paper
             .write(path, rows, scale.as_ref(), self.rate(steps))?;
         let message = format!("wrote {}", path.display());
-        self.talk.info("written", &message);
+        self.reporter.info("written", &message);
         Ok(())
     }
 
@@ -113,9 +113,9 @@ impl Studio<'_> {
         let document = load::chosen_document(
             self.args.play.graph.graph.as_deref(),
             &self.character,
-            self.talk,
+            self.reporter,
         )?;
-        let parse = |entry: &str| Variant::parse(entry, &document, &self.character, self.talk);
+        let parse = |entry: &str| Variant::parse(entry, &document, &self.character, self.reporter);
         let variants = if self.compared.is_empty() {
             vec![Variant::of(document.clone())]
         } else {
@@ -138,22 +138,22 @@ impl Studio<'_> {
         };
         self.check_names(actors.iter().chain(&against))?;
         if self.look == Look::Shaded {
-            files.load(&self.gpu, &self.character, self.talk)?;
+            files.load(&self.gpu, &self.character, self.reporter)?;
             for part in actors.iter().flat_map(|a| &a.parts) {
-                files.load(&self.gpu, &part.character, self.talk)?;
+                files.load(&self.gpu, &part.character, self.reporter)?;
             }
         }
         Ok(Stage {
             actors,
             against,
-            extras: Extras::new(&self.args.look, &self.character, self.talk),
+            extras: Extras::new(&self.args.look, &self.character, self.reporter),
             files,
         })
     }
 
     fn actor(&self, variant: &Variant, play: &Play<'_>) -> Outcome<Actor> {
         let (character, focus) = (&self.character, &self.args.camera.focus);
-        Actor::new(&self.gpu, character, variant, play, focus, self.talk)
+        Actor::new(&self.gpu, character, variant, play, focus, self.reporter)
     }
 
     /// A setting or values that no actor knows is a slip.
@@ -195,13 +195,13 @@ impl Studio<'_> {
     fn measure(&self, steps: &[Step], stage: &mut Stage) -> Outcome<Measured> {
         let mut out = Measured::default();
         let mut last = None;
-        let progress = self.talk.progress(steps.len(), "frames");
+        let progress = self.reporter.progress(steps.len(), "frames");
         for (i, step) in steps.iter().enumerate() {
             if last.replace(step.frame) == Some(step.frame) {
                 continue;
             }
             for actor in 0..stage.actors.len() {
-                self.talk.check_interrupt()?;
+                self.reporter.check_interrupt()?;
                 self.prepare(stage, actor, step.frame, &mut out.range)?;
                 self.add_extent(stage, actor, &mut out)?;
             }
@@ -210,7 +210,7 @@ impl Studio<'_> {
         if !out.has_triangles {
             let path = self.args.input.display();
             let message = format!("{path}: nothing is drawn, because the meshes have no triangles");
-            self.talk.warning("nothing_to_see", &message);
+            self.reporter.warning("nothing_to_see", &message);
         }
         if !self.args.camera.focus.is_empty() && out.framed.bounds().is_none() {
             return Err(Failure::usage(format!(
@@ -258,9 +258,9 @@ impl Studio<'_> {
         range: &mut Range,
     ) -> Outcome<Option<Worst>> {
         let actor = &mut stage.actors[actor];
-        actor.advance(frame, self.talk)?;
+        actor.advance(frame, self.reporter)?;
         if let Some(against) = &mut stage.against {
-            against.advance(frame, self.talk)?;
+            against.advance(frame, self.reporter)?;
         }
         stage.extras.prepare(&self.gpu, actor)?;
         match &self.look {
@@ -338,7 +338,7 @@ impl Studio<'_> {
             worst.millimetres,
             worst.vertex
         );
-        self.talk.info("worst_vertex", &message);
+        self.reporter.info("worst_vertex", &message);
     }
 
     fn scene<'b>(
