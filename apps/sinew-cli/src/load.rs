@@ -5,7 +5,7 @@ use crate::reporter::Reporter;
 use sinew::deform::ParameterValue;
 use sinew::graph::Plan;
 use sinew::io::Folders;
-use sinew::play::{self, Character, Document, GraphInputs, Values};
+use sinew::play::{self, Character, Document, PlayInputs, Values};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ pub(crate) fn cast(
     folders: &Folders,
     files: &[String],
     reporter: &Reporter,
-) -> Outcome<GraphInputs> {
+) -> Outcome<PlayInputs> {
     let files = files.iter().map(|argument| {
         let (name, file) = argument
             .split_once('=')
@@ -67,7 +67,7 @@ pub(crate) fn cast(
         Ok((name.to_owned(), PathBuf::from(file)))
     });
     let files = files.collect::<Outcome<Vec<_>>>()?;
-    let cast = GraphInputs::load_with(main, plan, folders, &files)?;
+    let cast = PlayInputs::load_with(main, plan, folders, &files)?;
     reporter.check_read(&folders.found())?;
     for character in cast.loaded() {
         show_warnings(character, reporter);

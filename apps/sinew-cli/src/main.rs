@@ -15,6 +15,7 @@ mod outputs;
 mod psd_args;
 mod render_args;
 mod reporter;
+mod results;
 mod setup;
 mod signals;
 mod skin_args;

@@ -6,7 +6,7 @@ use sinew::deform::{Par, ParameterValue};
 use sinew::graph::{
     BindError, BindOptions, BoundGraph, CacheError, InputBinding, Plan, join_setup_caches,
 };
-use sinew::play::{GraphInputs, PlayError};
+use sinew::play::{PlayError, PlayInputs};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -113,7 +113,7 @@ impl SetupFile {
 
 /// Binds the plan of a cast; shows what its nodes found.
 pub(crate) fn bind(
-    cast: &GraphInputs,
+    cast: &PlayInputs,
     plan: &Arc<Plan>,
     parameters: &[(&str, ParameterValue)],
     file: &SetupFile,

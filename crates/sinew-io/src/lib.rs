@@ -27,6 +27,7 @@ mod polygon;
 pub mod pose_driver;
 mod range_reader;
 mod sequence;
+mod spool;
 mod strand_checks;
 #[cfg(test)]
 mod strands_tests;
@@ -44,7 +45,7 @@ pub use atomic::{AtomicDir, AtomicFile, FolderLock, Writability, set_synced};
 pub use error::IoError;
 pub use file_box::FileBox;
 pub use folders::Folders;
-pub use frames::{CachedMesh, ExtraArray, FrameCache, FrameData};
+pub use frames::{CachedFrame, CachedMesh, ExtraArray, FrameCache, FrameData};
 pub use gltf::read::{
     GltfBuffer, GltfFile, GltfSource, PrimitiveVertices, read_appearance, read_gltf,
     read_gltf_bytes,
@@ -55,8 +56,9 @@ pub use point_cache::PointTiming;
 pub use range_reader::RangeReader;
 pub use sequence::{
     MeshFormat, SequenceFiles, find_sequence, read_mesh, read_mesh_from, read_sequence,
-    write_frame_sequence, write_mesh_sequence,
+    write_mesh_sequence,
 };
+pub use spool::{Numbers, Spool};
 pub use surface::{Surface, turn_z_up_to_y_up};
 pub use texture::{Texels, Texture, TextureWriter, read_texture};
 pub use values::{ValueTable, read_values};

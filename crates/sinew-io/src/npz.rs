@@ -24,7 +24,7 @@ mod zip;
 
 use crate::bytes::{put_f32s, put_u32s};
 use crate::fault::{cannot_write, malformed};
-use crate::{AtomicFile, CachedMesh, ExtraArray, IoError};
+use crate::{AtomicFile, CachedFrame, CachedMesh, ExtraArray, IoError, Numbers};
 use sinew_geom::{Mesh, Strands, THICKNESS, index32};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -98,14 +98,11 @@ fn write_arrays(
             .chain(extra.shape.iter().copied())
             .collect();
         array(npz, &extra.name, &shape, |out| {
-            extra.frames.iter().try_for_each(|f| put_f32s(out, f))
+            let mut frames = extra.frames.iter();
+            frames.try_for_each(|f| put_f32s(out, &f.all()?))
         })?;
     }
     Ok(())
-}
-
-fn has_colors(mesh: &CachedMesh<'_>) -> bool {
-    mesh.frames.iter().all(|f| f.colors.is_some())
 }
 
 /// Names of the arrays that a mesh has, without prefix.
@@ -114,7 +111,7 @@ fn names(mesh: &CachedMesh<'_>) -> impl Iterator<Item = &'static str> {
         ("positions", true),
         ("normals", mesh.has_normals()),
         ("tangents", mesh.has_tangents()),
-        ("colors", has_colors(mesh)),
+        ("colors", mesh.has_colors()),
         ("indices", true),
         ("mesh_names", joined(mesh.mesh).is_some()),
         ("mesh_offsets", joined(mesh.mesh).is_some()),
@@ -150,19 +147,16 @@ fn write_mesh(npz: &mut Npz, prefix: &str, mesh: &CachedMesh<'_>) -> io::Result<
         let own = format!("{prefix}{name}");
         match name {
             "positions" => array(npz, &own, &per_vertex(3), |out| {
-                all().try_for_each(|f| put_f32s(out, f.positions.as_flattened()))
+                put_all(out, all().map(CachedFrame::position_numbers))
             })?,
             "normals" => array(npz, &own, &per_vertex(3), |out| {
-                let mut all = all().flat_map(|f| &f.normals);
-                all.try_for_each(|n| put_f32s(out, n.as_flattened()))
+                put_all(out, all().filter_map(CachedFrame::normal_numbers))
             })?,
             "tangents" => array(npz, &own, &per_vertex(4), |out| {
-                let mut all = all().flat_map(|f| &f.tangents);
-                all.try_for_each(|t| put_f32s(out, t.as_flattened()))
+                put_all(out, all().filter_map(CachedFrame::tangent_numbers))
             })?,
             "colors" => array(npz, &own, &per_vertex(4), |out| {
-                let mut all = all().flat_map(|f| &f.colors);
-                all.try_for_each(|c| put_f32s(out, c.as_flattened()))
+                put_all(out, all().filter_map(CachedFrame::color_numbers))
             })?,
             "indices" => {
                 let triangles = mesh.mesh.topology.triangles();
@@ -185,6 +179,14 @@ fn write_mesh(npz: &mut Npz, prefix: &str, mesh: &CachedMesh<'_>) -> io::Result<
         }
     }
     Ok(())
+}
+
+/// The numbers of all frames, one frame in memory at a time.
+fn put_all<'a>(
+    out: &mut dyn Write,
+    mut frames: impl Iterator<Item = &'a Numbers>,
+) -> io::Result<()> {
+    frames.try_for_each(|numbers| put_f32s(out, &numbers.all()?))
 }
 
 fn words(npz: &mut Npz, name: &str, shape: &[usize], words: &[u32]) -> io::Result<()> {
@@ -369,7 +371,7 @@ mod tests {
     fn arrays_have_the_documented_shapes_and_numbers() {
         let mesh = meshes::sphere(5, 6);
         let n = mesh.vertex_count();
-        let frames: Vec<FrameData> = (0..3)
+        let frames: Vec<CachedFrame> = (0..3)
             .map(|k| FrameData {
                 positions: mesh
                     .positions
@@ -380,6 +382,7 @@ mod tests {
                 tangents: (k > 0).then(|| vec![[1.0, 0.0, 0.0, 1.0]; n]),
                 colors: Some(vec![[0.25; 4]; n]),
             })
+            .map(CachedFrame::from)
             .collect();
         let cached = CachedMesh {
             name: "sphere".into(),
@@ -389,7 +392,7 @@ mod tests {
         let extra = |name: &str, shape: Vec<usize>, n: usize| ExtraArray {
             name: name.into(),
             shape,
-            frames: (0..3).map(|k| vec![k as f32; n]).collect(),
+            frames: (0..3).map(|k| vec![k as f32; n].into()).collect(),
         };
         let extras = [extra("weights", vec![2, 2], 4), extra("speed", vec![], 1)];
         let dir = tempfile::tempdir().expect("temp");
@@ -406,7 +409,7 @@ mod tests {
         assert_eq!(found["positions"].shape, [3, n, 3]);
         assert_eq!(
             positions[n * 6..],
-            *cached.frames[2].positions.as_flattened()
+            *cached.frames[2].position_numbers().all().expect("here")
         );
         let triangles = mesh.topology.triangles();
         assert_eq!(found["indices"].shape, [triangles.len(), 3]);
@@ -451,7 +454,7 @@ mod tests {
             let cached = CachedMesh {
                 name: "body".into(),
                 mesh,
-                frames: vec![frame],
+                frames: vec![frame.into()],
             };
             write_npz(path, &cached, &[0.0], &[]).expect("written");
         };

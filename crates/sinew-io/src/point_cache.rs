@@ -8,8 +8,9 @@
 //! The points of several meshes follow each other in one list.
 
 use crate::fault::{cannot_read, cannot_write, malformed};
-use crate::{AtomicFile, FrameCache, IoError, bytes};
-use std::path::Path;
+use crate::frames::first_not_finite;
+use crate::{AtomicFile, IoError, bytes};
+use std::path::{Path, PathBuf};
 
 const PC2_MAGIC: &[u8; 12] = b"POINTCACHE2\0";
 const PC2_HEADER: usize = 32;
@@ -43,71 +44,134 @@ impl Default for PointTiming {
     }
 }
 
-/// Writes PC2. `start_frame` is the frame number of the first sample, `sample_rate` the number of frames between two
-/// samples.
-///
-/// # Errors
-/// [`IoError::Malformed`] if counts of the cache do not match or exceed 31 bits; [`IoError::Write`] if the file cannot
-/// be written.
-pub fn write_pc2(
-    path: &Path,
-    cache: &FrameCache<'_>,
-    start_frame: f32,
-    sample_rate: f32,
-) -> Result<(), IoError> {
-    let (points, frames) = counts(path, cache)?;
-    let mut out = AtomicFile::create(path)?;
-    out.put(PC2_MAGIC)?;
-    out.put(&1_i32.to_le_bytes())?;
-    out.put(&points.to_le_bytes())?;
-    out.put(&start_frame.to_le_bytes())?;
-    out.put(&sample_rate.to_le_bytes())?;
-    out.put(&frames.to_le_bytes())?;
-    for k in 0..cache.times_secs.len() {
-        for mesh in &cache.meshes {
-            bytes::put_f32s(&mut out, mesh.frames[k].positions.as_flattened())
-                .map_err(cannot_write(path))?;
-        }
-    }
-    out.commit()
+/// A point cache that is written frame by frame. It appears at the end, whole or not at all.
+#[derive(Debug)]
+pub struct PointCacheWriter {
+    out: AtomicFile,
+    path: PathBuf,
+    is_big_endian: bool,
+    points: usize,
+    frames: usize,
+    written: usize,
 }
 
-/// Writes MDD.
-///
-/// # Errors
-/// As [`write_pc2`].
-pub fn write_mdd(path: &Path, cache: &FrameCache<'_>) -> Result<(), IoError> {
-    let (points, frames) = counts(path, cache)?;
-    let mut out = AtomicFile::create(path)?;
-    out.put(&frames.to_be_bytes())?;
-    out.put(&points.to_be_bytes())?;
-    for t in &cache.times_secs {
-        out.put(&t.to_be_bytes())?;
+impl PointCacheWriter {
+    /// Starts a PC2 file of so many points and frames. `start_frame` is the frame number of the first sample,
+    /// `sample_rate` the number of frames between two samples.
+    ///
+    /// # Errors
+    /// [`IoError::Malformed`] if a count exceeds 31 bits; [`IoError::Write`] if the file cannot be written.
+    pub fn pc2(
+        path: &Path,
+        points: usize,
+        frames: usize,
+        start_frame: f32,
+        sample_rate: f32,
+    ) -> Result<Self, IoError> {
+        let (point_count, frame_count) = counts(path, points, frames)?;
+        let mut out = AtomicFile::create(path)?;
+        out.put(PC2_MAGIC)?;
+        out.put(&1_i32.to_le_bytes())?;
+        out.put(&point_count.to_le_bytes())?;
+        out.put(&start_frame.to_le_bytes())?;
+        out.put(&sample_rate.to_le_bytes())?;
+        out.put(&frame_count.to_le_bytes())?;
+        Ok(Self::new(out, path, false, points, frames))
     }
-    for k in 0..cache.times_secs.len() {
-        for c in cache
-            .meshes
-            .iter()
-            .flat_map(|m| m.frames[k].positions.as_flattened())
-        {
-            out.put(&c.to_be_bytes())?;
+
+    /// Starts an MDD file of so many points, with a frame at each of these times in seconds.
+    ///
+    /// # Errors
+    /// As [`Self::pc2`].
+    pub fn mdd(path: &Path, points: usize, times_secs: &[f32]) -> Result<Self, IoError> {
+        let (point_count, frame_count) = counts(path, points, times_secs.len())?;
+        let mut out = AtomicFile::create(path)?;
+        out.put(&frame_count.to_be_bytes())?;
+        out.put(&point_count.to_be_bytes())?;
+        for t in times_secs {
+            out.put(&t.to_be_bytes())?;
+        }
+        Ok(Self::new(out, path, true, points, times_secs.len()))
+    }
+
+    fn new(
+        out: AtomicFile,
+        path: &Path,
+        is_big_endian: bool,
+        points: usize,
+        frames: usize,
+    ) -> Self {
+        Self {
+            out,
+            path: path.to_owned(),
+            is_big_endian,
+            points,
+            frames,
+            written: 0,
         }
     }
-    out.commit()
+
+    /// Writes the next frame: positions in metres, mesh after mesh.
+    ///
+    /// # Errors
+    /// [`IoError::Malformed`] if the points are not as many as stated, or a position is not finite; [`IoError::Write`].
+    pub fn frame<'a>(
+        &mut self,
+        meshes: impl Iterator<Item = &'a [[f32; 3]]>,
+    ) -> Result<(), IoError> {
+        let mut points = 0;
+        for positions in meshes {
+            points += positions.len();
+            if let Some((v, position)) = first_not_finite(positions) {
+                let place = format!("frame {}, vertex {v}", self.written);
+                let found = format!("{position:?}");
+                return Err(malformed(&self.path, place, found, "finite numbers"));
+            }
+            let numbers = positions.as_flattened();
+            match self.is_big_endian {
+                true => {
+                    let bytes: Vec<u8> = numbers.iter().flat_map(|c| c.to_be_bytes()).collect();
+                    self.out.put(&bytes)?;
+                }
+                false => {
+                    bytes::put_f32s(&mut self.out, numbers).map_err(cannot_write(&self.path))?
+                }
+            }
+        }
+        self.expect("points of a frame", points, self.points)?;
+        self.written += 1;
+        Ok(())
+    }
+
+    /// Makes the file visible.
+    ///
+    /// # Errors
+    /// [`IoError::Malformed`] if frames are missing; [`IoError::Write`].
+    pub fn finish(self) -> Result<(), IoError> {
+        self.expect("frames", self.written, self.frames)?;
+        self.out.commit()
+    }
+
+    fn expect(&self, what: &str, found: usize, expected: usize) -> Result<(), IoError> {
+        match found == expected {
+            true => Ok(()),
+            false => Err(malformed(
+                &self.path,
+                what,
+                found.to_string(),
+                expected.to_string(),
+            )),
+        }
+    }
 }
 
-/// (points, frames) of a checked cache, as both formats store them.
-fn counts(path: &Path, cache: &FrameCache<'_>) -> Result<(i32, i32), IoError> {
-    cache.check(path)?;
-    let points: usize = cache.meshes.iter().map(|m| m.mesh.vertex_count()).sum();
+/// (points, frames) as both formats store them.
+fn counts(path: &Path, points: usize, frames: usize) -> Result<(i32, i32), IoError> {
     let fit = |what: &str, n: usize| {
         i32::try_from(n)
             .map_err(|_| malformed(path, what, n.to_string(), format!("at most {}", i32::MAX)))
     };
-    Ok((
-        fit("points", points)?,
-        fit("frames", cache.times_secs.len())?,
-    ))
+    Ok((fit("points", points)?, fit("frames", frames)?))
 }
 
 /// Reads PC2.
@@ -242,35 +306,28 @@ fn points_of(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CachedMesh, FrameData};
     use proptest::prelude::*;
     use sinew_testkit::meshes;
 
     #[test]
     fn both_formats_come_back_and_have_the_documented_bytes() {
         let mesh = meshes::cube();
-        let frames: Vec<FrameData> = (0..3)
-            .map(|k| FrameData {
-                positions: mesh
-                    .positions
-                    .iter()
-                    .map(|p| [p[0], p[1] + k as f32 / 3.0, p[2]])
-                    .collect(),
-                ..FrameData::default()
-            })
-            .collect();
-        let cached = CachedMesh {
-            name: "cube".into(),
-            mesh: &mesh,
-            frames,
+        let frame = |k: usize| -> Vec<[f32; 3]> {
+            let moved = |p: &[f32; 3]| [p[0], p[1] + k as f32 / 3.0, p[2]];
+            mesh.positions.iter().map(moved).collect()
         };
-        let cache = FrameCache {
-            meshes: vec![cached.clone(), cached],
-            times_secs: vec![0.0, 0.5, 1.0],
+        // Two meshes after each other.
+        let fill = |mut writer: PointCacheWriter| {
+            for k in 0..3 {
+                let positions = frame(k);
+                let both = [&positions[..], &positions[..]];
+                writer.frame(both.into_iter()).expect("written");
+            }
+            writer.finish().expect("there");
         };
         let dir = tempfile::tempdir().expect("temp");
         let path = dir.path().join("x.pc2");
-        write_pc2(&path, &cache, 1.0, 0.5).expect("written");
+        fill(PointCacheWriter::pc2(&path, 48, 3, 1.0, 0.5).expect("starts"));
         let bytes = std::fs::read(&path).expect("file");
         assert_eq!(bytes.len(), 32 + 3 * 48 * 12);
         assert_eq!(bytes[..20], *b"POINTCACHE2\0\x01\0\0\0\x30\0\0\0");
@@ -281,9 +338,9 @@ mod tests {
             sample_rate: 0.5,
         };
         assert_eq!(back.timing, expected);
-        assert_eq!(back.frames[2][24..], cache.meshes[1].frames[2].positions);
+        assert_eq!(back.frames[2][24..], frame(2));
         let path = dir.path().join("x.mdd");
-        write_mdd(&path, &cache).expect("written");
+        fill(PointCacheWriter::mdd(&path, 48, &[0.0, 0.5, 1.0]).expect("starts"));
         let bytes = std::fs::read(&path).expect("file");
         assert_eq!(
             bytes[..16],
@@ -291,8 +348,28 @@ mod tests {
         );
         let back = read_mdd(&path).expect("read");
         assert_eq!(back.timing, PointTiming::Seconds(vec![0.0, 0.5, 1.0]));
-        assert_eq!(back.frames[2][24..], cache.meshes[1].frames[2].positions);
+        assert_eq!(back.frames[2][24..], frame(2));
         parse_mdd(&bytes[..bytes.len() - 1], &path).expect_err("one byte less");
+    }
+
+    #[test]
+    fn a_cache_that_is_not_finished_leaves_nothing() {
+        let dir = tempfile::tempdir().expect("temp");
+        let path = dir.path().join("x.pc2");
+        let start = || PointCacheWriter::pc2(&path, 2, 2, 0.0, 1.0).expect("starts");
+        let refused = |points: &[[f32; 3]], part: &str| {
+            let error = start().frame([points].into_iter()).expect_err("refused");
+            assert!(error.to_string().contains(part), "{error}");
+        };
+        refused(&[[0.0; 3]], "points of a frame: found 1, expected 2");
+        refused(&[[0.0; 3], [0.0, f32::NAN, 0.0]], "vertex 1");
+        let mut writer = start();
+        writer
+            .frame([&[[0.0; 3]; 2][..]].into_iter())
+            .expect("written");
+        let error = writer.finish().expect_err("one frame of two").to_string();
+        assert!(error.contains("frames: found 1, expected 2"), "{error}");
+        assert_eq!(std::fs::read_dir(dir.path()).expect("reads").count(), 0);
     }
 
     #[test]

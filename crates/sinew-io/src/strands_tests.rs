@@ -34,7 +34,7 @@ fn frames(mesh: &Mesh) -> FrameCache<'_> {
         meshes: vec![CachedMesh {
             name: "hair".into(),
             mesh,
-            frames: [0.0, 0.25, 1.0].map(frame).into(),
+            frames: [0.0, 0.25, 1.0].map(|lift| frame(lift).into()).into(),
         }],
         times_secs: vec![0.0, 0.5, 1.0],
     }
@@ -396,7 +396,7 @@ fn every_mesh_of_an_archive_has_all_its_arrays() {
     let body_frames = || CachedMesh {
         name: "body".into(),
         mesh: &body,
-        frames: vec![frame.clone(); 3],
+        frames: vec![frame.clone().into(); 3],
     };
     let times = &cache.times_secs;
     write_npz_meshes(&path, &[body_frames(), hair.clone()], times, &[]).expect("writes");
@@ -432,7 +432,7 @@ fn every_mesh_of_an_archive_has_all_its_arrays() {
     let taken = crate::ExtraArray {
         name: "body_positions".into(),
         shape: Vec::new(),
-        frames: vec![vec![0.0]; 3],
+        frames: vec![vec![0.0].into(); 3],
     };
     let error = write_npz_meshes(&path, &[hair, body_frames()], times, &[taken]);
     let message = error.expect_err("one name, two arrays").to_string();

@@ -1,7 +1,7 @@
 //! Shared by OBJ and PLY: a borrowed mesh for the writers, repairs for the readers.
 
 use crate::fault::{file_stem, warning};
-use crate::{CachedMesh, FrameData, IoError};
+use crate::{FrameData, IoError};
 use sinew_geom::{Asset, Attribute, Mesh, Topology, Warning};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -40,17 +40,17 @@ impl<'a> From<&'a Mesh> for Surface<'a> {
 }
 
 impl<'a> Surface<'a> {
-    /// One frame of a cache, with the remaining data of its mesh.
-    pub fn of_frame(cached: &'a CachedMesh<'_>, frame: &'a FrameData) -> Self {
+    /// One frame of a mesh, with the remaining data of that mesh.
+    pub fn of_frame(name: &'a str, mesh: &'a Mesh, frame: &'a FrameData) -> Self {
         Self {
-            name: &cached.name,
+            name,
             positions: &frame.positions,
             normals: frame.normals.as_deref(),
             colors: frame
                 .colors
                 .as_deref()
-                .or(cached.mesh.colors.first().map(Vec::as_slice)),
-            ..Self::from(cached.mesh)
+                .or(mesh.colors.first().map(Vec::as_slice)),
+            ..Self::from(mesh)
         }
     }
 

@@ -105,7 +105,7 @@ impl Space {
         let vector = |[x, y, z]: [f32; 3]| [x, y, z, w];
         match quantity {
             Quantity::Position | Quantity::Offset | Quantity::Velocity(_) => {
-                vector(self.place([x, y, z]))
+                vector(self.position([x, y, z]))
             }
             Quantity::Normal => vector(self.direction([x, y, z])),
             Quantity::Tangent => self.tangent(v),
@@ -129,7 +129,7 @@ impl Space {
 
     /// The box around a box of glTF, in this space and its unit.
     pub fn bounds(self, (low, high): &Bounds) -> Bounds {
-        let (a, b) = (self.place(*low), self.place(*high));
+        let (a, b) = (self.position(*low), self.position(*high));
         let end = |pick: fn(f32, f32) -> f32| std::array::from_fn(|k| pick(a[k], b[k]));
         (end(f32::min), end(f32::max))
     }

@@ -249,7 +249,7 @@ pub fn write_hair(
             Ok(Vec::new())
         }
         "npz" => {
-            crate::io::write_npz(path, &still(hair), &[0.0], &[])?;
+            crate::io::write_npz(path, &CachedMesh::still(hair), &[0.0], &[])?;
             Ok(Vec::new())
         }
         "glb" => {
@@ -289,16 +289,4 @@ fn write_at_rest(path: &Path, character: &Character, hair: &Mesh) -> Result<Vec<
         });
     }
     Ok(warnings)
-}
-
-/// A mesh at rest.
-fn still(mesh: &Mesh) -> CachedMesh<'_> {
-    CachedMesh {
-        name: mesh.name.clone(),
-        mesh,
-        frames: vec![FrameData {
-            positions: mesh.positions.clone(),
-            ..FrameData::default()
-        }],
-    }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! file -> Character ┬-> Document -> Plan ┐
-//!                   └-> GraphInputs ------------┴-> BoundGraph -> Runner -> Player -> advance(frame) -> outputs
+//!                   └-> PlayInputs ------------┴-> BoundGraph -> Runner -> Player -> advance(frame) -> outputs
 //! ```
 //!
 //! This module prints nothing. Warnings about a file are in `asset.warnings` of its [`Character`], warnings about a
@@ -10,7 +10,7 @@
 //! [`Diagnostics`](crate::graph::Diagnostics) of a document.
 //!
 //! ```
-//! use sinew::play::{GraphInputs, Character, Document, Player, Runner};
+//! use sinew::play::{PlayInputs, Character, Document, Player, Runner};
 //! use std::sync::Arc;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -19,7 +19,7 @@
 //! // The graph in the file, or one for what the character has. Your own: Document::from_file
 //! let document = Document::of_character(&arm);
 //! let plan = Arc::new(document.compile()?);
-//! let cast = GraphInputs::load(arm, &plan, &document.folders)?;
+//! let cast = PlayInputs::load(arm, &plan, &document.folders)?;
 //! let graph = inputs.bind(&plan, &[])?;
 //! let mut player = Player::new(Runner::cpu(&graph)?, inputs, Vec::new(), Some("bend"), 30.0)?;
 //! for frame in 0..3 {
@@ -33,13 +33,13 @@
 //! ```
 //!
 //! Players can share characters: a [`Character`] is in an [`Arc`](std::sync::Arc). Players of the same character and
-//! graph use clones of one [`GraphInputs`] and runners of one [`BoundGraph`](crate::graph::BoundGraph).
+//! graph use clones of one [`PlayInputs`] and runners of one [`BoundGraph`](crate::graph::BoundGraph).
 
 mod character;
 mod document;
 mod error;
 mod followers;
-mod graph_inputs;
+mod inputs;
 mod player;
 mod runner;
 mod settings;
@@ -49,7 +49,7 @@ mod values;
 pub use character::Character;
 pub use document::Document;
 pub use error::{PlayError, RunError, StateFault};
-pub use graph_inputs::GraphInputs;
+pub use inputs::PlayInputs;
 pub use player::{Player, state_home};
 pub use runner::{FieldGrid, Output, Runner};
 pub use settings::parse_settings;

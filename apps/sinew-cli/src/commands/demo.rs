@@ -3,8 +3,8 @@
 use crate::args::{DemoArgs, Interpolation};
 use crate::commands::run_frames;
 use crate::exit::{Failure, Outcome};
-use crate::output::{Options, write_all};
 use crate::reporter::Reporter;
+use crate::results::Options;
 use crate::setup::{self, SetupFile};
 use sinew::bake::vat::{VatSettings, bake, read_animation, remove_work};
 use sinew::bake::{MeshFrames, Watch};
@@ -12,7 +12,7 @@ use sinew::deform::Par;
 use sinew::geom::Asset;
 use sinew::graph::{Frame, Instance, NoNesting, compile};
 use sinew::io::Folders;
-use sinew::play::{Character, GraphInputs, Player, Runner};
+use sinew::play::{Character, PlayInputs, Player, Runner};
 use sinew::vat::quantity::Quantity;
 use sinew_picture::{Background, Camera, Image, LinePicture, MeshPicture, Picture, side_by_side};
 use std::path::Path;
@@ -119,7 +119,7 @@ fn character(asset: &Asset) -> Arc<Character> {
 /// The whole clip through the graph, as a GLB.
 fn animate(demo: &Demo, asset: &Asset, folder: &Path, reporter: &Reporter) -> Outcome {
     let plan = Arc::new(compile(demo.name, demo.graph, &NoNesting).map_err(Failure::bind)?);
-    let cast = GraphInputs::load(character(asset), &plan, &Folders::default())?;
+    let cast = PlayInputs::load(character(asset), &plan, &Folders::default())?;
     let runner = Runner::cpu(&setup::bind(
         &cast,
         &plan,
@@ -129,17 +129,12 @@ fn animate(demo: &Demo, asset: &Asset, folder: &Path, reporter: &Reporter) -> Ou
     )?)?;
     let mut player = Player::new(runner, cast, Vec::new(), None, 30.0)?;
     let numbers: Vec<i64> = (0..=16).map(|i| i * 3).collect();
-    let collected = run_frames(&mut player, &numbers, false, reporter)?;
-    let path = folder.join(format!("{}.glb", demo.name));
-    write_all(
-        &[path],
-        collected,
-        &Options {
-            source: None,
-            interpolation: Interpolation::Linear,
-        },
-        reporter,
-    )
+    let outputs = [folder.join(format!("{}.glb", demo.name))];
+    let options = Options {
+        source: None,
+        interpolation: Interpolation::Linear,
+    };
+    run_frames(&mut player, &outputs, &numbers, &options, reporter)?.finish()
 }
 
 /// What one evaluation looks like.
@@ -152,7 +147,7 @@ struct Look {
 
 fn evaluate(asset: &Asset, graph: &str, at_secs: f64) -> Outcome<Look> {
     let plan = Arc::new(compile("demo", graph, &NoNesting).map_err(Failure::bind)?);
-    let mut cast = GraphInputs::load(character(asset), &plan, &Folders::default())?;
+    let mut cast = PlayInputs::load(character(asset), &plan, &Folders::default())?;
     let mut instance =
         Instance::bind(plan.clone(), cast.bindings(), &[], Par::Rayon).map_err(Failure::bind)?;
     cast.pose(asset.clips.first().map(|c| c.name.as_str()), at_secs);

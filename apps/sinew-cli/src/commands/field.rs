@@ -10,7 +10,7 @@ use sinew::geom::{Image, Mesh, Topology, index32};
 use sinew::graph::{BoundGraph, OutputPlace, Plan};
 use sinew::io::gltf_write::{GlbOptions, write_glb};
 use sinew::io::{CachedMesh, FrameCache, FrameData, Surface, write_png};
-use sinew::play::{Character, Document, GraphInputs, Player, Runner};
+use sinew::play::{Character, Document, PlayInputs, Player, Runner};
 use sinew_picture::{ColorMap, Scale};
 use std::path::Path;
 use std::sync::Arc;
@@ -105,7 +105,7 @@ fn document(args: &FieldArgs, character: &Character, reporter: &Reporter) -> Out
 fn player(
     args: &FieldArgs,
     plan: &Arc<Plan>,
-    cast: GraphInputs,
+    cast: PlayInputs,
     reporter: &Reporter,
 ) -> Outcome<Player> {
     let parameters = load::settings(plan, &args.set)?;
@@ -235,19 +235,7 @@ fn write_surface(path: &Path, view: &FieldView<'_>, level: f32) -> Outcome {
                 .map_err(Failure::output)
         }
         _ => {
-            let cache = FrameCache {
-                meshes: vec![CachedMesh {
-                    name: mesh.name.clone(),
-                    mesh: &mesh,
-                    frames: vec![FrameData {
-                        positions: mesh.positions.clone(),
-                        normals: mesh.normals.clone(),
-                        ..FrameData::default()
-                    }],
-                }],
-                times_secs: vec![0.0],
-            };
-            let written = write_glb(path, &cache, &GlbOptions::default());
+            let written = write_glb(path, &FrameCache::still(&mesh), &GlbOptions::default());
             written.map(|_| ()).map_err(Failure::output)
         }
     }

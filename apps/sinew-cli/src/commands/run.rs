@@ -3,17 +3,15 @@
 use crate::args::{Device, RunArgs};
 use crate::exit::{Code, Failure, Outcome};
 use crate::frames::frame_numbers;
-use crate::output::{
-    Collected, Options, check_ending, check_frames, check_size, holds_numbers, tell_left_out,
-    write_all,
-};
+use crate::output::{check_ending, check_frames, check_size, holds_numbers, tell_left_out};
 use crate::reporter::Reporter;
+use crate::results::{Options, Results};
 use crate::setup::{self, SetupFile};
 use crate::{device, load};
 use sinew::graph::{StateError, StateHome};
 use sinew::io::gltf_write::GlbSource;
 use sinew::play::{PlayError, Player, StateFault, state_home};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub(super) fn run(args: &RunArgs, reporter: &Reporter) -> Outcome {
@@ -47,7 +45,11 @@ pub(super) fn run(args: &RunArgs, reporter: &Reporter) -> Outcome {
         .as_ref()
         .map_or(args.evaluated.device, |s| s.device(args.evaluated.device));
     let pool = args.threads.pool()?;
-    let collected = pool.install(|| -> Outcome<Collected> {
+    let options = Options {
+        source: source.as_ref(),
+        interpolation: args.interpolation,
+    };
+    pool.install(|| -> Outcome {
         let file = SetupFile::open(args.played.inputs.cache.as_deref())?;
         let graph = setup::bind(&cast, &plan, &parameters, &file, reporter)?;
         check_size(&args.output, &graph, numbers.len())?;
@@ -57,20 +59,16 @@ pub(super) fn run(args: &RunArgs, reporter: &Reporter) -> Outcome {
             Some(state) => state.restore(&mut player, &numbers, reporter)?,
             None => &numbers,
         };
-        let collected = run_frames(&mut player, left, holds_numbers(&args.output), reporter)?;
-        tell_left_out(&args.output, &collected, player.graph(), reporter);
+        let results = run_frames(&mut player, &args.output, left, &options, reporter)?;
+        let has_field = |name: &str| results.has_field(name);
+        tell_left_out(&args.output, has_field, player.graph(), reporter);
         if let Some(path) = &args.save_state {
             let state = player.save_state()?;
             sinew::io::write_bytes(path, &state).map_err(Failure::output)?;
             reporter.wrote_file();
         }
-        Ok(collected)
-    })?;
-    let options = Options {
-        source: source.as_ref(),
-        interpolation: args.interpolation,
-    };
-    write_all(&args.output, collected, &options, reporter)
+        results.finish()
+    })
 }
 
 /// A state of `--state`.
@@ -137,23 +135,28 @@ impl<'a> SavedState<'a> {
     }
 }
 
-/// Evaluates the frames in order; fields are brought back only where they are wanted, as they are large.
-pub(crate) fn run_frames(
+/// Evaluates the frames in order and writes them. What waits for the last frame is in the results. Fields are brought back only if a file holds them, as
+/// they are large.
+pub(crate) fn run_frames<'a>(
     player: &mut Player,
-    numbers: &[i64],
-    with_fields: bool,
-    reporter: &Reporter,
-) -> Outcome<Collected> {
+    outputs: &'a [PathBuf],
+    numbers: &'a [i64],
+    options: &'a Options<'a>,
+    reporter: &'a Reporter,
+) -> Outcome<Results<'a>> {
     let progress = reporter.progress(numbers.len(), "frames");
-    let mut collected = Collected::default();
+    let times = numbers.iter().map(|n| player.time_secs(*n) as f32);
+    let times = times.collect();
+    let mut results = Results::begin(outputs, player.graph(), numbers, times, options, reporter)?;
     for (done, &number) in numbers.iter().enumerate() {
         player.seek(number, |_| reporter.check_interrupt())?;
-        let outputs = player.read_outputs()?;
-        collected.add(player.graph(), outputs, number, player.time_secs(number));
-        if with_fields {
-            collected.add_fields(player.read_fields()?);
-        }
+        let frame = player.read_outputs()?;
+        let fields = match holds_numbers(outputs) {
+            true => player.read_fields()?,
+            false => Vec::new(),
+        };
+        results.add(frame, fields)?;
         progress.step(done + 1);
     }
-    Ok(collected)
+    Ok(results)
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use sinew::deform::Par;
 use sinew::graph::Frame;
 use sinew::io::Folders;
-use sinew::play::{Character, Document, GraphInputs};
+use sinew::play::{Character, Document, PlayInputs};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -166,7 +166,7 @@ fn played(path: &Path) -> Vec<[f32; 3]> {
     let character = Arc::new(Character::load(path).expect("valid"));
     let document = Document::of_character(&character);
     let plan = Arc::new(document.compile().expect("a correct document"));
-    let mut cast = GraphInputs::load(character, &plan, &Folders::default()).expect("assembles");
+    let mut cast = PlayInputs::load(character, &plan, &Folders::default()).expect("assembles");
     cast.pose(Some("bend"), 1.0);
     let mut pose = cast.poses()[0].clone();
     pose.morph_weights[0] = 1.0;

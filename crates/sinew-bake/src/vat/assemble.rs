@@ -531,7 +531,7 @@ pub(crate) fn write_carrier(
         source: source.as_ref(),
         ..GlbOptions::default()
     };
-    write_glb(path, &still(carrier), &options)?;
+    write_glb(path, &FrameCache::still(carrier), &options)?;
     Ok(())
 }
 
@@ -546,23 +546,6 @@ fn lost_materials(job: &VatJob, plan: &VatPlan) -> Option<(String, String)> {
         "the source has {count} materials, the carrier one primitive without any: {why}; tell them apart by vertex colours (a texture of color0)"
     );
     Some(("materials_lost".into(), message))
-}
-
-/// A mesh that does not move.
-fn still(mesh: &Mesh) -> FrameCache<'_> {
-    let frame = FrameData {
-        positions: mesh.positions.clone(),
-        normals: mesh.normals.clone(),
-        ..FrameData::default()
-    };
-    FrameCache {
-        meshes: vec![CachedMesh {
-            name: mesh.name.clone(),
-            mesh,
-            frames: vec![frame],
-        }],
-        times_secs: vec![0.0],
-    }
 }
 
 fn summary(

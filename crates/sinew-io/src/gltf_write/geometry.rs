@@ -1,10 +1,11 @@
 //! Parts of a mesh, and their frames as stored in the file.
 
 use crate::surface::unit;
-use crate::{CachedMesh, fault::warning};
+use crate::{CachedMesh, FrameData, fault::warning};
 use sinew_geom::vec3::{self, add, add_scaled, area_vector, dot};
 use sinew_geom::{Mesh, Warning, index32};
 use std::collections::BTreeMap;
+use std::io;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -28,13 +29,13 @@ pub(super) struct Part<'a> {
 }
 
 /// Parts of a mesh. One part for the whole mesh if it has no parts or they overlap.
-pub(super) fn parts_of<'a>(cached: &CachedMesh<'a>, warnings: &mut Vec<Warning>) -> Vec<Part<'a>> {
+pub(super) fn parts_of<'a>(
+    cached: &CachedMesh<'a>,
+    warnings: &mut Vec<Warning>,
+) -> io::Result<Vec<Part<'a>>> {
     let mesh = cached.mesh;
     let all = mesh.topology.triangles();
-    let colors_vary = cached
-        .frames
-        .iter()
-        .any(|f| f.colors != cached.frames[0].colors);
+    let colors_vary = cached.colors_vary()?;
     let parts: Option<Vec<Part<'a>>> = mesh
         .parts
         .iter()
@@ -61,7 +62,7 @@ pub(super) fn parts_of<'a>(cached: &CachedMesh<'a>, warnings: &mut Vec<Warning>)
     parts.retain(|p| !p.vertices.is_empty());
     if covered == all.len() && !parts.is_empty() {
         gather_around(&mut parts);
-        return parts;
+        return Ok(parts);
     }
     if !mesh.parts.is_empty() {
         let message = format!(
@@ -71,7 +72,7 @@ pub(super) fn parts_of<'a>(cached: &CachedMesh<'a>, warnings: &mut Vec<Warning>)
         warnings.push(warning("parts_ignored", message));
     }
     let material = mesh.parts.first().and_then(|p| p.material);
-    vec![Part {
+    Ok(vec![Part {
         name: cached.name.clone(),
         source_mesh: 0,
         material: material.filter(|m| mesh.parts.iter().all(|p| p.material == Some(*m))),
@@ -81,7 +82,7 @@ pub(super) fn parts_of<'a>(cached: &CachedMesh<'a>, warnings: &mut Vec<Warning>)
         lines: lines_within(mesh, &(0..mesh.vertex_count())),
         colors_vary,
         flat_shaded: mesh.is_flat(),
-    }]
+    }])
 }
 
 /// Lets parts with the same vertices know each other's triangles.
@@ -118,21 +119,21 @@ fn lines_within(mesh: &Mesh, vertices: &Range<usize>) -> Vec<[u32; 2]> {
         .collect()
 }
 
-/// Unit normals of one frame of a part: those of the frame, or area-weighted normals if a frame has none. A vertex
+/// Unit normals of one frame of a part, whose vertices `data` has: those of the frame, or area-weighted normals if a frame has none. A vertex
 /// without a direction gets a face normal, else +Y.
-pub(super) fn normals(cached: &CachedMesh<'_>, frame: usize, part: &Part<'_>) -> Vec<[f32; 3]> {
-    let data = &cached.frames[frame];
-    let corners = |t: &[u32; 3]| t.map(|v| data.positions[v as usize].map(f64::from));
+pub(super) fn normals(cached: &CachedMesh<'_>, data: &FrameData, part: &Part<'_>) -> Vec<[f32; 3]> {
+    let start = part.vertices.start;
+    let corners = |t: &[u32; 3]| t.map(|v| data.positions[v as usize - start].map(f64::from));
     let unit_single = |v: [f64; 3]| vec3::unit(v).map(|n| n.map(|c| c as f32));
     let given = data.normals.as_ref().filter(|_| cached.has_normals());
     let mut out: Vec<Option<[f32; 3]>> = match given {
-        Some(n) => n[part.vertices.clone()].iter().map(|n| unit(*n)).collect(),
+        Some(n) => n.iter().map(|n| unit(*n)).collect(),
         None => {
             let mut sums = vec![[0.0_f64; 3]; part.vertices.len()];
             for t in part.around.iter().copied().flatten() {
                 let n = area_vector(corners(t));
                 for &v in t {
-                    let sum = &mut sums[v as usize - part.vertices.start];
+                    let sum = &mut sums[v as usize - start];
                     *sum = add(*sum, n);
                 }
             }
@@ -143,7 +144,7 @@ pub(super) fn normals(cached: &CachedMesh<'_>, frame: usize, part: &Part<'_>) ->
         for t in part.around.iter().copied().flatten() {
             let face = unit_single(area_vector(corners(t)));
             for &v in t {
-                let slot = &mut out[v as usize - part.vertices.start];
+                let slot = &mut out[v as usize - start];
                 *slot = slot.or(face);
             }
         }

@@ -87,9 +87,9 @@ impl Channel {
 }
 
 /// The attributes of one frame. Texture coordinates and further colours only for frame 0.
-fn channels(cached: &CachedMesh<'_>, part: &Part<'_>, frame: usize) -> Vec<Channel> {
-    let data = &cached.frames[frame];
+fn channels(cached: &CachedMesh<'_>, part: &Part<'_>, frame: usize) -> io::Result<Vec<Channel>> {
     let range = part.vertices.clone();
+    let data = cached.frames[frame].range(range.clone())?;
     let channel = |name: &str, width, data, morphs| Channel {
         name: name.into(),
         width,
@@ -99,29 +99,24 @@ fn channels(cached: &CachedMesh<'_>, part: &Part<'_>, frame: usize) -> Vec<Chann
     let mut out = vec![channel(
         "POSITION",
         3,
-        data.positions[range.clone()].as_flattened().to_vec(),
+        data.positions.as_flattened().to_vec(),
         true,
     )];
     let lit = cached.mesh.topology.strands().is_none() && !part.flat_shaded;
     if lit && (cached.has_normals() || !cached.mesh.topology.triangles().is_empty()) {
-        let normals = normals(cached, frame, part);
+        let normals = normals(cached, &data, part);
         let t = data.tangents.as_ref().filter(|_| cached.has_tangents());
-        let t = t.map(|t| {
-            tangents(&t[range.clone()], &normals)
-                .as_flattened()
-                .to_vec()
-        });
+        let t = t.map(|t| tangents(t, &normals).as_flattened().to_vec());
         out.push(channel("NORMAL", 3, normals.as_flattened().to_vec(), true));
         out.extend(t.map(|t| channel("TANGENT", 4, t, true)));
     }
     let clamped = |c: &[[f32; 4]]| {
-        c[range.clone()]
-            .as_flattened()
+        c.as_flattened()
             .iter()
             .map(|c| finite(*c).clamp(0.0, 1.0))
             .collect()
     };
-    let animated = cached.frames.iter().all(|f| f.colors.is_some());
+    let animated = cached.has_colors();
     if let Some(c) = data.colors.as_ref().filter(|_| animated) {
         out.push(channel("COLOR_0", 4, clamped(c), part.colors_vary));
     }
@@ -141,14 +136,19 @@ fn channels(cached: &CachedMesh<'_>, part: &Part<'_>, frame: usize) -> Vec<Chann
             .enumerate()
             .skip(usize::from(animated))
         {
-            out.push(channel(&format!("COLOR_{s}"), 4, clamped(colors), false));
+            out.push(channel(
+                &format!("COLOR_{s}"),
+                4,
+                clamped(&colors[range.clone()]),
+                false,
+            ));
         }
         if let Some(all) = cached.mesh.strand_thickness() {
             let data = all[range].iter().map(|t| finite(*t)).collect();
             out.push(channel(GLTF_THICKNESS, 1, data, false));
         }
     }
-    out
+    Ok(out)
 }
 
 /// Index type for `count` items; its largest value is reserved.
@@ -185,7 +185,7 @@ impl<'a> Document<'a> {
         (cache, mesh): (&FrameCache<'_>, usize),
         part: &Part<'a>,
         material: Option<usize>,
-    ) -> Value {
+    ) -> io::Result<Value> {
         let count = part.vertices.len();
         let mut primitive = json!({ "attributes": {} });
         let indices = part.triangles.len() * 3 + part.lines.len() * 2;
@@ -209,7 +209,7 @@ impl<'a> Document<'a> {
         let (attributes, targets) = match self.written.get(&key) {
             Some(written) => written.clone(),
             None => {
-                let written = self.vertices(cache, mesh, part);
+                let written = self.vertices(cache, mesh, part)?;
                 self.written.insert(key, written.clone());
                 written
             }
@@ -218,15 +218,20 @@ impl<'a> Document<'a> {
         if !targets.is_null() {
             primitive["targets"] = targets;
         }
-        primitive
+        Ok(primitive)
     }
 
     /// Plans the attributes and targets of the vertices of a part.
-    fn vertices(&mut self, cache: &FrameCache<'_>, mesh: usize, part: &Part<'a>) -> (Value, Value) {
+    fn vertices(
+        &mut self,
+        cache: &FrameCache<'_>,
+        mesh: usize,
+        part: &Part<'a>,
+    ) -> io::Result<(Value, Value)> {
         let cached = &cache.meshes[mesh];
         let count = part.vertices.len();
         let mut attributes = json!({});
-        let base = channels(cached, part, 0);
+        let base = channels(cached, part, 0)?;
         for c in &base {
             let view = self.view(c.data.len() * 4, Some(VERTICES));
             let mut accessor = vector_accessor(c.width, count);
@@ -239,7 +244,7 @@ impl<'a> Document<'a> {
         let mut storage = Vec::new();
         let mut targets = Vec::new();
         for k in 1..cached.frames.len() {
-            let frame = channels(cached, part, k);
+            let frame = channels(cached, part, k)?;
             let mut target = json!({});
             for (c, f) in base.iter().zip(&frame).filter(|(c, _)| c.morphs) {
                 let (how, accessor) = self.target(c, &c.delta(f), count);
@@ -255,7 +260,7 @@ impl<'a> Document<'a> {
             storage,
         });
         let targets = (!targets.is_empty()).then_some(targets);
-        (attributes, targets.into())
+        Ok((attributes, targets.into()))
     }
 
     /// Plans one attribute of a target in its smallest form.
@@ -383,11 +388,11 @@ fn write_vertices(
     storage: &[Storage],
 ) -> io::Result<()> {
     let count = part.vertices.len();
-    let base = channels(cached, part, 0);
+    let base = channels(cached, part, 0)?;
     base.iter().try_for_each(|c| put_f32s(out, &c.data))?;
     let mut storage = storage.iter();
     for k in 1..cached.frames.len() {
-        let frame = channels(cached, part, k);
+        let frame = channels(cached, part, k)?;
         for ((c, f), how) in base
             .iter()
             .zip(&frame)

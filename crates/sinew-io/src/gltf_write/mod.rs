@@ -109,13 +109,15 @@ pub fn write_glb(
             warnings.push(warning("empty_mesh", message));
             continue;
         }
-        for (name, parts) in group(parts_of(cached, &mut warnings)) {
+        let parts = parts_of(cached, &mut warnings).map_err(cannot_write(path))?;
+        for (name, parts) in group(parts) {
             let mut primitives = Vec::new();
             for part in &parts {
                 let material = part.material.and_then(|m| {
                     copier.material(m, cached.mesh.uvs.len(), &mut document, &mut warnings)
                 });
-                primitives.push(document.primitive((cache, index), part, material));
+                let primitive = document.primitive((cache, index), part, material);
+                primitives.push(primitive.map_err(cannot_write(path))?);
             }
             let mut mesh = json!({ "name": name, "primitives": primitives });
             let mut node = json!({ "name": name, "mesh": meshes.len() });

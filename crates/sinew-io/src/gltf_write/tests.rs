@@ -63,6 +63,7 @@ fn wave(mesh: &Mesh, frames: usize, from: f32) -> CachedMesh<'_> {
                 }),
                 ..FrameData::default()
             }
+            .into()
         })
         .collect();
     CachedMesh {
@@ -70,6 +71,20 @@ fn wave(mesh: &Mesh, frames: usize, from: f32) -> CachedMesh<'_> {
         mesh,
         frames,
     }
+}
+
+/// Positions of a frame of the first mesh.
+fn positions(cache: &FrameCache<'_>, frame: usize) -> Vec<[f32; 3]> {
+    let frame = cache.meshes[0].frames[frame].read();
+    frame.expect("here").positions
+}
+
+/// Changes frame 1 of the first mesh.
+fn change(cache: &mut FrameCache<'_>, how: impl FnOnce(&mut FrameData)) {
+    let frame = &mut cache.meshes[0].frames[1];
+    let mut data = frame.read().expect("here");
+    how(&mut data);
+    *frame = data.into();
 }
 
 fn times(n: usize) -> Vec<f32> {
@@ -116,6 +131,7 @@ fn every_key_shows_its_frame() {
         );
         assert_eq!(file.json["nodes"][0].get("matrix"), None);
         for (k, frame) in cache.meshes[0].frames.iter().enumerate() {
+            let frame = frame.read().expect("here");
             let shown = file.at_key(primitive, "POSITION", k, 3);
             assert!(
                 max_distance(&shown, &frame.positions) < 1e-6,
@@ -253,7 +269,7 @@ fn parts_of_one_source_mesh_become_primitives() {
     assert_eq!(file.integers(indices, 36), expected);
     let shown = file.at_key(third, "POSITION", 2, 3);
     assert!(
-        max_distance(&shown, &cache.meshes[0].frames[2].positions[48..]) < 1e-6,
+        max_distance(&shown, &positions(&cache, 2)[48..]) < 1e-6,
         "part 2"
     );
     // Parts that share vertices fall back to one primitive, with a warning.
@@ -281,7 +297,7 @@ fn bad_normals_tangents_colours_and_uvs_are_repaired() {
         tangents: Some(vec![[0.0, 0.0, 0.0, -0.3]; n]),
         colors: Some(vec![[2.0, f32::NAN, 0.1 * k as f32, 1.0]; n]),
     };
-    let frames = vec![frame(0), frame(1), frame(3)];
+    let frames = vec![frame(0).into(), frame(1).into(), frame(3).into()];
     let cache = FrameCache {
         meshes: vec![CachedMesh {
             name: "degenerate".into(),
@@ -304,9 +320,35 @@ fn bad_normals_tangents_colours_and_uvs_are_repaired() {
     // Without normals anywhere they come from the faces.
     let mut bare = cache.clone();
     for f in &mut bare.meshes[0].frames {
-        (f.normals, f.tangents, f.colors) = (None, None, None);
+        let positions = f.read().expect("here").positions;
+        *f = FrameData {
+            positions,
+            ..FrameData::default()
+        }
+        .into();
     }
     save(&bare, &GlbOptions::default());
+}
+
+#[test]
+fn frames_on_disk_give_the_same_file_as_frames_in_memory() {
+    let mesh = meshes::sphere(7, 9);
+    let folder = tempfile::tempdir().expect("temp");
+    let cache = FrameCache {
+        meshes: vec![wave(&mesh, 5, 0.1)],
+        times_secs: times(5),
+    };
+    let mut on_disk = cache.clone();
+    let mut spool = crate::Spool::create(folder.path()).expect("made");
+    for frame in &mut on_disk.meshes[0].frames {
+        let data = frame.read().expect("here");
+        *frame = crate::CachedFrame::spooled(&data, &mut spool).expect("put");
+    }
+    let bytes = |cache: &FrameCache<'_>| {
+        let (_dir, path, _) = save(cache, &GlbOptions::default());
+        std::fs::read(path).expect("there")
+    };
+    assert_eq!(bytes(&cache), bytes(&on_disk));
 }
 
 #[test]
@@ -354,11 +396,11 @@ fn wrong_caches_are_refused_and_leave_nothing() {
         "frame count of cube: found 2, expected 3",
     );
     refuse(
-        |c| c.meshes[0].frames[1].positions[5][1] = f32::NAN,
+        |c| change(c, |f| f.positions[5][1] = f32::NAN),
         "frame 1 of cube, vertex 5: found",
     );
     refuse(
-        |c| c.meshes[0].frames[1].positions.truncate(23),
+        |c| change(c, |f| f.positions.truncate(23)),
         "frame 1 positions of cube: found 23, expected 24",
     );
     let graph = GlbOptions {
@@ -381,7 +423,7 @@ fn many_frames_are_written_with_a_warning() {
     let file = Played::open(&path);
     let shown = file.at_key(&file.json["meshes"][0]["primitives"][0], "POSITION", 299, 3);
     assert!(
-        max_distance(&shown, &cache.meshes[0].frames[299].positions) < 1e-6,
+        max_distance(&shown, &positions(&cache, 299)) < 1e-6,
         "last frame"
     );
 }
@@ -602,19 +644,7 @@ fn a_real_character_passes_the_validator() {
 fn loose_triangles_keep_their_vertices() {
     for count in [10_000, 30_000] {
         let mesh = meshes::loose_triangles(count);
-        let cached = CachedMesh {
-            name: mesh.name.clone(),
-            mesh: &mesh,
-            frames: vec![FrameData {
-                positions: mesh.positions.clone(),
-                normals: mesh.normals.clone(),
-                ..FrameData::default()
-            }],
-        };
-        let cache = FrameCache {
-            meshes: vec![cached],
-            times_secs: vec![0.0],
-        };
+        let cache = FrameCache::still(&mesh);
         let (_dir, path, warnings) = save(&cache, &GlbOptions::default());
         assert!(warnings.is_empty(), "{warnings:?}");
         let file = Played::open(&path);

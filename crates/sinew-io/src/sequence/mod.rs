@@ -414,30 +414,12 @@ pub fn read_sequence(path: &Path) -> Result<Asset, IoError> {
     })
 }
 
-/// Writes each frame of a cache as a file, numbered from `first_number`. `path` is a pattern (`out_####.obj`) or a name
+/// Writes a sequence with its own frame numbers. Its topology may change. `path` is a pattern (`out_####.obj`) or a name
 /// (`out.obj`, which gives `out_0001.obj` and so on). `format` chooses the format, not the extension. All files appear
 /// at the end.
 ///
 /// # Errors
-/// [`IoError::Malformed`] if counts of the cache do not match; [`IoError::Write`] if the files cannot be written.
-pub fn write_frame_sequence(
-    path: &Path,
-    format: MeshFormat,
-    cache: &FrameCache<'_>,
-    first_number: i64,
-) -> Result<(), IoError> {
-    cache.check(path)?;
-    let frames = 0..cache.times_secs.len();
-    write_numbered(path, format, (first_number..).zip(frames), |k| {
-        let of = |m| Surface::of_frame(m, &m.frames[k]);
-        cache.meshes.iter().map(of).collect()
-    })
-}
-
-/// Writes a sequence with its own frame numbers. Its topology may change. `path` as in [`write_frame_sequence`].
-///
-/// # Errors
-/// As [`write_frame_sequence`].
+/// [`IoError::Malformed`] if there are not as many numbers as frames; [`IoError::Write`] if the files cannot be written.
 pub fn write_mesh_sequence(
     path: &Path,
     format: MeshFormat,
@@ -452,18 +434,6 @@ pub fn write_mesh_sequence(
             frames.to_string(),
         ));
     }
-    let numbered = sequence.numbers.iter().copied().zip(&sequence.frames);
-    write_numbered(path, format, numbered, |mesh: &Mesh| {
-        vec![Surface::from(mesh)]
-    })
-}
-
-fn write_numbered<'a, F>(
-    path: &Path,
-    format: MeshFormat,
-    frames: impl Iterator<Item = (i64, F)>,
-    surfaces: impl Fn(F) -> Vec<Surface<'a>>,
-) -> Result<(), IoError> {
     let name = path
         .file_name()
         .map(|n| n.to_string_lossy().into_owned())
@@ -483,12 +453,12 @@ fn write_numbered<'a, F>(
         }
     };
     let mut folder = AtomicDir::create(path.parent().unwrap_or(Path::new(".")))?;
-    for (number, frame) in frames {
+    for (number, mesh) in sequence.numbers.iter().zip(&sequence.frames) {
         let file = folder.stage(&format!(
             "{}{number:0digits$}{}",
             pattern.prefix, pattern.suffix
         ))?;
-        format.write(&file, &surfaces(frame))?;
+        format.write(&file, &[Surface::from(mesh)])?;
     }
     folder.commit()
 }

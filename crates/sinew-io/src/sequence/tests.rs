@@ -243,43 +243,6 @@ fn sequences_come_back_with_numbers_and_gaps() {
 }
 
 #[test]
-fn frames_of_a_cache_become_files() {
-    let dir = tempfile::tempdir().expect("temp");
-    let mesh = meshes::cube();
-    let frame = |k: f32| crate::FrameData {
-        positions: mesh
-            .positions
-            .iter()
-            .map(|p| [p[0] + k, p[1], p[2]])
-            .collect(),
-        ..crate::FrameData::default()
-    };
-    let cached = |name: &str| crate::CachedMesh {
-        name: name.into(),
-        mesh: &mesh,
-        frames: vec![frame(0.0), frame(1.0)],
-    };
-    let cache = FrameCache {
-        meshes: vec![cached("a"), cached("b")],
-        times_secs: vec![0.0, 0.1],
-    };
-    for name in ["x.ply", "x.obj"] {
-        let path = dir.path().join("new").join(name);
-        let format = MeshFormat::of(&path).expect("known");
-        write_frame_sequence(&path, format, &cache, 1).expect("written");
-        let ending = name.replace('.', "_0002.");
-        let asset = read_sequence(&dir.path().join("new").join(ending)).expect("read");
-        let frames = asset.sequence.expect("a sequence").frames;
-        assert_eq!(frames.len(), 2);
-        assert_eq!(
-            frames[1].positions[24..],
-            cache.meshes[1].frames[1].positions
-        );
-        assert_eq!(frames[1].topology.triangles().len(), 24);
-    }
-}
-
-#[test]
 fn real_sequences_have_the_documented_counts() {
     let Some(data) = shared_data() else {
         println!("skipped: no shared data");

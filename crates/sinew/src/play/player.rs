@@ -1,7 +1,7 @@
 //! Plays a character: takes frame numbers, gives outputs.
 
 use super::runner::not_finite;
-use super::{FieldGrid, GraphInputs, Output, PlayError, RunError, Runner, StateFault, Values};
+use super::{FieldGrid, Output, PlayError, PlayInputs, RunError, Runner, StateFault, Values};
 use crate::deform::NodeKind;
 use crate::geom::Pose;
 use crate::graph::{BoundGraph, Frame, StateHome};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Player {
     runner: Runner,
-    inputs: GraphInputs,
+    inputs: PlayInputs,
     values: Vec<Values>,
     clip: Option<String>,
     fps: f64,
@@ -46,7 +46,7 @@ impl Player {
     /// [`PlayError::NoClip`]; [`PlayError::Values`] if a values input has no values; [`PlayError::Fps`].
     pub fn new(
         runner: Runner,
-        inputs: GraphInputs,
+        inputs: PlayInputs,
         values: Vec<Values>,
         clip: Option<&str>,
         fps: f64,
@@ -254,7 +254,7 @@ impl Player {
     }
 
     /// Characters in the pose of the last frame.
-    pub fn inputs(&self) -> &GraphInputs {
+    pub fn inputs(&self) -> &PlayInputs {
         &self.inputs
     }
 

@@ -4,7 +4,7 @@ use super::PlayError;
 use crate::deform::ParameterValue;
 use crate::graph::Plan;
 
-/// Parses parameter values from text (JSON, or plain text for text parameters), for [`GraphInputs::bind`](super::GraphInputs::bind).
+/// Parses parameter values from text (JSON, or plain text for text parameters), for [`PlayInputs::bind`](super::PlayInputs::bind).
 /// `given` contains names and values.
 ///
 /// # Errors

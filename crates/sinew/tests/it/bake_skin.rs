@@ -7,7 +7,7 @@ use sinew::bake::skin::{
 };
 use sinew::geom::{Asset, Influences, LocalTransform, Pose, Quat, Real, Vec3};
 use sinew::io::read_gltf;
-use sinew::play::{Character, Document, GraphInputs, Player, Runner};
+use sinew::play::{Character, Document, PlayInputs, Player, Runner};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ fn player(portable: &Portable, document: &str) -> Player {
     let document = Document::from_text("test.json", document, "");
     let plan = Arc::new(document.compile().expect("a graph"));
     let main = portable.character.clone();
-    let cast = GraphInputs::load(main, &plan, &document.folders).expect("a cast");
+    let cast = PlayInputs::load(main, &plan, &document.folders).expect("a cast");
     let graph = cast.bind(&plan, &[]).expect("binds");
     let runner = Runner::cpu(&graph).expect("runs");
     Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays")
@@ -701,7 +701,7 @@ fn played(path: &Path, degrees: f64) -> Vec<[f32; 3]> {
     let document = Document::embedded(&character).expect("a graph");
     let plan = Arc::new(document.compile().expect("compiles"));
     let pose = bent(&character.asset, degrees);
-    let cast = GraphInputs::load(Arc::new(character), &plan, &document.folders).expect("a cast");
+    let cast = PlayInputs::load(Arc::new(character), &plan, &document.folders).expect("a cast");
     let graph = cast.bind(&plan, &[]).expect("binds");
     let runner = Runner::cpu(&graph).expect("runs");
     let mut player = Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays");

@@ -3,7 +3,7 @@
 use sinew::gpu::Gpu;
 use sinew::graph::{BoundGraph, StateError, StateHome};
 use sinew::play::{
-    Character, Document, GraphInputs, Output, PlayError, Player, Runner, StateFault, state_home,
+    Character, Document, Output, PlayError, PlayInputs, Player, Runner, StateFault, state_home,
 };
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ const HAIR: &str = r#"{"sinew": "1.0",
 
 /// A head with hair, bound.
 struct Head {
-    cast: GraphInputs,
+    cast: PlayInputs,
     graph: Arc<BoundGraph>,
 }
 
@@ -28,7 +28,7 @@ impl Head {
         let head = Arc::new(Character::from_asset(head));
         let document = Document::from_text("hair.json", text, "");
         let plan = Arc::new(document.compile().expect("a correct document"));
-        let cast = GraphInputs::load(head, &plan, &document.folders).expect("assembles");
+        let cast = PlayInputs::load(head, &plan, &document.folders).expect("assembles");
         let graph = cast.bind(&plan, &[]).expect("binds");
         Self { cast, graph }
     }

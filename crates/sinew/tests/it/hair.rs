@@ -13,7 +13,7 @@ use sinew::geom::{Mesh, Strands, Topology, Vec3};
 use sinew::graph::{
     BindError, BoundGraph, Frame, InputBinding, InputType, Instance, NoNesting, compile,
 };
-use sinew::play::{Character, Document, GraphInputs, Player, Runner};
+use sinew::play::{Character, Document, PlayInputs, Player, Runner};
 use sinew_testkit::meshes;
 use std::sync::Arc;
 
@@ -381,7 +381,7 @@ fn a_field_is_built_again_only_where_its_mesh_moved() {
         );
         let document = Document::from_text("ball.json", text, "");
         let plan = Arc::new(document.compile().unwrap_or_else(|e| panic!("{e}")));
-        let cast = GraphInputs::load(ball.clone(), &plan, &document.folders).expect("assembles");
+        let cast = PlayInputs::load(ball.clone(), &plan, &document.folders).expect("assembles");
         let graph = cast.bind(&plan, &[]).expect("binds");
         let runner = Runner::cpu(&graph).expect("on the processor");
         let mut player = Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays");
@@ -436,7 +436,7 @@ fn a_field_is_built_again_only_where_its_mesh_moved() {
 fn ball_centre(ball: &Arc<Character>, number: i64) -> [f32; 3] {
     let document = Document::of_character(ball);
     let plan = Arc::new(document.compile().unwrap_or_else(|e| panic!("{e}")));
-    let cast = GraphInputs::load(ball.clone(), &plan, &document.folders).expect("assembles");
+    let cast = PlayInputs::load(ball.clone(), &plan, &document.folders).expect("assembles");
     let graph = cast.bind(&plan, &[]).expect("binds");
     let runner = Runner::cpu(&graph).expect("on the processor");
     let mut player = Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays");
@@ -465,7 +465,7 @@ fn a_collider_comes_in_a_file_of_its_own() {
     ));
     let document = Document::from_text("skull.json", text, folder.path());
     let plan = Arc::new(document.compile().unwrap_or_else(|e| panic!("{e}")));
-    let cast = GraphInputs::load(head, &plan, &document.folders).expect("assembles");
+    let cast = PlayInputs::load(head, &plan, &document.folders).expect("assembles");
     let graph = cast.bind(&plan, &[]).expect("binds");
     let runner = Runner::cpu(&graph).expect("on the processor");
     let mut player = Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays");

@@ -2,7 +2,7 @@
 
 use crate::common::allocations::counted_pool;
 use sinew::io::ValueTable;
-use sinew::play::{Character, Document, GraphInputs, Player, Runner, Values};
+use sinew::play::{Character, Document, PlayInputs, Player, Runner, Values};
 use std::sync::Arc;
 
 /// Skinning, and weights of the one morph target from the caller.
@@ -21,7 +21,7 @@ fn bulging_arm() -> Player {
     let arm = Arc::new(Character::from_asset(arm));
     let document = Document::from_text("bulge.json", DOCUMENT, "");
     let plan = Arc::new(document.compile().expect("a correct document"));
-    let cast = GraphInputs::load(arm, &plan, &document.folders).expect("no file");
+    let cast = PlayInputs::load(arm, &plan, &document.folders).expect("no file");
     let graph = cast.bind(&plan, &[]).expect("binds");
     let table = ValueTable {
         values: (0..10_u8).map(|i| f32::from(i) / 10.0).collect(),
@@ -40,7 +40,7 @@ fn hairy_head() -> Player {
     let text = include_str!("../../../../examples/hair.json");
     let document = Document::from_text("hair.json", text, "");
     let plan = Arc::new(document.compile().expect("a correct document"));
-    let cast = GraphInputs::load(head, &plan, &document.folders).expect("no file");
+    let cast = PlayInputs::load(head, &plan, &document.folders).expect("no file");
     let graph = cast.bind(&plan, &[]).expect("binds");
     let runner = Runner::cpu(&graph).expect("runs on the processor");
     Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays")

@@ -4,7 +4,7 @@ use sinew::geom::{Asset, Channel, ChannelTarget, Clip, Interpolation, MorphTarge
 use sinew::graph::{BoundGraph, ParameterError, Plan, UpdateError};
 use sinew::io::{Folders, ValueTable};
 use sinew::play::{
-    Character, Document, GraphInputs, Output, PlayError, Player, RunError, Runner, Values,
+    Character, Document, Output, PlayError, PlayInputs, Player, RunError, Runner, Values,
     ValuesError, parse_settings,
 };
 use std::path::Path;
@@ -59,9 +59,9 @@ fn plan(document: &Document) -> Arc<Plan> {
 }
 
 /// Compiles and binds.
-fn bound(character: &Arc<Character>, document: &Document) -> (GraphInputs, Arc<BoundGraph>) {
+fn bound(character: &Arc<Character>, document: &Document) -> (PlayInputs, Arc<BoundGraph>) {
     let plan = plan(document);
-    let cast = GraphInputs::load(character.clone(), &plan, &document.folders).expect("assembles");
+    let cast = PlayInputs::load(character.clone(), &plan, &document.folders).expect("assembles");
     let graph = cast.bind(&plan, &[]).expect("binds");
     (cast, graph)
 }
@@ -106,9 +106,9 @@ fn sequences_are_refused_where_an_input_takes_one_mesh() {
     let wave = Arc::new(Character::load(&path).expect("a sequence"));
     let document = Document::from_text("shift.json", SHIFT, "");
     let plan = plan(&document);
-    let main = GraphInputs::load(wave, &plan, &folder.path().into());
+    let main = PlayInputs::load(wave, &plan, &folder.path().into());
     let input = [("body".to_owned(), path.clone())];
-    let named = GraphInputs::load_with(arm(), &plan, &folder.path().into(), &input);
+    let named = PlayInputs::load_with(arm(), &plan, &folder.path().into(), &input);
     for refused in [main, named] {
         let error = refused.expect_err("a mesh for each frame");
         let PlayError::Sequence {
@@ -203,8 +203,7 @@ fn targets_that_a_clip_animates_and_nothing_reads_are_named() {
     let character = Arc::new(Character::from_asset(asset));
     let unread = |text: &str| {
         let plan = plan(&Document::from_text("g.json", text, ""));
-        let cast =
-            GraphInputs::load(character.clone(), &plan, &Folders::default()).expect("inputs");
+        let cast = PlayInputs::load(character.clone(), &plan, &Folders::default()).expect("inputs");
         cast.unread(&plan)
     };
     let skin = unread(r#"{"sinew": "1.0", "stack": [{"node": "skin"}]}"#);
@@ -345,7 +344,7 @@ fn inputs_that_cannot_be_had_are_errors() {
             r#"{{"sinew": "1.0", "inputs": {{"body": {input}}}, "outputs": {{"body": "body"}}}}"#
         );
         let plan = plan(&Document::from_text("test.json", text, ""));
-        GraphInputs::load(arm.clone(), &plan, &Folders::default()).expect_err(input)
+        PlayInputs::load(arm.clone(), &plan, &Folders::default()).expect_err(input)
     };
     let error = assemble(r#"{"type": "mesh", "select": "Leg*"}"#);
     assert!(matches!(error, PlayError::Selection(_)), "{error}");
@@ -493,7 +492,7 @@ fn wrong_settings_are_refused() {
     let folder = folder();
     let square = square(&folder);
     let plan = plan(&Document::from_text("shift.json", SHIFT, ""));
-    let cast = GraphInputs::load(square, &plan, &Folders::default()).expect("assembles");
+    let cast = PlayInputs::load(square, &plan, &Folders::default()).expect("assembles");
     let set = parse_settings(&plan, &[("w", "0.25")]).expect("fits");
     let graph = cast.bind(&plan, &set).expect("binds");
     let runner = Runner::cpu(&graph).expect("runs on the processor");

@@ -8,7 +8,7 @@ use sinew::geom::{
 };
 use sinew::graph::{Frame, Instance};
 use sinew::io::Folders;
-use sinew::play::{Character, Document, GraphInputs};
+use sinew::play::{Character, Document, PlayInputs};
 use sinew::psd::{ExtractError, ExtractOptions, Extraction, Sculpt, extract_corrective};
 use std::sync::{Arc, LazyLock};
 
@@ -34,7 +34,7 @@ fn instance(asset: &Asset, document: &str) -> Instance {
     let document = Document::from_text("test.json", document, "");
     let plan = Arc::new(document.compile().expect("a correct document"));
     let character = Arc::new(Character::from_asset(asset.clone()));
-    let cast = GraphInputs::load(character, &plan, &Folders::default()).expect("assembles");
+    let cast = PlayInputs::load(character, &plan, &Folders::default()).expect("assembles");
     let graph = cast.bind(&plan, &[]).expect("binds");
     graph.instance().expect("runs on the processor")
 }

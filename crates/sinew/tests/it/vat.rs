@@ -5,7 +5,7 @@ use sinew::geom::Mesh;
 use sinew::graph::{BindError, BoundGraph, InputBinding, NoNesting, compile};
 use sinew::io::texture::{TextureChannels, TextureFormat, TextureWriter};
 use sinew::io::{read_vertex_animation, write_text};
-use sinew::play::{Character, Document, GraphInputs, PlayError, Player, Runner};
+use sinew::play::{Character, Document, PlayError, PlayInputs, Player, Runner};
 use sinew::vat::animation::VertexAnimation;
 use sinew::vat::layout::Layout;
 use sinew::vat::manifest::{FORMAT, Manifest, Mode, NamedClip, Space, TextureFile, VERSION};
@@ -209,7 +209,7 @@ fn the_bake_of_the_examples_is_read_as_it_was_made() {
 fn player(document: &Document) -> Result<(Player, Arc<BoundGraph>), PlayError> {
     let main = Character::load(&examples().join("vat/ripple.obj"))?;
     let plan = Arc::new(document.compile().expect("a correct document"));
-    let cast = GraphInputs::load(Arc::new(main), &plan, &document.folders)?;
+    let cast = PlayInputs::load(Arc::new(main), &plan, &document.folders)?;
     let graph = cast.bind(&plan, &[])?;
     let runner = Runner::cpu(&graph)?;
     Ok((Player::new(runner, cast, Vec::new(), None, 24.0)?, graph))

@@ -2,7 +2,7 @@
 
 use sinew::geom::Pose;
 use sinew::graph::{Frame, InputType, Plan};
-use sinew::play::{GraphInputs, Values};
+use sinew::play::{PlayInputs, Values};
 
 /// Moments of a clip: enough that caches do not hold one pose only.
 const MOMENTS: u8 = 8;
@@ -23,7 +23,7 @@ struct Moment {
 impl Motion {
     /// Of a clip of the main character.
     pub(super) fn of_cast(
-        cast: &mut GraphInputs,
+        cast: &mut PlayInputs,
         clip: Option<&str>,
         (begin, end): (f32, f32),
         values: &[Values],

@@ -11,7 +11,7 @@ use sinew::deform::Par;
 use sinew::geom::Selection;
 use sinew::graph::{BoundGraph, Frame, Plan};
 use sinew::io::IoError;
-use sinew::play::{GraphInputs, PlayError, Values};
+use sinew::play::{PlayError, PlayInputs, Values};
 use sinew::psd::{
     ExtractError, ExtractOptions, Extraction, Sculpt, extract_corrective, write_correctives,
 };
@@ -143,7 +143,7 @@ fn time_secs(frame: i64, fps: f64) -> f64 {
 fn run(
     order: &Order,
     graph: &Arc<BoundGraph>,
-    cast: &GraphInputs,
+    cast: &PlayInputs,
     values: &[Values],
     args: &PsdExtractArgs,
     reporter: &Reporter,
@@ -189,12 +189,7 @@ fn failure(order: &Order, error: &ExtractError) -> Failure {
 }
 
 /// Writes the character whose rest positions the targets move.
-fn write(
-    args: &PsdExtractArgs,
-    plan: &Plan,
-    cast: &GraphInputs,
-    found: Vec<Extraction>,
-) -> Outcome {
+fn write(args: &PsdExtractArgs, plan: &Plan, cast: &PlayInputs, found: Vec<Extraction>) -> Outcome {
     // All come from one output, and so from one input.
     let input = found.first().map(|e| e.input.clone()).unwrap_or_default();
     let index = plan

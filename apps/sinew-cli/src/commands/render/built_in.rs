@@ -225,7 +225,7 @@ fn add_body(out: &mut Writer, stack: &Stack, pose: Option<&str>, morphs: bool) {
 mod tests {
     use super::*;
     use sinew::geom::{Mesh, Vec3};
-    use sinew::play::{GraphInputs, Output, PlayError, Player, Runner};
+    use sinew::play::{Output, PlayError, PlayInputs, Player, Runner};
     use std::sync::Arc;
 
     const HAIR: &str = r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}, "hair": {"type": "strands"FILE}},
@@ -245,7 +245,7 @@ mod tests {
     ) -> Result<(Vec<[f32; 3]>, Player), PlayError> {
         let plan = document.compile().unwrap_or_else(|e| panic!("{e}"));
         let plan = Arc::new(plan);
-        let cast = GraphInputs::load(character.clone(), &plan, &document.folders)?;
+        let cast = PlayInputs::load(character.clone(), &plan, &document.folders)?;
         let graph = cast.bind(&plan, &[])?;
         let runner = Runner::cpu(&graph)?;
         let mut player = Player::new(runner, cast, Vec::new(), None, 30.0)?;

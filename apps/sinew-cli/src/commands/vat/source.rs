@@ -13,7 +13,7 @@ use sinew::bake::{
 };
 use sinew::geom::names::instead_of;
 use sinew::graph::BoundGraph;
-use sinew::play::{GraphInputs, Player};
+use sinew::play::{PlayInputs, Player};
 use sinew::vat::playback::AtEnd;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -142,7 +142,7 @@ fn tell_flat(graph: &BoundGraph, crease_degrees: f32, reporter: &Reporter) {
 
 /// A bound graph and the characters that it was bound to.
 struct Stage {
-    cast: GraphInputs,
+    cast: PlayInputs,
     graph: Arc<BoundGraph>,
     /// Those to play; none for the first.
     clips: Vec<String>,
@@ -241,7 +241,7 @@ impl Stage {
 }
 
 /// What the frames of a bound graph depend on beside it: the clip, and what is in the files that clips and values are in.
-fn key_of(args: &SourceArgs, cast: &GraphInputs, clip: Option<&str>) -> Outcome<String> {
+fn key_of(args: &SourceArgs, cast: &PlayInputs, clip: Option<&str>) -> Outcome<String> {
     let mut out = format!("clip {clip:?}, device {:?}", args.played.evaluated.device);
     let characters = cast.characters().iter().map(|c| c.path.as_path());
     let values = args

@@ -121,19 +121,10 @@ fn write_row(
 }
 
 fn write_carrier(path: &Path, bake: &Bake) -> Result<(), Box<dyn Error>> {
-    let carrier = &bake.carrier;
-    let cache = FrameCache {
-        meshes: vec![CachedMesh {
-            name: carrier.name.clone(),
-            mesh: carrier,
-            frames: vec![FrameData {
-                positions: carrier.positions.clone(),
-                normals: carrier.normals.clone(),
-                ..FrameData::default()
-            }],
-        }],
-        times_secs: vec![0.0],
-    };
-    write_glb(path, &cache, &GlbOptions::default())?;
+    write_glb(
+        path,
+        &FrameCache::still(&bake.carrier),
+        &GlbOptions::default(),
+    )?;
     Ok(())
 }

@@ -48,21 +48,7 @@ fn change_carrier(folders: &Folders, change: impl FnOnce(&mut Mesh)) {
         .meshes
         .swap_remove(0);
     change(&mut mesh);
-    let frame = FrameData {
-        positions: mesh.positions.clone(),
-        normals: mesh.normals.clone(),
-        ..FrameData::default()
-    };
-    let meshes = vec![CachedMesh {
-        name: mesh.name.clone(),
-        mesh: &mesh,
-        frames: vec![frame],
-    }];
-    let cache = FrameCache {
-        meshes,
-        times_secs: vec![0.0],
-    };
-    write_glb(&path, &cache, &GlbOptions::default()).expect("writes");
+    write_glb(&path, &FrameCache::still(&mesh), &GlbOptions::default()).expect("writes");
 }
 
 fn change_manifest(folders: &Folders, change: impl FnOnce(&mut manifest::Manifest)) {

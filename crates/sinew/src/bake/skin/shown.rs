@@ -9,7 +9,7 @@ use super::{
 };
 use crate::bake::Watch;
 use crate::io::GltfFile;
-use crate::play::{Character, Document, GraphInputs, Player, Runner};
+use crate::play::{Character, Document, PlayInputs, Player, Runner};
 use std::sync::Arc;
 
 /// A file baked from a character, and a player of the graph in it.
@@ -135,7 +135,7 @@ impl<'a> Baking<'a> {
 fn player_of(character: Character, document: &Document, fps: f64) -> Result<Player, SkinBakeError> {
     let plan = document.compile().map_err(SkinBakeError::Graph)?;
     let plan = Arc::new(plan);
-    let cast = GraphInputs::load(Arc::new(character), &plan, &document.folders)?;
+    let cast = PlayInputs::load(Arc::new(character), &plan, &document.folders)?;
     let graph = cast.bind(&plan, &[])?;
     let runner = Runner::cpu(&graph)?;
     Ok(Player::new(runner, cast, Vec::new(), None, fps)?)

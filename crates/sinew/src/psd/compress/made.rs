@@ -7,7 +7,7 @@ use crate::deform::Par;
 use crate::geom::{Asset, MorphTarget, index32};
 use crate::graph::{BindOptions, LineColumn, NodeEdit, Plan, edit_node};
 use crate::io::gltf_write::delta_bytes;
-use crate::play::{Character, Document, GraphInputs};
+use crate::play::{Character, Document, PlayInputs};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -65,7 +65,7 @@ pub fn compress_with<'o>(
 ) -> Result<Compression, CompressError> {
     check_options(options)?;
     let plan = Arc::new(document.compile().map_err(CompressError::Graph)?);
-    let cast = GraphInputs::load(character.clone(), &plan, &document.folders)?;
+    let cast = PlayInputs::load(character.clone(), &plan, &document.folders)?;
     // Errors of the original graph must not first appear with fewer targets.
     cast.bind_with(&plan, &[], bind)?;
     let found = groups(&plan);

@@ -12,7 +12,7 @@ use sinew::geom::{
 use sinew::graph::{Frame, Instance};
 use sinew::io::Folders;
 use sinew::io::gltf_write::delta_bytes;
-use sinew::play::{Character, Document, GraphInputs};
+use sinew::play::{Character, Document, PlayInputs};
 use sinew::psd::{Basis, ExtractOptions, Sculpt, extract_corrective};
 use std::sync::Arc;
 
@@ -70,7 +70,7 @@ fn instance(asset: &Asset, text: &str) -> Instance {
             .expect("correct"),
     );
     let character = Arc::new(Character::from_asset(asset.clone()));
-    let cast = GraphInputs::load(character, &plan, &Folders::default()).expect("assembles");
+    let cast = PlayInputs::load(character, &plan, &Folders::default()).expect("assembles");
     cast.bind(&plan, &[])
         .expect("binds")
         .instance()

@@ -6,7 +6,7 @@ use sinew::deform::Par;
 use sinew::geom::{Quat, Vec3};
 use sinew::graph::Frame;
 use sinew::io::Folders;
-use sinew::play::{Character, Document, GraphInputs};
+use sinew::play::{Character, Document, PlayInputs};
 use sinew::psd::{
     CompressError, CompressOptions, Compression, GraphPlaces, Kept, Unchanged, compress,
     write_compressed,
@@ -126,7 +126,7 @@ fn play(path: &Path, document: &Document, clip: Option<&str>, times: &[f64]) -> 
             .compile()
             .unwrap_or_else(|e| panic!("{e}\n{}", document.text)),
     );
-    let mut cast = GraphInputs::load(load(path), &plan, &Folders::default()).expect("assembles");
+    let mut cast = PlayInputs::load(load(path), &plan, &Folders::default()).expect("assembles");
     let mut instance = cast
         .bind(&plan, &[])
         .expect("binds")

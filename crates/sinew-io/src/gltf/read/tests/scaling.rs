@@ -216,7 +216,7 @@ fn write_secs(ending: &'static str) -> impl Fn(usize) -> f64 {
             meshes: vec![CachedMesh {
                 name: "many".into(),
                 mesh: &mesh,
-                frames: vec![frame],
+                frames: vec![frame.into()],
             }],
             times_secs: vec![0.0],
         };

@@ -13,7 +13,7 @@ use sinew::deform::sdf::FieldWords;
 use sinew::geom::{Mesh, Vec3};
 use sinew::graph::BoundGraph;
 use sinew::io::tressfx;
-use sinew::play::{Character, Document, GraphInputs, Output, Player, Runner};
+use sinew::play::{Character, Document, Output, PlayInputs, Player, Runner};
 use sinew_testkit::{is_soak, shared_data};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -56,7 +56,7 @@ pub(crate) fn rest_frames() -> i64 {
 
 /// A character with hair. Its graph has the outputs `hair` and `field`.
 pub(crate) struct Scene {
-    cast: GraphInputs,
+    cast: PlayInputs,
     pub(crate) graph: Arc<BoundGraph>,
     clip: &'static str,
     hair: Arc<Mesh>,
@@ -68,7 +68,7 @@ impl Scene {
     fn new(character: Character, text: &str, folder: PathBuf, clip: &'static str) -> Self {
         let document = Document::from_text("hair.json", text, folder);
         let plan = Arc::new(document.compile().unwrap_or_else(|e| panic!("{e}")));
-        let cast = GraphInputs::load(Arc::new(character), &plan, &document.folders);
+        let cast = PlayInputs::load(Arc::new(character), &plan, &document.folders);
         let cast = cast.expect("assembles");
         let graph = cast.bind(&plan, &[]).expect("binds");
         let mut meshes = graph.program().meshes().iter();

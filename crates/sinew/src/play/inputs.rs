@@ -17,7 +17,7 @@ use std::sync::Arc;
 ///
 /// A clone shares characters and bindings, but has its own poses. Use one clone per player of the same graph.
 #[derive(Clone, Debug)]
-pub struct GraphInputs {
+pub struct PlayInputs {
     /// The main character is first.
     characters: Vec<Arc<Character>>,
     /// Character of each input.
@@ -27,7 +27,7 @@ pub struct GraphInputs {
     poses: Vec<Pose>,
 }
 
-impl GraphInputs {
+impl PlayInputs {
     /// Collects the data of all inputs of `plan`: from the main character, or from files that the inputs refer to, in
     /// `folders` (those of the document). A file that several inputs use is loaded once.
     ///
