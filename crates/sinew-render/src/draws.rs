@@ -63,7 +63,7 @@ pub(crate) struct Draw {
     pub(crate) vertices: Range<u32>,
 }
 
-/// What the shader of a surface is made for: the `override`s of surface.wgsl.
+/// Variant of the surface shader: the `override`s of surface.wgsl.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Variant {
     pub(crate) paint: u32,
@@ -82,7 +82,7 @@ pub(crate) enum DrawKind {
     LinesBehind,
 }
 
-/// Uniforms of all draws, each at a multiple of what the device wants.
+/// Uniforms of all draws, each at the alignment of the device.
 struct Uniforms {
     bytes: Vec<u8>,
     stride: usize,
@@ -97,7 +97,7 @@ impl Uniforms {
     }
 }
 
-/// Everything that draws need beside the scene.
+/// Everything that draws need besides the scene.
 pub(crate) struct Builder<'a> {
     pub(crate) gpu: &'a Gpu,
     pub(crate) layouts: &'a Layouts,

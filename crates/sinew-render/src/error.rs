@@ -1,23 +1,23 @@
-//! Why a picture could not be drawn.
+//! Errors of drawing pictures.
 
 use sinew_gpu::{GpuError, LimitError};
 
-/// What goes wrong when surfaces are made and pictures are drawn.
+/// Errors of creating surfaces and drawing pictures.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RenderError {
-    /// The device refused, or is gone; limits are named.
+    /// An error of the GPU: a limit, memory, a lost device.
     #[error(transparent)]
     Gpu(#[from] GpuError),
     /// A picture without pixels.
-    #[error("a picture of {width} x {height} pixels was asked for, expected at least 1 x 1")]
+    #[error("the picture has {width} x {height} pixels, expected at least 1 x 1")]
     NoPixels {
-        /// Pixels across.
+        /// Width in pixels.
         width: u32,
-        /// Pixels down.
+        /// Height in pixels.
         height: u32,
     },
-    /// An array does not have one entry a vertex.
+    /// An array does not have one entry per vertex.
     #[error(
         "surface '{surface}': found {found} {what}, expected one for each of {expected} vertices"
     )]
@@ -26,25 +26,25 @@ pub enum RenderError {
         surface: String,
         /// "positions", "normals", "colors", "values".
         what: &'static str,
-        /// Entries given.
+        /// Entries of the array.
         found: usize,
         /// Vertices of the surface.
         expected: usize,
     },
-    /// The device output has fewer characters.
+    /// The GPU output has fewer characters.
     #[error(
-        "surface '{surface}': character {instance} was asked for, the output has {found}, counted from 0"
+        "surface '{surface}': there is no character {instance}; the output has {found}, counted from 0"
     )]
     NoInstance {
         /// Name of the surface.
         surface: String,
-        /// Which one.
+        /// Requested character.
         instance: usize,
-        /// How many there are.
+        /// Number of characters.
         found: usize,
     },
-    /// The surface has nothing to paint with.
-    #[error("surface '{surface}' has no {what}")]
+    /// The surface lacks the data of its paint.
+    #[error("surface '{surface}' has no {what}, which its paint needs")]
     Missing {
         /// Name of the surface.
         surface: String,

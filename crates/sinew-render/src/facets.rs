@@ -1,4 +1,4 @@
-//! Flat-shaded shapes: every triangle has three vertices of its own.
+//! Flat-shaded shapes: every triangle has its own three vertices.
 
 use sinew_geom::{Mesh, Topology, Vec3};
 

@@ -1,10 +1,8 @@
-//! Pictures of deformed meshes, without a window, on any GPU or software driver.
+//! Renders pictures of deformed meshes without a window, on any GPU adapter in hardware or software.
 //!
-//! * A [`Scene`] lists [`Surface`]s and [`Lines`], and how they look.
-//! * A [`Shot`] has the camera and the size.
-//! * A [`Renderer`] draws the scene and returns an [`Image`](sinew_geom::Image).
-//!
-//! A surface draws directly from the GPU buffers of a graph ([`Surface::bind`]), or from arrays ([`Surface::upload`]).
+//! A [`Scene`] lists [`Surface`]s and [`Lines`] with their looks. A [`Shot`] has the camera and the size of the picture. A [`Renderer`]
+//! draws them and returns an [`Image`](sinew_geom::Image). Surfaces draw from GPU buffers of a graph without a copy ([`Surface::bind`]),
+//! or from arrays ([`Surface::upload`]).
 //!
 //! ```
 //! use sinew_geom::{Mesh, Topology};
@@ -15,7 +13,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let gpu = match Gpu::new(&GpuOptions::from_env()) {
 //!     Ok(gpu) => gpu,
-//!     // Says what to install.
+//!     // The message says what to install.
 //!     Err(GpuError::Adapter(why)) => {
 //!         eprintln!("{why}");
 //!         return Ok(());
@@ -37,15 +35,17 @@
 //! # }
 //! ```
 //!
-//! # How a picture is made
+//! # Passes of a picture
+//!
+//! The shaders fetch vertices from storage buffers by index. Therefore they can draw any layout that kernels write, and each triangle
+//! knows its edges. The passes are:
 //!
 //! 1. Depths from the key light: a shadow map of 1024 texels, read with 32 taps.
 //! 2. Depths and normals from the camera.
-//! 3. Ambient occlusion from both: alchemy estimator, 14 taps per pixel, rotated from pixel to pixel, then blurred.
-//! 4. The picture, with four samples per pixel and three lights that move with the camera.
+//! 3. Ambient occlusion from them: alchemy estimator with 14 taps per pixel, rotated from pixel to pixel, then blurred.
+//! 4. The picture with four samples per pixel, lit by three lights that move with the camera.
 //!
-//! Vertices are fetched from storage buffers by index. Any layout that kernels write can be drawn, and each triangle knows its
-//! edges. Colours are linear until they are stored. Nothing depends on time or chance.
+//! Colours are linear until they are stored. The result does not depend on time or random numbers.
 
 mod draws;
 mod error;

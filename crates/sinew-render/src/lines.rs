@@ -1,10 +1,11 @@
-//! Lines on the device.
+//! Lines on the GPU.
 
 use crate::error::RenderError;
 use sinew_deform::Line;
 use sinew_gpu::{Buffer, BufferUse, Gpu};
 
-/// Straight lines: ten floats each, from, to, linear RGBA. The layout of a graph's lines, so that a device's output is drawn as it is.
+/// Straight lines with ten floats each: from, to, linear RGBA. This is the layout of a graph's lines output, which can be drawn without a
+/// copy.
 #[derive(Clone, Debug)]
 pub struct Lines {
     pub(crate) buffer: Buffer<u32>,
@@ -16,7 +17,7 @@ pub struct Lines {
 pub(crate) const FLOATS: usize = 10;
 
 impl Lines {
-    /// Uploads lines, scene space, metres.
+    /// Uploads lines in scene space, in metres.
     ///
     /// # Errors
     /// Limits, memory, lost devices.
@@ -30,7 +31,7 @@ impl Lines {
         })
     }
 
-    /// Lines that a kernel wrote, from line `first` on, as they are.
+    /// Uses lines that a kernel wrote, from line `first` on, without a copy.
     pub fn from_device(buffer: &Buffer<u32>, first: u32, count: u32) -> Self {
         let there = (buffer.len() / FLOATS) as u32;
         Self {
@@ -40,7 +41,7 @@ impl Lines {
         }
     }
 
-    /// How many there are.
+    /// Number of lines.
     pub fn len(&self) -> usize {
         self.count as usize
     }

@@ -1,10 +1,11 @@
-//! Marks at points, such as the control points of a lattice.
+//! Markers at points, for example the control points of a lattice.
 
 use crate::facets::{self, OCTAHEDRON, Octahedron};
 use sinew_geom::{Mesh, Vec3};
 
-/// A small octahedron at each point (metres), flat shaded, in that linear RGBA colour: 24 vertices a point, in the order of the points. Draw it with
-/// [`Paint::Colors`](crate::Paint::Colors). Points that are not finite keep their place in the arrays and do not show.
+/// A mesh with a small flat-shaded octahedron at each point. Points and `radius` are in metres, `color` is linear RGBA. It has 24 vertices
+/// per point, in the order of the points. Draw it with [`Paint::Colors`](crate::Paint::Colors). Points that are NaN or infinite keep their
+/// index in the arrays and are not visible.
 pub fn points_mesh(points: &[[f32; 3]], radius: f32, color: [f32; 4]) -> Mesh {
     let (mut positions, mut normals) = (Vec::new(), Vec::new());
     points_into(points, radius, &mut positions, &mut normals);
@@ -12,7 +13,7 @@ pub fn points_mesh(points: &[[f32; 3]], radius: f32, color: [f32; 4]) -> Mesh {
     facets::mesh("points", positions, normals, colors)
 }
 
-/// Positions and normals of [`points_mesh`] for points that moved, in place of what the two hold.
+/// Replaces `positions` and `normals` with those of [`points_mesh`] for moved points.
 pub fn points_into(
     points: &[[f32; 3]],
     radius: f32,

@@ -1,11 +1,11 @@
-//! Base colours and their textures on the device.
+//! Base colours and their textures on the GPU.
 
 use crate::error::RenderError;
 use sinew_geom::{Appearance, Image, Material, Texture, Wrap};
 use sinew_gpu::{Gpu, wgpu};
 use sinew_picture::{linear_from_srgb, srgb_from_linear};
 
-/// Longest side of a texture; greater images are made smaller when they are uploaded, as no picture shows more.
+/// Longest side of a texture. Larger images are scaled down for the upload, because no picture shows more detail.
 const LONGEST_SIDE: usize = 4096;
 
 /// Materials of a file, ready to draw.
@@ -52,8 +52,8 @@ fn samplers(device: &wgpu::Device) -> Vec<wgpu::Sampler> {
 }
 
 impl Materials {
-    /// Uploads the images of an appearance, decoded: `images[i]` is `appearance.images[i]`; materials whose image is `None` or has no
-    /// pixels show their factor alone.
+    /// Uploads the decoded images of an appearance: `images[i]` is `appearance.images[i]`. A material whose image is `None` or has no
+    /// pixels shows only its factor.
     ///
     /// # Errors
     /// Limits, memory, lost devices.

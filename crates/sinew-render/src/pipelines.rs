@@ -1,4 +1,4 @@
-//! Render pipelines, each made when it is first needed: drivers in software take their time with every one.
+//! Render pipelines, each created on first use: software drivers are slow to create them.
 
 use crate::draws::Variant;
 use crate::targets::{COLOR, DEPTH, NORMALS, OCCLUSION, SAMPLES};
@@ -18,7 +18,7 @@ pub(crate) enum Pass {
     Background,
     Ground,
     Surface,
-    /// Surfaces that what is behind shines through: they leave the depth alone.
+    /// Translucent surfaces: they do not write depth.
     Translucent,
     Lines,
     /// Lines wherever they are, for those behind a surface.

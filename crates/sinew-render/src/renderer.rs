@@ -1,4 +1,4 @@
-//! One picture: passes, in order, and the pixels back.
+//! Draws one picture: runs the passes in order and reads the pixels back.
 
 use crate::draws::{Builder, Draw, DrawKind, Variant, scale_of, view_entry};
 use crate::error::RenderError;
@@ -10,7 +10,7 @@ use sinew_geom::Image;
 use sinew_gpu::{Buffer, BufferUse, Gpu, Readback, wgpu};
 use sinew_picture::{ColorMap, linear_from_srgb, srgb_from_linear};
 
-/// Draws scenes on one device. Textures, pipelines and memory are kept from picture to picture.
+/// Draws scenes on one GPU device. It reuses textures, pipelines and memory from picture to picture.
 #[derive(Debug)]
 pub struct Renderer {
     gpu: Gpu,
@@ -25,7 +25,7 @@ pub struct Renderer {
 }
 
 impl Renderer {
-    /// A renderer on this device; the same that graphs run on, where their outputs are to be drawn as they are.
+    /// Creates a renderer on this device. To draw outputs of a graph without a copy, use the device of the graph.
     ///
     /// # Errors
     /// Limits, memory, lost devices.
@@ -48,7 +48,7 @@ impl Renderer {
         &self.gpu
     }
 
-    /// Whether a picture of that size can be drawn on a device.
+    /// Checks that the device can draw a picture of that size.
     ///
     /// # Errors
     /// [`RenderError::NoPixels`], sizes that the device does not allow.
@@ -56,10 +56,10 @@ impl Renderer {
         crate::targets::check_size(gpu, [width, height])
     }
 
-    /// Draws a picture and brings its pixels back: sRGB with straight alpha. The same scene gives the same pixels on one device.
+    /// Draws a picture and returns its pixels: sRGB with straight alpha. On one device, the same scene gives the same pixels.
     ///
     /// # Errors
-    /// [`RenderError::NoPixels`], sizes that the device does not allow, paints without what they need; memory, lost devices.
+    /// [`RenderError::NoPixels`], sizes that the device does not allow, [`RenderError::Missing`], memory, lost devices.
     pub fn render(&mut self, scene: &Scene<'_>, shot: &Shot) -> Result<Image, RenderError> {
         self.prepare(scene, shot)?;
         let draws = self.draws(scene)?;

@@ -1,4 +1,4 @@
-//! What is drawn, and how.
+//! Scenes, looks and shots.
 
 use crate::lines::Lines;
 use crate::materials::Materials;
@@ -6,16 +6,17 @@ use crate::surface::Surface;
 use sinew_geom::Bounds;
 use sinew_picture::{Camera, ColorMap};
 
-/// Everything in one picture.
+/// The content of one picture.
 #[derive(Clone, Debug, Default)]
 pub struct Scene<'a> {
     /// Surfaces, drawn in this order.
     pub surfaces: Vec<SurfaceLook<'a>>,
     /// Lines, after the surfaces of their layer.
     pub lines: Vec<LinesLook<'a>>,
-    /// What the scene fills, over the whole animation: shadow, ground and depth are fitted to it, so that frames agree. Metres.
+    /// Bounding box of the scene over the whole animation, in metres. Shadow, ground and depth range depend on it: use the same box for
+    /// all frames.
     pub bounds: Option<Bounds>,
-    /// Height of the ground, metres; `None` for the lowest of the bounds.
+    /// Height of the ground in metres; if `None`, the lowest point of the bounds.
     pub ground: Option<f32>,
 }
 
@@ -27,33 +28,33 @@ impl Scene<'_> {
     }
 }
 
-/// Whether things are part of the scene or shine through it.
+/// Whether something is part of the scene or drawn over it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layer {
-    /// Hidden by what is before it.
+    /// Hidden by nearer parts of the scene.
     #[default]
     Scene,
-    /// Drawn after everything else and hidden only by other things of this layer.
+    /// Drawn over the scene; hidden only by other parts of this layer.
     Overlay,
 }
 
-/// A surface and how it looks.
+/// A surface and its look.
 #[derive(Clone, Copy, Debug)]
 pub struct SurfaceLook<'a> {
-    /// What is drawn.
+    /// The surface to draw.
     pub surface: &'a Surface,
     /// Its colour.
     pub paint: Paint<'a>,
-    /// How it is lit.
+    /// Its lighting.
     pub lighting: Lighting,
-    /// Edges of the triangles over it.
+    /// Edges of the triangles, drawn over it.
     pub wireframe: Option<Wireframe>,
-    /// Whether it shines through.
+    /// Its layer.
     pub layer: Layer,
 }
 
 impl<'a> SurfaceLook<'a> {
-    /// A clay surface in the studio.
+    /// A surface with clay paint and studio lighting.
     pub fn clay(surface: &'a Surface) -> Self {
         Self {
             surface,
@@ -70,114 +71,115 @@ impl<'a> SurfaceLook<'a> {
 pub enum Paint<'a> {
     /// One linear RGBA colour.
     Plain([f32; 4]),
-    /// Base colour factors and textures of these materials times the vertex colours of the file; clay where a part has no material.
+    /// Base colour factors and textures of these materials, multiplied by the vertex colours of the file. Clay for parts without a
+    /// material.
     Material(&'a Materials),
     /// The surface's colours, linear RGBA.
     Colors,
-    /// Squares along the texture coordinates.
+    /// A checkerboard along the texture coordinates.
     Checker,
-    /// The surface's numbers through a colour map.
+    /// The surface's values through a colour map.
     Values(ValueScale),
-    /// Distance between the surface's positions and its other positions in metres, times `factor`, through a colour map.
+    /// Distance in metres between the surface's positions and its other positions, times `factor`, through a colour map.
     Distance {
-        /// Colours of the product.
+        /// Colours of the scaled distance.
         scale: ValueScale,
-        /// 1000 for millimetres.
+        /// Scale factor; 1000 for millimetres.
         factor: f32,
     },
-    /// Normals: sRGB value = n * 0.5 + 0.5 in scene space.
+    /// Normals in scene space as colours: sRGB value = n * 0.5 + 0.5.
     Normals,
 }
 
 impl Paint<'_> {
-    /// A quiet warm grey.
+    /// A neutral warm grey.
     pub const CLAY: Self = Self::Plain([0.55, 0.52, 0.48, 1.0]);
 }
 
-/// Which number gets which colour.
+/// Mapping from values to colours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ValueScale {
-    /// The number of the map's first colour; smaller ones look the same.
+    /// Value of the map's first colour; smaller values get the same colour.
     pub min: f32,
-    /// The number of the map's last colour; greater ones look the same.
+    /// Value of the map's last colour; larger values get the same colour.
     pub max: f32,
-    /// The colours.
+    /// The colour map.
     pub map: ColorMap,
 }
 
-/// How a surface is lit.
+/// Lighting of a surface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lighting {
-    /// Three lights, soft shadow, occlusion.
+    /// Three lights, soft shadow and ambient occlusion.
     #[default]
     Studio,
-    /// From the camera, nearly even: shape shows, and colours of a map stay readable.
+    /// Soft light from the camera: the shape is visible and colours of a map stay readable.
     Soft,
-    /// A ball of wax instead of light and colour: shape alone.
+    /// A matcap that replaces light and colour: shows only the shape.
     Matcap,
-    /// Not at all: pixels have exactly the colours of the paint.
+    /// No lighting: pixels have exactly the colours of the paint.
     Flat,
 }
 
 /// Edges of triangles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wireframe {
-    /// Linear RGB.
+    /// Colour, linear RGB.
     pub color: [f32; 3],
-    /// Pixels.
+    /// Width in pixels.
     pub width: f32,
 }
 
-/// Lines and how they look.
+/// Lines and their look.
 #[derive(Clone, Copy, Debug)]
 pub struct LinesLook<'a> {
-    /// What is drawn.
+    /// The lines to draw.
     pub lines: &'a Lines,
-    /// Pixels.
+    /// Width in pixels.
     pub width: f32,
-    /// How much of those behind a surface is seen, 0 to 1.
+    /// Opacity of lines behind a surface, 0 to 1.
     pub behind: f32,
-    /// Whether they shine through.
+    /// Their layer.
     pub layer: Layer,
 }
 
-/// What is behind the scene.
+/// Background of a picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Background {
-    /// Nothing: alpha zero.
+    /// Transparent: alpha 0.
     Transparent,
     /// One linear RGB colour.
     Plain([f32; 3]),
-    /// Linear RGB from top to bottom.
+    /// Linear RGB at the top and at the bottom.
     Gradient([f32; 3], [f32; 3]),
 }
 
 impl Background {
-    /// A quiet light grey gradient for documents.
+    /// A light grey gradient for documents.
     pub const STUDIO: Self = Self::Gradient([0.86, 0.88, 0.90], [0.62, 0.64, 0.67]);
 }
 
-/// One picture of a scene.
+/// Settings of one picture of a scene.
 #[derive(Clone, Copy, Debug)]
 pub struct Shot {
-    /// Pixels across.
+    /// Width in pixels.
     pub width: u32,
-    /// Pixels down.
+    /// Height in pixels.
     pub height: u32,
-    /// Where from; its aspect should be that of the picture.
+    /// Camera; its aspect ratio should be that of the picture.
     pub camera: Camera,
-    /// What is behind everything.
+    /// Background.
     pub background: Background,
-    /// A ground below the scene's bounds that takes shadow.
+    /// Whether there is a ground that receives shadows.
     pub ground: bool,
-    /// Soft shadow of the key light.
+    /// Whether the key light casts soft shadows.
     pub shadows: bool,
-    /// Darker corners and creases.
+    /// Whether there is ambient occlusion.
     pub occlusion: bool,
 }
 
 impl Shot {
-    /// With everything that a studio has.
+    /// A shot with all effects on and the background [`Background::STUDIO`].
     pub fn studio(width: u32, height: u32, camera: Camera) -> Self {
         Self {
             width,

@@ -1,7 +1,8 @@
-//! Skeletons as shapes: bones as octahedra that are thick near the parent joint, joints as small balls with eight faces.
+//! Skeletons as meshes: bones are octahedra that are widest near the parent joint, joints are small octahedra.
 //!
-//! The number of vertices depends on the tree alone, so that a [`Surface`](crate::Surface) is made once and each frame uploads positions and
-//! normals. Bones of no length in a pose shrink to a point. Widths come from the lengths at rest: bones that stretch do not grow fatter.
+//! The number of vertices depends only on the hierarchy. Therefore you create a [`Surface`](crate::Surface) once, and each frame uploads
+//! positions and normals. A bone of length 0 shrinks to a point. Widths come from the lengths at rest: a bone that stretches keeps its
+//! width.
 
 use crate::facets::{self, OCTAHEDRON, Octahedron};
 use sinew_geom::{Affine, Mesh, Pose, Rig, Vec3};
@@ -26,10 +27,10 @@ const STUB: f64 = 0.45;
 /// The same of a joint without any bone, as a part of the skeleton's size.
 const LONE_STUB: f64 = 0.1;
 
-/// The nodes that are joints of a skin, in order, each once: those a skeleton is drawn of.
+/// The nodes that are joints of a skin, in order, without duplicates: the nodes of the skeleton to draw.
 ///
-/// `meshes` are all that the rig moves, in file order. The glTF reader gives each mesh without a skin a joint of its own at the end of the palette;
-/// those are left out, unless a skin names the same node.
+/// `meshes` are all meshes that the rig moves, in file order. The glTF reader adds a joint for each mesh without a skin at the end of the
+/// palette; those are left out, unless a skin names the same node.
 pub fn skeletal_nodes(rig: &Rig, meshes: &[Mesh]) -> Vec<usize> {
     let mut skinned = rig.joints().len();
     for mesh in meshes.iter().rev() {
@@ -69,7 +70,7 @@ enum End {
     Stub(Point),
 }
 
-/// The shapes of a skeleton. Draw its mesh with [`Paint::Colors`](crate::Paint::Colors) in [`Layer::Overlay`](crate::Layer::Overlay).
+/// A skeleton to draw. Draw its mesh with [`Paint::Colors`](crate::Paint::Colors) in [`Layer::Overlay`](crate::Layer::Overlay).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Skeleton {
     nodes: Vec<usize>,
@@ -159,13 +160,13 @@ fn parents(rig: &Rig, nodes: &[usize]) -> Vec<Option<usize>> {
 }
 
 impl Skeleton {
-    /// Linear RGBA of bones.
+    /// Colour of bones, linear RGBA.
     pub const BONE_COLOR: [f32; 4] = [0.80, 0.46, 0.10, 1.0];
-    /// Linear RGBA of joints.
+    /// Colour of joints, linear RGBA.
     pub const JOINT_COLOR: [f32; 4] = [0.10, 0.32, 0.62, 1.0];
 
-    /// The skeleton of these nodes of a rig, most often [`skeletal_nodes`]; bones lead from each to the nearest of them below it. Order and repeats do not matter;
-    /// indices that the rig does not have are left out.
+    /// The skeleton of these nodes of a rig, usually [`skeletal_nodes`]. A bone connects each node to its nearest ancestor in the list.
+    /// The order of `nodes` does not matter. Duplicates and indices that the rig does not have are ignored.
     pub fn new(rig: &Rig, mut nodes: Vec<usize>) -> Self {
         nodes.retain(|&n| n < rig.nodes().len());
         nodes.sort_unstable();
@@ -192,17 +193,18 @@ impl Skeleton {
         }
     }
 
-    /// Nodes of the rig that are its joints, in order.
+    /// Indices of the rig nodes that are its joints, in order.
     pub fn nodes(&self) -> &[usize] {
         &self.nodes
     }
 
-    /// Vertices of its mesh, in every pose.
+    /// Number of vertices of its mesh, the same in every pose.
     pub fn vertex_count(&self) -> usize {
         OCTAHEDRON * (self.bones.len() + self.nodes.len())
     }
 
-    /// All shapes in a pose of the rig, scene space, metres: flat shaded, no vertex shared between faces, bones and joints in their colours.
+    /// The mesh of all bones and joints in a pose of the rig, in scene space, in metres. It is flat shaded, its faces share no vertices,
+    /// and it has the colours of bones and joints.
     pub fn mesh(&self, pose: &Pose) -> Mesh {
         let (mut positions, mut normals) = (Vec::new(), Vec::new());
         self.positions_into(pose, &mut positions, &mut normals);
@@ -211,7 +213,8 @@ impl Skeleton {
         facets::mesh("skeleton", positions, normals, colors)
     }
 
-    /// Positions (metres) and unit normals of [`Self::mesh`] in another pose, in place of what the two hold. Allocates nothing where they are large enough.
+    /// Replaces `positions` (metres) and `normals` (unit) with those of [`Self::mesh`] in another pose. Does not allocate if both have
+    /// enough capacity.
     pub fn positions_into(
         &self,
         pose: &Pose,

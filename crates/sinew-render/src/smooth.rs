@@ -1,4 +1,4 @@
-//! Smooth normals on the device, for outputs that bring none.
+//! Smooth normals computed on the GPU, for outputs without normals.
 
 use crate::error::RenderError;
 use crate::surface::Floats;
@@ -18,7 +18,7 @@ sinew_deform::uniform_struct! {
     }
 }
 
-/// The triangles around each vertex, and room for the normals.
+/// The triangles around each vertex, and a buffer for the normals.
 #[derive(Clone, Debug)]
 pub(crate) struct Smooth {
     around: Buffer<u32>,
@@ -86,8 +86,8 @@ impl Smooth {
     }
 }
 
-/// For each vertex where its triangles begin and how many there are, then the triangles. Vertices at one place share theirs, so that seams of
-/// texture coordinates do not show.
+/// For each vertex the offset and number of its triangles, then the triangles. Vertices at the same position share them, so that UV seams
+/// are not visible.
 fn around(rest: &Mesh) -> Vec<u32> {
     let weld = WeldMap::by_position(&rest.positions, 0.0);
     let fans = CornerFans::build(&rest.topology, &weld);

@@ -1,4 +1,4 @@
-//! A triangle mesh on the device: what does not change, and where its attributes are now.
+//! A triangle mesh on the GPU: its constant data, and the current location of its attributes.
 
 use crate::error::RenderError;
 use crate::smooth::Smooth;
@@ -7,7 +7,7 @@ use sinew_geom::{Mesh, MeshPart};
 use sinew_gpu::{Buffer, BufferUse, Gpu, GpuMeshOutput};
 use std::ops::Range;
 
-/// Floats in device memory, from one of them on.
+/// Floats in GPU memory, from an offset on.
 #[derive(Clone, Debug)]
 pub(crate) struct Floats {
     pub(crate) buffer: Buffer<u32>,
@@ -29,17 +29,17 @@ impl Floats {
     }
 }
 
-/// What of a surface is drawn with one material.
+/// Part of a surface with one material.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
     pub(crate) triangles: Range<u32>,
     pub(crate) material: Option<usize>,
-    /// Shown with the normals of its triangles.
+    /// Whether it is drawn with the normals of its triangles.
     pub(crate) is_flat: bool,
 }
 
-/// A mesh that can be drawn. Topology and texture coordinates are uploaded once; positions, normals, colours are either uploaded with each frame
-/// ([`Surface::upload`]) or stay where a graph's kernels wrote them ([`Surface::bind`]).
+/// A mesh to draw. Topology and texture coordinates are uploaded once. Positions, normals and colours are either uploaded with each frame
+/// ([`Surface::upload`]), or read from the buffers of a graph ([`Surface::bind`]).
 #[derive(Clone, Debug)]
 pub struct Surface {
     name: String,
@@ -56,7 +56,7 @@ pub struct Surface {
     pub(crate) other_positions: Option<Floats>,
     pub(crate) smooth: Option<Smooth>,
     pub(crate) parts: Vec<Part>,
-    /// Own memory of positions, normals, colours and the like; also while others are bound.
+    /// Own buffers of positions, normals, colours and so on. They are kept while other buffers are bound.
     own: Own,
 }
 
@@ -87,10 +87,10 @@ fn parts(mesh: &Mesh) -> Vec<Part> {
 }
 
 impl Surface {
-    /// A mesh at rest, with the normals, colours and texture coordinates that it has.
+    /// Uploads a mesh at rest with its normals, colours and texture coordinates, if it has them.
     ///
     /// # Errors
-    /// Limits, memory, lost devices; [`RenderError::Length`] for a mesh that does not hold together.
+    /// Limits, memory, lost devices; [`RenderError::Length`] for an invalid mesh.
     pub fn new(gpu: &Gpu, mesh: &Mesh) -> Result<Self, RenderError> {
         let triangles = mesh.topology.triangles();
         let index_words = triangles.as_flattened();
@@ -136,7 +136,7 @@ impl Surface {
     pub fn triangle_count(&self) -> usize {
         self.triangle_count
     }
-    /// Whether it can be painted with squares or textures.
+    /// Whether it has texture coordinates.
     pub fn has_uvs(&self) -> bool {
         !self.uvs.is_empty()
     }
@@ -145,7 +145,7 @@ impl Surface {
         self.shown_colors(true).is_some()
     }
 
-    /// Colours for a paint: those painted over where that is wanted, else the mesh's own.
+    /// Colours for a paint: the painted colours if requested, otherwise those of the mesh.
     pub(crate) fn shown_colors(&self, painted: bool) -> Option<&Floats> {
         let painted = self.painted.as_ref().filter(|_| painted);
         painted.or(self.colors.as_ref())
@@ -163,8 +163,8 @@ impl Surface {
         })
     }
 
-    /// Attributes of a frame, one element a vertex: positions in metres, unit normals, linear RGBA. Without normals, smooth ones are
-    /// computed on the device; `rest` is the mesh that this surface was made of, whose vertices at one place count as one for them.
+    /// Uploads the attributes of a frame, one element per vertex: positions in metres, unit normals, linear RGBA. Without normals, the GPU
+    /// computes smooth ones. `rest` must be the mesh of this surface: for smooth normals, its vertices at the same position count as one.
     ///
     /// # Errors
     /// [`RenderError::Length`], memory, lost devices.
@@ -191,11 +191,11 @@ impl Surface {
         self.prepare_smooth(gpu, rest)
     }
 
-    /// Draws from a graph's output on the same device from now on, as it is: nothing is copied. Ask again after each frame, as current and
-    /// previous buffers change places.
+    /// Uses a graph's output on the same device from now on, without a copy. Call it again after each frame: current and previous buffers
+    /// are swapped.
     ///
     /// # Errors
-    /// [`RenderError::Length`] where the output is of another mesh; memory, lost devices.
+    /// [`RenderError::Length`] if the output belongs to another mesh; memory, lost devices.
     pub fn bind(
         &mut self,
         gpu: &Gpu,
@@ -222,7 +222,7 @@ impl Surface {
         self.prepare_smooth(gpu, rest)
     }
 
-    /// Colours that [`crate::Paint::Colors`] shows from now on instead of those of frames; linear RGBA.
+    /// Sets the colours (linear RGBA) that [`crate::Paint::Colors`] shows from now on instead of the colours of frames.
     ///
     /// # Errors
     /// [`RenderError::Length`], memory, lost devices.
@@ -232,7 +232,7 @@ impl Surface {
         Ok(())
     }
 
-    /// One number a vertex, for [`crate::Paint::Values`].
+    /// Uploads one float per vertex for [`crate::Paint::Values`].
     ///
     /// # Errors
     /// [`RenderError::Length`], memory, lost devices.
@@ -242,10 +242,10 @@ impl Surface {
         Ok(())
     }
 
-    /// One number a vertex that a kernel wrote, from float `first` on, as they are.
+    /// Uses one float per vertex that a kernel wrote, from float `first` on, without a copy.
     ///
     /// # Errors
-    /// [`RenderError::Length`] where there are too few.
+    /// [`RenderError::Length`] if there are too few floats.
     pub fn bind_values(&mut self, buffer: &Buffer<u32>, first: usize) -> Result<(), RenderError> {
         let there = buffer.len().saturating_sub(first).min(self.vertex_count);
         self.check("values", there)?;
@@ -256,7 +256,7 @@ impl Surface {
         Ok(())
     }
 
-    /// Positions to measure the distance to, for [`crate::Paint::Distance`]; metres.
+    /// Uploads the positions in metres that [`crate::Paint::Distance`] measures the distance to.
     ///
     /// # Errors
     /// [`RenderError::Length`], memory, lost devices.
@@ -271,10 +271,10 @@ impl Surface {
         Ok(())
     }
 
-    /// The same from an output on this device, as it is.
+    /// As [`Surface::upload_other_positions`], from an output on this device, without a copy.
     ///
     /// # Errors
-    /// [`RenderError::Length`] where it is of another mesh.
+    /// [`RenderError::Length`] if it belongs to another mesh.
     pub fn bind_other_positions(
         &mut self,
         output: &GpuMeshOutput<'_>,

@@ -1,4 +1,4 @@
-//! Textures that a picture is drawn into, kept for the next one of the same size.
+//! Textures that a picture is drawn into, reused for the next picture of the same size.
 
 use crate::error::RenderError;
 use crate::view::SHADOW_TEXELS;
