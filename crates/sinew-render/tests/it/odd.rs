@@ -116,7 +116,10 @@ fn paints_without_what_they_need_are_refused() {
             matches!(error, RenderError::Missing { what, .. } if what == needs),
             "{error:?}"
         );
-        assert_eq!(error.to_string(), format!("surface 'quad' has no {needs}, which its paint needs"));
+        assert_eq!(
+            error.to_string(),
+            format!("surface 'quad' has no {needs}, which its paint needs")
+        );
     }
 }
 
