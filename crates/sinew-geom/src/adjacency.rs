@@ -1,18 +1,18 @@
-//! Who neighbours whom: one-rings and corner fans in compressed rows.
+//! Adjacency: one-rings and corner fans in compressed rows.
 
 use crate::{Topology, WeldMap, index32};
 use serde::{Deserialize, Serialize};
 
-/// Neighbours of each weld class.
+/// The one-ring of each weld class: its neighbours.
 ///
-/// Where the faces around a class form one fan (a manifold point), its neighbours are in counter-clockwise order
-/// seen from outside, starting at the lowest neighbour for a closed fan and at the open end for a border one.
-/// Elsewhere they are in rising order.
+/// If the faces around a class form one fan (a manifold vertex), its neighbours are in counter-clockwise order seen from outside. The
+/// order starts at the lowest neighbour for a closed fan, and at the open end for a border fan. Otherwise neighbours are in increasing
+/// order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OneRings {
     /// `class_count + 1` offsets into `neighbours`.
     pub offsets: Vec<u32>,
-    /// Weld classes.
+    /// Neighbouring weld classes.
     pub neighbours: Vec<u32>,
     /// Whether the class lies on an open border (an edge with one face).
     pub is_border: Vec<bool>,
@@ -21,8 +21,7 @@ pub struct OneRings {
 }
 
 impl OneRings {
-    /// From triangles, seen through a weld map. Triangles whose corners fall together in it contribute the edges
-    /// they have left.
+    /// Builds one-rings from welded triangles. A triangle with welded corners contributes its remaining edges.
     pub fn build(topology: &Topology, weld: &WeldMap) -> Self {
         let fans = CornerFans::build(topology, weld);
         let class = |v: u32| weld.class_of_vertex[v as usize];
@@ -117,7 +116,7 @@ fn order_ring(own: u32, edges: &[(u32, u32)], ring: &mut Vec<u32>) -> (bool, boo
     (border, false)
 }
 
-/// Triangle corners (`3 * triangle + corner`) around each weld class, in rising order.
+/// Triangle corners (`3 * triangle + corner`) around each weld class, in increasing order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CornerFans {
     /// `class_count + 1` offsets into `corners`.
@@ -127,7 +126,7 @@ pub struct CornerFans {
 }
 
 impl CornerFans {
-    /// From triangles, seen through a weld map. Linear time.
+    /// Builds corner fans from welded triangles, in linear time.
     pub fn build(topology: &Topology, weld: &WeldMap) -> Self {
         let mut offsets = vec![0_u32; weld.class_count() + 1];
         let classes = || {

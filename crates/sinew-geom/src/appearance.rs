@@ -1,13 +1,13 @@
-//! How surfaces look and where cameras stand: what pictures need beside geometry. No deformer reads it.
+//! Materials, images and cameras: what pictures need besides geometry. No deformer reads them.
 
 /// Materials, images and cameras of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Appearance {
-    /// Where [`crate::MeshPart::material`] points.
+    /// Materials, indexed by [`crate::MeshPart::material`].
     pub materials: Vec<Material>,
-    /// Where [`Texture::image`] points; `None` for an image that cannot be had, which a warning says.
+    /// Images, indexed by [`Texture::image`]; `None` for an image that could not be read, which a warning reports.
     pub images: Vec<Option<EncodedImage>>,
-    /// Cameras that stand in the scene.
+    /// Cameras of the scene.
     pub cameras: Vec<SceneCamera>,
 }
 
@@ -16,13 +16,13 @@ pub struct Appearance {
 pub struct Material {
     /// Name in the file.
     pub name: String,
-    /// Linear RGBA, 0 to 1.
+    /// Base colour factor, linear RGBA, 0 to 1.
     pub base_color: [f32; 4],
-    /// Multiplied with the factor.
+    /// Texture to multiply the factor with.
     pub base_color_texture: Option<Texture>,
-    /// What alpha means.
+    /// Use of alpha.
     pub alpha: AlphaMode,
-    /// Whether the back of triangles is seen.
+    /// Whether the back of triangles is visible.
     pub double_sided: bool,
 }
 
@@ -38,15 +38,15 @@ impl Default for Material {
     }
 }
 
-/// What the alpha of a base colour means.
+/// Use of the alpha of a base colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum AlphaMode {
-    /// Nothing.
+    /// Alpha is ignored.
     #[default]
     Opaque,
-    /// The surface is there where alpha is at least this, and not there elsewhere.
+    /// The surface is visible where alpha is at least this value, and invisible elsewhere.
     Mask(f32),
-    /// What is behind shines through.
+    /// The surface is translucent.
     Blend,
 }
 
@@ -55,40 +55,40 @@ pub enum AlphaMode {
 pub struct Texture {
     /// Index into [`Appearance::images`].
     pub image: usize,
-    /// Which of [`crate::Mesh::uvs`] it is laid out by.
+    /// Index into [`crate::Mesh::uvs`].
     pub uv_set: usize,
-    /// Rows of the map from texture coordinates to places in the image: `u' = row 0 . (u, v, 1)`, `v' = row 1 . (u, v, 1)`; `v` down.
+    /// Rows of the map from texture coordinates to image coordinates: `u' = row 0 . (u, v, 1)`, `v' = row 1 . (u, v, 1)`; `v` points down.
     pub image_from_uv: [[f32; 3]; 2],
-    /// What is left and right of the image, and what above and below.
+    /// Wrapping along u and along v.
     pub wrap: [Wrap; 2],
-    /// Whether pixels stay squares when seen from near.
+    /// Whether to sample the nearest pixel, without filtering.
     pub nearest: bool,
 }
 
-/// What is beyond the border of an image.
+/// Wrapping beyond the border of an image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wrap {
-    /// The image again.
+    /// Repeats the image.
     #[default]
     Repeat,
-    /// The image again, mirrored each second time.
+    /// Repeats the image, mirrored every second time.
     Mirrored,
-    /// Its outermost pixels.
+    /// Repeats its outermost pixels.
     Clamp,
 }
 
-/// An image as it lies in the file. Colours are sRGB, alpha is linear.
+/// An encoded image of the file. Colours are sRGB, alpha is linear.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncodedImage {
     /// Name in the file, or of the file.
     pub name: String,
-    /// How it is encoded, by its first bytes.
+    /// Its encoding, detected from its first bytes.
     pub format: ImageFormat,
     /// The encoded bytes.
     pub bytes: Vec<u8>,
 }
 
-/// How an image is encoded.
+/// Encoding of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImageFormat {
     /// PNG.
@@ -97,32 +97,32 @@ pub enum ImageFormat {
     Jpeg,
 }
 
-/// A camera on a node. It looks along the node's negative Z axis, Y is up.
+/// A camera on a node. It looks along the negative Z axis of the node; Y is up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SceneCamera {
     /// Name in the file.
     pub name: String,
     /// Index into [`crate::Rig::nodes`].
     pub node: usize,
-    /// What it sees.
+    /// Its projection.
     pub projection: Projection,
 }
 
-/// What a camera sees; lengths in metres.
+/// Projection of a camera; lengths in metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Projection {
-    /// Things far away are small.
+    /// Perspective projection.
     Perspective {
-        /// Vertical angle of view, radians, between 0 and pi.
+        /// Vertical field of view in radians, between 0 and pi.
         fov_y: f32,
-        /// Width over height; `None` for that of the picture.
+        /// Aspect ratio, width over height; if `None`, that of the picture.
         aspect: Option<f32>,
         /// Nearest distance.
         near: f32,
-        /// Farthest distance; `None` for none.
+        /// Farthest distance; `None` for infinity.
         far: Option<f32>,
     },
-    /// Things are of the same size everywhere.
+    /// Orthographic projection.
     Orthographic {
         /// Half of the width and of the height.
         half_size: [f32; 2],

@@ -1,27 +1,27 @@
-//! What one file holds.
+//! The content of one file.
 
 use crate::{Clip, Mesh, MeshPart, Rig, Strands, Topology, smooth_normals};
 use std::sync::Arc;
 
-/// Something in a file that was repaired or ignored, said once with a count.
+/// A problem in a file that was repaired or ignored, reported once with a count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// Stable short name, for machines (`weights_not_normalised`).
+    /// Stable short name for programs, for example `weights_not_normalised`.
     pub code: &'static str,
-    /// For people: what was found, how often, what was done.
+    /// Message: what was found, how often, and what was done.
     pub message: String,
 }
 
-/// Meshes frame by frame, topology free to change.
+/// A sequence of meshes, one per frame. The topology may change from frame to frame.
 #[derive(Clone, Debug, Default)]
 pub struct MeshSequence {
-    /// One mesh a frame.
+    /// One mesh per frame.
     pub frames: Vec<Mesh>,
-    /// Frame number of each, as in the file names.
+    /// Frame number of each mesh, as in the file names.
     pub numbers: Vec<i64>,
 }
 
-/// Meshes, rig, clips: everything one file holds, already validated.
+/// The validated content of one file: meshes, rig, clips.
 #[derive(Clone, Debug, Default)]
 pub struct Asset {
     /// File stem.
@@ -32,25 +32,25 @@ pub struct Asset {
     pub strands: Vec<Mesh>,
     /// Node tree and joints.
     pub rig: Arc<Rig>,
-    /// Whether the rig is a list of names, so that meshes and strands can only be bound to the joints of that name in another file.
+    /// Whether the rig has only joint names. Meshes and strands then need joints with these names in another file.
     pub joints_are_names: bool,
     /// Animations.
     pub clips: Vec<Clip>,
-    /// Set where the file is (part of) a numbered sequence.
+    /// The numbered sequence that the file is a part of, if any.
     pub sequence: Option<MeshSequence>,
-    /// The deformer graph that travels in the file, as JSON text.
+    /// The deformer graph embedded in the file, as JSON text.
     pub graph: Option<String>,
     /// Repairs made while reading.
     pub warnings: Vec<Warning>,
 }
 
-/// Which meshes of an asset an input takes.
+/// Which meshes of an asset to use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Selection {
-    /// All of them, merged in file order.
+    /// All meshes, merged in file order.
     #[default]
     All,
-    /// Those whose name matches; `*` stands for any run of characters.
+    /// Meshes whose name matches; `*` matches any characters.
     Named(String),
 }
 
@@ -58,8 +58,8 @@ pub enum Selection {
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SelectionError {
-    /// The asset holds nothing of that sort.
-    #[error("{asset} holds no {what}")]
+    /// The asset has nothing of that kind.
+    #[error("{asset} has no {what}")]
     Nothing {
         /// Name of the asset.
         asset: String,
@@ -73,15 +73,15 @@ pub enum SelectionError {
         asset: String,
         /// "mesh" or "strands".
         what: &'static str,
-        /// What was asked for.
+        /// Requested name.
         pattern: String,
-        /// The names there are.
+        /// All names.
         found: Vec<String>,
     },
-    /// Together the meshes have more vertices than 32-bit indices reach.
-    #[error("the selected meshes have {found} vertices, at most {allowed} can be indexed")]
+    /// Together the meshes have more vertices than 32-bit indices can address.
+    #[error("the selected meshes have {found} vertices, but at most {allowed} can be indexed")]
     TooManyVertices {
-        /// Sum of vertices.
+        /// Total number of vertices.
         found: usize,
         /// The limit.
         allowed: usize,
@@ -89,19 +89,19 @@ pub enum SelectionError {
 }
 
 impl Asset {
-    /// The selected meshes as one, vertices in file order; attributes that not all of them have are dropped,
-    /// except normals (which are then recomputed by whoever needs them).
+    /// Merges the selected meshes into one, with vertices in file order. Attributes that only some meshes have are dropped. Dropped normals
+    /// are recomputed when a node or output needs them.
     ///
     /// # Errors
-    /// [`SelectionError`] where nothing matches.
+    /// [`SelectionError`] if nothing matches.
     pub fn merged(&self, selection: &Selection) -> Result<Mesh, SelectionError> {
         self.selected(&self.meshes, "mesh", selection)
     }
 
-    /// The selected strands as one mesh, as [`Self::merged`] does with meshes of triangles.
+    /// Merges the selected strands into one mesh, as [`Self::merged`] does for triangle meshes.
     ///
     /// # Errors
-    /// [`SelectionError`] where nothing matches.
+    /// [`SelectionError`] if nothing matches.
     pub fn merged_strands(&self, selection: &Selection) -> Result<Mesh, SelectionError> {
         self.selected(&self.strands, "strands", selection)
     }
@@ -144,7 +144,7 @@ impl Asset {
         }
     }
 
-    /// The clip of that name; without a name the first one.
+    /// The clip of that name; without a name, the first clip.
     pub fn find_clip(&self, name: Option<&str>) -> Option<&Clip> {
         match name {
             Some(name) => self.clips.iter().find(|c| c.name == name),
@@ -302,7 +302,7 @@ fn join_attributes(all: &[&crate::Attribute]) -> Option<crate::Attribute> {
     }
 }
 
-/// Whether `text` matches `pattern`, in which `*` stands for any run of characters.
+/// Whether `text` matches `pattern`, in which `*` matches any characters.
 fn wildcard_match(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or("");

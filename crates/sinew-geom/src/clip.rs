@@ -1,29 +1,29 @@
-//! Animation: keyframed node properties, sampled as glTF 2.0 says.
+//! Animation: keyframed node properties, sampled as glTF 2.0 specifies.
 
 use crate::{Quat, Trs, Vec3};
 use nalgebra::Quaternion;
 
-/// How values between two keys come about.
+/// How to interpolate between two keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interpolation {
-    /// The earlier key holds.
+    /// Holds the value of the earlier key.
     Step,
-    /// Straight line; shortest arc for rotations.
+    /// Linear interpolation; shortest arc for rotations.
     Linear,
     /// Hermite spline; each key stores in-tangent, value, out-tangent.
     CubicSpline,
 }
 
-/// Which property a channel drives.
+/// Property that a channel animates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChannelTarget {
     /// 3 numbers a key.
     Translation,
-    /// Quaternion x y z w, 4 numbers a key.
+    /// Rotation as a quaternion x y z w, 4 numbers per key.
     Rotation,
     /// 3 numbers a key.
     Scale,
-    /// Morph weights, one number a target and key.
+    /// Morph weights, one number per target and key.
     Weights,
 }
 
@@ -34,36 +34,38 @@ pub enum ClipError {
     /// No keys.
     #[error("the channel has no keys")]
     Empty,
-    /// Key times must rise.
+    /// A key time is not later than the time before it.
     #[error("key {key} is at {time} s, which does not follow {previous} s")]
     TimesNotIncreasing {
         /// Index of the key.
         key: usize,
-        /// Its time.
+        /// Time of the key.
         time: f32,
-        /// The time before it.
+        /// Time of the key before it.
         previous: f32,
     },
     /// The number of values does not fit the number of keys.
-    #[error("{found} values, expected {expected} ({keys} keys x {width} numbers x {groups})")]
+    #[error(
+        "found {found} numbers, expected {expected} ({keys} keys x {width} numbers x {groups})"
+    )]
     ValueCount {
-        /// How many numbers there are.
+        /// Number of values.
         found: usize,
-        /// How many there should be.
+        /// Expected number.
         expected: usize,
-        /// Keys.
+        /// Number of keys.
         keys: usize,
-        /// Numbers a key.
+        /// Numbers per key.
         width: usize,
-        /// 3 for cubic splines, else 1.
+        /// 3 for cubic splines, otherwise 1.
         groups: usize,
     },
-    /// A time or value is not finite.
+    /// A time or value is NaN or infinite.
     #[error("number {index} of the {what} is not finite")]
     NotFinite {
         /// "times" or "values".
         what: &'static str,
-        /// Where.
+        /// Its index.
         index: usize,
     },
 }
@@ -73,7 +75,7 @@ pub enum ClipError {
 pub struct Channel {
     /// Index into [`crate::Rig::nodes`].
     pub node: usize,
-    /// Which property.
+    /// Animated property.
     pub target: ChannelTarget,
     interpolation: Interpolation,
     times: Vec<f32>,
@@ -82,7 +84,7 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// `width` is the numbers a key: 3, 4, or the number of morph targets.
+    /// Creates a channel. `width` is the count of numbers per key: 3, 4, or the number of morph targets.
     ///
     /// # Errors
     /// [`ClipError`] names the first key or count that is wrong.
@@ -142,19 +144,19 @@ impl Channel {
     pub fn key_count(&self) -> usize {
         self.times.len()
     }
-    /// How values between keys come about.
+    /// Interpolation between keys.
     pub fn interpolation(&self) -> Interpolation {
         self.interpolation
     }
-    /// When the keys are, seconds, rising.
+    /// Key times in seconds, increasing.
     pub fn times(&self) -> &[f32] {
         &self.times
     }
-    /// Key after key; of cubic splines each as in-tangent, value, out-tangent.
+    /// Values, key by key; for cubic splines each key has in-tangent, value, out-tangent.
     pub fn values(&self) -> &[f32] {
         &self.values
     }
-    /// Numbers of a value: 3, 4, or the number of morph targets.
+    /// Count of numbers per value: 3, 4, or the number of morph targets.
     pub fn width(&self) -> usize {
         self.width
     }
@@ -257,7 +259,7 @@ pub struct Clip {
 }
 
 impl Clip {
-    /// All channels play together.
+    /// Creates a clip from channels that play together.
     pub fn new(name: impl Into<String>, channels: Vec<Channel>) -> Self {
         Self {
             name: name.into(),

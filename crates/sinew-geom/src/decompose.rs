@@ -1,35 +1,34 @@
-//! Affine transforms taken apart into translation, rotation, scale and shear.
+//! Decomposition of affine transforms into translation, rotation, scale and shear.
 
 use crate::{Affine, Mat3, Quat, Vec3};
 use nalgebra::Rotation3;
 
-/// Columns whose cosines are at most this count as orthogonal: far above rounding, far below what an artist means.
+/// Columns with cosines up to this value count as orthogonal: far above rounding errors, far below intended shear.
 pub const ORTHOGONAL_TOLERANCE: f64 = 1e-6;
 
-/// What [`Affine::decompose`] finds: `p -> rotation * stretch * p + translation`.
+/// Result of [`Affine::decompose`]: `p -> rotation * stretch * p + translation`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Decomposition {
-    /// Where the origin goes.
+    /// Translation.
     pub translation: Vec3<f64>,
-    /// The rotation, right-handed, also where the transform mirrors.
+    /// Right-handed rotation, even if the transform mirrors.
     pub rotation: Quat<f64>,
-    /// Diagonal of `stretch`; without shear the lengths of the columns. Where the transform mirrors, the x factor
-    /// carries the sign.
+    /// Diagonal of `stretch`; without shear, the lengths of the columns. If the transform mirrors, the x factor is negative.
     pub scale: Vec3<f64>,
-    /// What the rotation leaves: diagonal without shear, up to the tolerance.
+    /// The linear part without the rotation. It is diagonal up to the tolerance if there is no shear.
     pub stretch: Mat3<f64>,
-    /// Whether translation, rotation and `scale` alone do not give the transform.
+    /// Whether the transform has shear: translation, rotation and `scale` alone do not give it.
     pub sheared: bool,
-    /// Largest cosine, as an absolute value, of the angles between columns: 0 for orthogonal, 1 for parallel ones.
-    /// Columns of length zero do not count.
+    /// Largest absolute cosine of the angles between columns: 0 for orthogonal columns, 1 for parallel ones. Columns of length 0 do not
+    /// count.
     pub shear: f64,
 }
 
-/// Why a transform cannot be taken apart.
+/// Why a transform cannot be decomposed.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecomposeError {
-    /// A number is infinite or not a number.
+    /// A number is NaN or infinite.
     #[error("row {row}, column {column} of the transform: found {found}, expected a finite number")]
     NotFinite {
         /// Row, from 0.
@@ -39,18 +38,18 @@ pub enum DecomposeError {
         /// The number.
         found: f64,
     },
-    /// Scale or shear leaves double precision.
+    /// Scale or shear exceeds double precision.
     #[error(
-        "columns of the transform: found numbers up to {largest}, whose lengths are not finite"
+        "the transform has numbers up to {largest}, which makes the lengths of its columns not finite"
     )]
     TooLarge {
-        /// The largest number, as an absolute value.
+        /// The largest absolute value.
         largest: f64,
     },
 }
 
-/// The rotation nearest to a matrix, least squares over its elements (Kabsch 1976). A matrix that mirrors cannot be turned into place: the
-/// direction that matters least gives way. Cost: one singular value decomposition.
+/// The rotation nearest to a matrix, by least squares over its elements (Kabsch 1976). For a matrix that mirrors, the direction of the
+/// smallest singular value is flipped. Cost: one singular value decomposition.
 pub fn nearest_rotation(matrix: &Mat3<f64>) -> Mat3<f64> {
     let svd = matrix.svd(true, true);
     let (Some(mut u), Some(v_t)) = (svd.u, svd.v_t) else {
@@ -64,16 +63,16 @@ pub fn nearest_rotation(matrix: &Mat3<f64>) -> Mat3<f64> {
 }
 
 impl Affine<f64> {
-    /// Takes the transform apart.
+    /// Decomposes the transform.
     ///
-    /// Where the cosines between columns are at most `tolerance` ([`ORTHOGONAL_TOLERANCE`] suits most), the rotation is that of
-    /// the normalised columns and [`Affine::from_trs`] gives the transform back. Else it is the polar one: the
-    /// rotation nearest to the linear part (Higham, "Computing the Polar Decomposition", 1986), here from a one-sided
-    /// Jacobi iteration (Hestenes 1958), which stays accurate where a direction is squashed.
+    /// If the cosines between columns are at most `tolerance` (use [`ORTHOGONAL_TOLERANCE`] in most cases), the rotation is that of
+    /// the normalized columns, and [`Affine::from_trs`] gives the transform back. Otherwise it is the rotation of the polar
+    /// decomposition: the rotation nearest to the linear part (Higham, "Computing the Polar Decomposition", 1986). It is computed by a
+    /// one-sided Jacobi iteration (Hestenes 1958), which stays accurate if one direction is nearly flat.
     ///
-    /// A transform that mirrors is taken apart with its first column negated, always the first: neighbouring poses
-    /// then agree, whichever way they turn. Where a column has no length, or the columns lie in a plane or on a line, the rotation
-    /// is one of several possible; it is finite and takes part in an exact `rotation * stretch`.
+    /// For a transform that mirrors, the first column is negated first. It is always the first column, which keeps neighbouring poses
+    /// consistent. If a column has length 0, or the columns lie in a plane or on a line, several rotations are possible. The result is
+    /// then one of them; it is finite, and `rotation * stretch` is exact.
     ///
     /// # Errors
     /// [`DecomposeError::NotFinite`]; [`DecomposeError::TooLarge`] from about 1e308 on.

@@ -1,9 +1,9 @@
-//! Euler angles in any order.
+//! Euler angles in all six orders.
 
 use crate::{Mat3, Quat, Vec3};
 
-/// Which of three rotations about fixed axes comes first, second, third. `Xyz`, Maya's default, turns about x, then y, then z:
-/// with column vectors `R = Rz * Ry * Rx`.
+/// Order of three rotations about fixed axes. `Xyz`, Maya's default, rotates about x, then y, then z: with column vectors
+/// `R = Rz * Ry * Rx`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum EulerOrder {
     /// `Rz * Ry * Rx`.
@@ -22,7 +22,7 @@ pub enum EulerOrder {
 }
 
 impl EulerOrder {
-    /// All orders, at the index that Maya's attribute `rotateOrder` has for them.
+    /// All orders, in the order of Maya's attribute `rotateOrder`.
     pub const ALL: [Self; 6] = [
         Self::Xyz,
         Self::Yzx,
@@ -32,7 +32,7 @@ impl EulerOrder {
         Self::Zyx,
     ];
 
-    /// Axes in the order in which they are turned about: 0 x, 1 y, 2 z.
+    /// Axes in the order of rotation: 0 is x, 1 is y, 2 is z.
     pub fn axes(self) -> [usize; 3] {
         self.axes_and_sign().0
     }
@@ -49,7 +49,7 @@ impl EulerOrder {
         }
     }
 
-    /// The rotation with these angles about x, y and z, in radians: always in this sequence, whatever the order.
+    /// The rotation with these angles in radians. `angles` is always about x, y and z, for every order.
     pub fn rotation(self, angles: [f64; 3]) -> Quat<f64> {
         let axes = self.axes();
         axes.iter().fold(Quat::identity(), |before, &axis| {
@@ -59,14 +59,14 @@ impl EulerOrder {
         })
     }
 
-    /// Angles about x, y and z in radians, the second of the order within a quarter turn: `rotation` gives the same rotation
-    /// again. Where the second is a quarter turn the other two share an axis (gimbal lock); the last is 0 then.
+    /// Angles about x, y and z in radians. `rotation` of them gives the same rotation again. The second angle of the order is between
+    /// -pi/2 and pi/2. At +-pi/2 the other two share an axis (gimbal lock); the last angle is then 0.
     pub fn angles(self, rotation: &Quat<f64>) -> [f64; 3] {
         let r = rotation.to_rotation_matrix().into_inner();
         self.angles_of_matrix(&r)
     }
 
-    /// As [`EulerOrder::angles`], for a matrix that is a rotation.
+    /// As [`EulerOrder::angles`], for a rotation matrix.
     pub fn angles_of_matrix(self, r: &Mat3<f64>) -> [f64; 3] {
         let ([i, j, k], sign) = self.axes_and_sign();
         // Smaller numbers are rounding, and their ratio would be any angle.

@@ -1,8 +1,8 @@
-//! Pictures as the rest of the workspace hands them round: pixels and nothing else.
+//! Images as pixels, exchanged by the other crates.
 
 /// 8-bit sRGB pixels with straight alpha.
 ///
-/// Sizes whose pixels no memory could hold give an image of 0 x 0 pixels.
+/// A size that is too large for memory gives an image of 0 x 0 pixels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Image {
     width: usize,
@@ -11,7 +11,7 @@ pub struct Image {
 }
 
 impl Image {
-    /// From rows from the top; missing pixels are transparent, those too many are left out.
+    /// Creates an image from pixels in rows from the top. Missing pixels are transparent, surplus pixels are dropped.
     pub fn from_pixels(width: usize, height: usize, mut pixels: Vec<[u8; 4]>) -> Self {
         let Some(count) = pixel_count(width, height) else {
             return Self::default();
@@ -24,9 +24,9 @@ impl Image {
         }
     }
 
-    /// From bytes, four a pixel (red, green, blue, alpha), rows from the top; `None` where their number is another.
+    /// Creates an image from bytes, four per pixel (red, green, blue, alpha), in rows from the top. `None` if their number does not fit.
     ///
-    /// The bytes are taken over, not copied, where their allocation allows it.
+    /// The bytes are not copied if their allocation allows it.
     pub fn from_bytes(width: usize, height: usize, bytes: Vec<u8>) -> Option<Self> {
         let count = pixel_count(width, height)?;
         let pixels = match bytemuck::try_cast_vec::<u8, [u8; 4]>(bytes) {
@@ -44,7 +44,7 @@ impl Image {
         })
     }
 
-    /// One colour everywhere.
+    /// Creates an image of one colour.
     pub fn filled(width: usize, height: usize, color: [u8; 4]) -> Self {
         match pixel_count(width, height) {
             Some(count) => Self::from_pixels(width, height, vec![color; count]),
@@ -52,23 +52,23 @@ impl Image {
         }
     }
 
-    /// Pixels across.
+    /// Width in pixels.
     pub fn width(&self) -> usize {
         self.width
     }
-    /// Pixels down.
+    /// Height in pixels.
     pub fn height(&self) -> usize {
         self.height
     }
-    /// Rows from the top, RGBA.
+    /// RGBA pixels in rows from the top.
     pub fn pixels(&self) -> &[[u8; 4]] {
         &self.pixels
     }
-    /// Rows from the top, RGBA, to be changed.
+    /// Mutable RGBA pixels in rows from the top.
     pub fn pixels_mut(&mut self) -> &mut [[u8; 4]] {
         &mut self.pixels
     }
-    /// Rows from the top, four bytes a pixel.
+    /// Bytes in rows from the top, four per pixel.
     pub fn as_bytes(&self) -> &[u8] {
         self.pixels.as_flattened()
     }
@@ -77,9 +77,9 @@ impl Image {
         (x < self.width && y < self.height).then(|| self.pixels[y * self.width + x])
     }
 
-    /// Lays `color` over the pixel at `x`, `y`, which it covers by `coverage` (0 to 1, beside its own alpha).
+    /// Blends `color` over the pixel at `x`, `y`. Its opacity is its alpha times `coverage` (0 to 1).
     ///
-    /// Nothing happens outside of the image. Colours are mixed as they are encoded, as browsers do it.
+    /// Does nothing outside of the image. Colours are mixed in their sRGB encoding, as in browsers.
     pub fn blend_pixel(&mut self, x: usize, y: usize, color: [u8; 4], coverage: f32) {
         if x < self.width && y < self.height {
             let pixel = &mut self.pixels[y * self.width + x];
@@ -87,13 +87,12 @@ impl Image {
         }
     }
 
-    /// Copies `other` in at `x`, `y`, its alpha included; what reaches outside is cut off.
+    /// Copies `other` to `x`, `y`, including its alpha, clipped to the image.
     pub fn paste(&mut self, other: &Self, x: usize, y: usize) {
         self.rows_under(other, x, y, |own, theirs| own.copy_from_slice(theirs));
     }
 
-    /// Lays `other` over the image at `x`, `y`: where it is translucent, the image shines through. What reaches outside is
-    /// cut off.
+    /// Blends `other` over the image at `x`, `y`, by its alpha, clipped to the image.
     pub fn paste_over(&mut self, other: &Self, x: usize, y: usize) {
         self.rows_under(other, x, y, |own, theirs| {
             for (own, &color) in own.iter_mut().zip(theirs) {

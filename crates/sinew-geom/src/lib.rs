@@ -1,14 +1,14 @@
-//! The data types of Sinew: what a character is made of. Nothing here deforms it.
+//! The basic types of Sinew: the parts of a character. Deformers are in other crates.
 //!
-//! * [`Mesh`]: constant [`Topology`], rest attributes, influences and morph targets.
-//! * [`Strands`]: which vertices of a mesh form strands of hair. [`grow`] grows strands on a mesh.
-//! * [`Rig`], [`Clip`], [`Pose`]: the node tree with its joints, its animation, and one sampled frame of it.
-//! * [`Asset`]: everything in one file. [`Appearance`]: materials, used by pictures only.
-//! * [`Image`]: pixels of a picture.
+//! * [`Mesh`]: constant [`Topology`] plus rest attributes, influences and morph targets.
+//! * [`Strands`]: the vertices of a mesh that form strands of hair; [`grow`] grows strands on a mesh.
+//! * [`Rig`], [`Clip`], [`Pose`]: the node tree with its joints, its animation, and one sampled pose.
+//! * [`Asset`]: the content of one file. [`Appearance`]: materials and cameras, for pictures only.
+//! * [`Image`]: pixels that other crates draw, read and write.
 //! * [`Affine`], [`DualQuaternion`]: transforms, generic over [`Real`] (`f32` or `f64`).
 //!   [`Decomposition`], [`EulerOrder`]: their parts.
 //! * [`vec3`]: arithmetic on vectors that are stored as arrays.
-//! * [`WeldMap`], [`OneRings`], [`CornerFans`]: what deformers derive from a topology once, in setup.
+//! * [`WeldMap`], [`OneRings`], [`CornerFans`]: data that deformers derive from a topology once, in setup.
 //!
 //! Conventions: right-handed, Y up, metres, seconds, radians; column vectors, `dst_from_src` names; counter-clockwise triangles;
 //! joints and morph targets as in glTF.
@@ -52,7 +52,7 @@ pub use topology::{Polygons, Topology, TopologyError, index32};
 pub use transform::{Affine, DualQuaternion, PackedAffine, Real};
 pub use weld::WeldMap;
 
-/// Re-exported linear algebra: the types that appear in this crate's public functions.
+/// The linear algebra crate whose types this crate uses in its API.
 pub use nalgebra;
 /// A 3-vector of any [`Real`].
 pub type Vec3<R> = nalgebra::Vector3<R>;

@@ -1,4 +1,4 @@
-//! A mesh: constant topology plus rest attributes. Hair is one, too: strands instead of triangles.
+//! Meshes: constant topology plus rest attributes. Hair is a mesh with strands instead of triangles.
 
 use crate::{Topology, vec3};
 use std::collections::BTreeMap;
@@ -8,13 +8,13 @@ use std::sync::Arc;
 /// Per-vertex user data.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Attribute {
-    /// One number a vertex (a painted mask, say).
+    /// One number per vertex, for example a painted mask.
     Scalar(Vec<f32>),
-    /// Two numbers a vertex.
+    /// Two numbers per vertex.
     Vec2(Vec<[f32; 2]>),
-    /// Three numbers a vertex.
+    /// Three numbers per vertex.
     Vec3(Vec<[f32; 3]>),
-    /// Four numbers a vertex.
+    /// Four numbers per vertex.
     Vec4(Vec<[f32; 4]>),
 }
 
@@ -32,7 +32,7 @@ impl Attribute {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// Component `c` of vertex `v`, or `None` where there is no such component.
+    /// Component `c` of vertex `v`; `None` if there is no such component.
     pub fn component(&self, v: usize, c: usize) -> Option<f32> {
         match self {
             Self::Scalar(a) => (c == 0).then(|| a.get(v).copied()).flatten(),
@@ -47,17 +47,17 @@ impl Attribute {
 #[derive(Debug, thiserror::Error, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum InfluencesError {
-    /// A vertex names a joint that does not exist.
-    #[error("vertex {vertex} refers to joint {joint}, the skeleton has {joint_count}")]
+    /// A vertex refers to a joint that does not exist.
+    #[error("vertex {vertex} refers to joint {joint}, but the skeleton has {joint_count} joints")]
     JointOutOfRange {
         /// Index of the vertex.
         vertex: usize,
-        /// The joint it names.
+        /// Index of the joint.
         joint: u32,
-        /// How many joints there are.
+        /// Number of joints.
         joint_count: usize,
     },
-    /// A weight is not a finite number.
+    /// A weight is NaN or infinite.
     #[error("vertex {vertex} has a weight that is not finite")]
     NotFinite {
         /// Index of the vertex.
@@ -65,10 +65,10 @@ pub enum InfluencesError {
     },
 }
 
-/// Joint weights of every vertex, any number each, in compressed rows.
+/// Joint weights of every vertex in compressed rows, with any number of influences per vertex.
 ///
-/// Invariants: sorted by falling weight (ties by joint index), each at least `1e-6` before normalisation, every
-/// non-empty row sums to one, a joint at most once a vertex.
+/// Invariants: influences are sorted by decreasing weight (ties by joint index). Each weight is at least `1e-6` before normalization.
+/// Every non-empty row sums to 1. A vertex has each joint at most once.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Influences {
     offsets: Vec<u32>,
@@ -77,12 +77,10 @@ pub struct Influences {
 }
 
 impl Influences {
-    /// Cleans and stores one row per vertex: negative weights count as zero, weights below `1e-6` are dropped,
-    /// a joint named twice is summed, the rest is normalised in double precision. Rows without weight bind
-    /// rigidly to `fallback_joint`.
+    /// Cleans and stores one row per vertex. Negative weights count as 0, weights below `1e-6` are dropped, duplicate joints are summed,
+    /// and the rest is normalized in double precision. Rows without weight bind rigidly to `fallback_joint`.
     ///
-    /// Returns the influences, the vertices whose weights did not sum to one (by more than `1e-4`) and the
-    /// vertices that had no weight at all.
+    /// Returns the influences, the vertices whose weights did not sum to 1 (by more than `1e-4`), and the vertices without any weight.
     ///
     /// # Errors
     /// [`InfluencesError`] names the first joint out of range or weight that is not finite.
@@ -108,9 +106,8 @@ impl Influences {
         Ok((this, unnormalised, empty))
     }
 
-    /// As [`Self::from_rows`], from sets of four joints and weights a vertex, as files store them. Joints count from
-    /// `first_joint`, and so does the fallback: rows without weight bind to `first_joint` itself. Vertices beyond
-    /// the shortest set are left out.
+    /// As [`Self::from_rows`], from sets of four joints and weights per vertex, as files store them. Joint indices are relative to
+    /// `first_joint`; rows without weight bind to `first_joint`. Vertices beyond the shortest set are dropped.
     ///
     /// # Errors
     /// As [`Self::from_rows`]; a joint that is out of range with weight zero is ignored.
@@ -169,8 +166,8 @@ impl Influences {
         state
     }
 
-    /// From rows that were stored before, as they are. `None` where they are not what [`Self::from_rows`] makes: each row with a
-    /// joint at least and each joint below `joint_count`, weights that fall and sum to one within `1e-4`, offsets that fit.
+    /// Takes stored rows of [`Self::from_rows`] without changes. `None` unless every row has at least one joint, every joint is below
+    /// `joint_count`, weights decrease and sum to 1 within `1e-4`, and the offsets fit.
     pub fn from_parts(
         offsets: Vec<u32>,
         joints: Vec<u32>,
@@ -198,7 +195,7 @@ impl Influences {
         })
     }
 
-    /// Every vertex follows one joint.
+    /// Binds every vertex rigidly to one joint.
     pub fn rigid(vertex_count: usize, joint: u32) -> Self {
         Self {
             offsets: (0..=vertex_count as u32).collect(),
@@ -207,7 +204,7 @@ impl Influences {
         }
     }
 
-    /// The same weights on other joints: `new_joint[j]` takes the place of joint `j`. `None` where a row names a joint that has none.
+    /// The same weights with joint `j` replaced by `new_joint[j]`. `None` if a row uses a joint without a replacement.
     pub fn on_joints(&self, new_joint: &[Option<u32>]) -> Option<Self> {
         let new = |j: &u32| new_joint.get(*j as usize).copied().flatten();
         let joints = self.joints.iter().map(new).collect::<Option<Vec<_>>>()?;
@@ -244,7 +241,7 @@ impl Influences {
         self.weights.extend_from_slice(&other.weights);
     }
 
-    /// What part of the vertices each joint moves, by weight: up to the last joint that moves any.
+    /// Share of the vertices that each joint moves, by weight, up to the last joint that moves any vertex.
     pub fn shares(&self) -> Vec<f32> {
         let mut sums: Vec<f64> = Vec::new();
         for (&joint, &weight) in self.joints().iter().zip(self.weights()) {
@@ -282,7 +279,7 @@ impl Influences {
             .copied()
             .zip(self.weights[r].iter().copied())
     }
-    /// Largest number of influences on one vertex.
+    /// Largest number of influences of one vertex.
     pub fn max_per_vertex(&self) -> usize {
         self.offsets
             .windows(2)
@@ -338,43 +335,43 @@ fn add_weight(
     Ok(())
 }
 
-/// Why a [`Mesh`] does not hold together.
+/// Why a [`Mesh`] is invalid.
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MeshError {
-    /// An attribute does not have one element a vertex.
+    /// An attribute does not have one element per vertex.
     #[error("{attribute}: found {found} elements, expected one for each of {expected} vertices")]
     Length {
-        /// Which attribute.
+        /// Name of the attribute.
         attribute: String,
-        /// Elements there are.
+        /// Number of elements.
         found: usize,
         /// Vertices of the topology.
         expected: usize,
     },
 }
 
-/// Deltas that a weight adds to the rest mesh, only for the vertices that move.
+/// Deltas to add to the rest mesh by a weight. Stored only for the vertices that move.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MorphTarget {
-    /// As in the file, or `target_<index>`.
+    /// Name in the file, or `target_<index>`.
     pub name: String,
-    /// Ascending vertex indices that the deltas below belong to.
+    /// Vertex indices of the deltas, in increasing order.
     pub vertices: Vec<u32>,
     /// Position delta of each listed vertex.
     pub positions: Vec<[f32; 3]>,
-    /// Normal delta of each listed vertex; empty where the file has none.
+    /// Normal delta of each listed vertex; empty if the file has none.
     pub normals: Vec<[f32; 3]>,
-    /// Tangent delta (xyz) of each listed vertex; empty where the file has none.
+    /// Tangent delta (xyz) of each listed vertex; empty if the file has none.
     pub tangents: Vec<[f32; 3]>,
 }
 
-/// A run of vertices and triangles that one source primitive became.
+/// A range of vertices and triangles from one source primitive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MeshPart {
     /// Name of the object it belongs to.
     pub name: String,
-    /// Index of the mesh in the file; parts of equal `source_mesh` are written as one mesh.
+    /// Index of the mesh in the file; parts with the same `source_mesh` are written as one mesh.
     pub source_mesh: usize,
     /// Material index in the file.
     pub material: Option<usize>,
@@ -382,49 +379,49 @@ pub struct MeshPart {
     pub vertices: Range<usize>,
     /// Triangles of the part.
     pub triangles: Range<usize>,
-    /// Shown with the normals of its faces, as glTF says of primitives without normals. What recomputes normals makes it smooth.
+    /// Whether it is flat shaded, as glTF specifies for primitives without normals. A node that recomputes normals makes it smooth.
     pub flat_shaded: bool,
 }
 
-/// Constant topology plus rest attributes. Positions are in scene space at bind: what skinning with the joints'
-/// rest transforms returns unchanged.
+/// Constant topology plus rest attributes. Positions are in scene space at bind: skinning with the joints' rest transforms does not
+/// change them.
 #[derive(Clone, Debug, Default)]
 pub struct Mesh {
-    /// Name in the file; in a file of nodes that of the node that shows the mesh.
+    /// Name in the file; in a file with nodes, the name of the node of the mesh.
     pub name: String,
-    /// Name of the mesh data that the node shows, where that is another one: selections find a mesh by it, too.
+    /// Name of the mesh data, if it differs from the name of the node. Selections also find a mesh by this name.
     pub data_name: String,
-    /// Which vertices form which triangles.
+    /// Triangles or strands.
     pub topology: Arc<Topology>,
-    /// Rest positions, one a vertex.
+    /// Rest positions, one per vertex.
     pub positions: Vec<[f32; 3]>,
-    /// Rest normals (unit), as authored; `None` where the file has none. Parts that are flat beside others that are not have smooth ones.
+    /// Authored unit normals at rest; `None` if the file has none. In a mesh with flat and smooth parts, flat parts have smooth normals.
     pub normals: Option<Vec<[f32; 3]>>,
-    /// Rest tangents, `w` the sign of the bitangent; `None` where the file has none.
+    /// Rest tangents; `w` is the sign of the bitangent. `None` if the file has none.
     pub tangents: Option<Vec<[f32; 4]>>,
-    /// Texture coordinate sets, `v` down as in glTF.
+    /// Texture coordinate sets; `v` points down as in glTF.
     pub uvs: Vec<Vec<[f32; 2]>>,
     /// Colour sets, linear RGBA.
     pub colors: Vec<Vec<[f32; 4]>>,
     /// User attributes by name.
     pub attributes: BTreeMap<String, Attribute>,
-    /// Joint weights; `None` where nothing binds the mesh to a rig.
+    /// Joint weights; `None` if the mesh is not bound to a rig.
     pub influences: Option<Influences>,
     /// Morph targets, in the order of [`crate::Pose::morph_weights`].
     pub morph_targets: Vec<MorphTarget>,
-    /// Index of the first target's weight in [`crate::Pose::morph_weights`]; those of the others follow.
+    /// Index of the first target's weight in [`crate::Pose::morph_weights`]; the weights of the other targets follow.
     pub morph_offset: usize,
-    /// Index of each target's weight where they do not follow each other (parts of a file, merged); otherwise empty.
+    /// Index of each target's weight, if the indices are not consecutive (merged meshes); otherwise empty.
     pub morph_weight_indices: Vec<usize>,
-    /// The source primitives, in vertex order; empty counts as one part.
+    /// The source primitives, in vertex order; an empty list means one part.
     pub parts: Vec<MeshPart>,
-    /// For each vertex the number of its point in the file, where the reader made several vertices of a point whose corners have different normals or texture
-    /// coordinates. Empty where every vertex is a point; see [`Self::point_of`].
+    /// Index of the file's point for each vertex, if the reader split points with different normals or texture coordinates at their
+    /// corners. Empty if every vertex is a point of the file; see [`Self::point_of`].
     pub points: Vec<u32>,
 }
 
 impl Mesh {
-    /// A bare mesh.
+    /// Creates a mesh with positions only.
     pub fn new(name: impl Into<String>, topology: Topology, positions: Vec<[f32; 3]>) -> Self {
         debug_assert_eq!(
             topology.vertex_count(),
@@ -439,7 +436,7 @@ impl Mesh {
         }
     }
 
-    /// `name`, or `name (data_name)` where there are two.
+    /// `name`, or `name (data_name)` if both exist.
     pub fn full_name(&self) -> String {
         match self.data_name.as_str() {
             "" => self.name.clone(),
@@ -452,12 +449,12 @@ impl Mesh {
         self.topology.vertex_count()
     }
 
-    /// Whether every part is shown with the normals of its faces.
+    /// Whether every part is flat shaded.
     pub fn is_flat(&self) -> bool {
         !self.parts.is_empty() && self.parts.iter().all(|p| p.flat_shaded)
     }
 
-    /// Number of the point in the file that a vertex came from.
+    /// Index of the file's point that a vertex came from.
     pub fn point_of(&self, vertex: u32) -> u32 {
         self.points.get(vertex as usize).copied().unwrap_or(vertex)
     }
@@ -468,7 +465,7 @@ impl Mesh {
         given.unwrap_or(self.morph_offset + target)
     }
 
-    /// Whether every attribute has one element a vertex; the fields are public, so a mesh made by hand may differ.
+    /// Checks that every attribute has one element per vertex. Fields are public: a mesh built by hand may be invalid.
     ///
     /// # Errors
     /// [`MeshError`] names the first attribute that does not fit.
@@ -508,21 +505,21 @@ impl Mesh {
         Ok(())
     }
 
-    /// Smallest and largest corner of the rest positions; `None` for an empty mesh.
+    /// Bounding box of the rest positions; `None` for an empty mesh.
     pub fn bounds(&self) -> Option<Bounds> {
         bounds(&self.positions)
     }
 
-    /// Length of the diagonal of [`Self::bounds`], zero for an empty mesh.
+    /// Length of the diagonal of [`Self::bounds`]; 0 for an empty mesh.
     pub fn diagonal(&self) -> f32 {
         self.bounds().map_or(0.0, |(lo, hi)| vec3::distance(hi, lo))
     }
 }
 
-/// Smallest and largest corner of a box along the axes.
+/// An axis-aligned bounding box: lowest and highest corner.
 pub type Bounds = ([f32; 3], [f32; 3]);
 
-/// Smallest and largest corner of a box around points; `None` without points.
+/// Bounding box of points; `None` without points.
 pub fn bounds(points: &[[f32; 3]]) -> Option<Bounds> {
     let first = *points.first()?;
     Some(points.iter().fold((first, first), |(lo, hi), p| {
@@ -628,7 +625,7 @@ mod tests {
             Influences::from_rows(rows.iter().map(Vec::as_slice), 4, 0).expect_err("joint 4");
         assert_eq!(
             error.to_string(),
-            "vertex 0 refers to joint 4, the skeleton has 4"
+            "vertex 0 refers to joint 4, but the skeleton has 4 joints"
         );
     }
 }

@@ -1,6 +1,6 @@
-//! Names in messages: what somebody may have meant.
+//! Suggestions of names for messages.
 
-/// The word of `known` that is most like `given`, where one is close.
+/// The name of `known` that is most similar to `given`, if one is close enough.
 pub fn closest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     known
         .map(|k| (edit_distance(given, k), k))
@@ -9,8 +9,8 @@ pub fn closest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<
         .map(|(_, k)| k)
 }
 
-/// Those of `known` that are most like `given`, at most `most`, the likest first: words that hold it or that it holds, whatever their letters' case, and then those
-/// with most of its letters in a row.
+/// The names of `known` that are most similar to `given`, at most `most`, best first. Names that contain `given` or that `given`
+/// contains come first, ignoring case. Then names with the longest common substring.
 pub fn nearest<'a>(given: &str, known: impl Iterator<Item = &'a str>, most: usize) -> Vec<&'a str> {
     let wanted = given.to_lowercase();
     let likeness = |name: &str| {
@@ -33,7 +33,7 @@ pub fn nearest<'a>(given: &str, known: impl Iterator<Item = &'a str>, most: usiz
         .collect()
 }
 
-/// Letters of the longest run that both words have; of long words none, so that hostile ones are cheap.
+/// Length of the longest common substring; 0 for long words, to bound the cost of hostile input.
 fn longest_common(a: &str, b: &str) -> usize {
     if a.len() > 64 || b.len() > 256 {
         return 0;
@@ -49,7 +49,7 @@ fn longest_common(a: &str, b: &str) -> usize {
     longest
 }
 
-/// What a joint of that name should have been: the likest, or some that are like it, and how many there are.
+/// What was expected instead of an unknown joint name: the most similar name, or some similar names and the number of joints.
 pub fn expected_joint<'a>(
     name: &str,
     joints: impl ExactSizeIterator<Item = &'a str> + Clone,
@@ -57,8 +57,8 @@ pub fn expected_joint<'a>(
     const SHOWN: usize = 4;
     let count = joints.len();
     match closest(name, joints.clone()) {
-        Some(word) => format!("the name of a joint, '{word}' perhaps"),
-        None if count == 0 => "the name of a joint, and there are none".into(),
+        Some(word) => format!("the name of a joint (did you mean '{word}'?)"),
+        None if count == 0 => "the name of a joint, but there are no joints".into(),
         None => format!(
             "the name of one of the {count} joints, such as '{}'",
             nearest(name, joints, SHOWN).join("', '")
@@ -66,7 +66,7 @@ pub fn expected_joint<'a>(
     }
 }
 
-/// Names for a message; of many only the first, as each of many wrong links would repeat them all.
+/// Names for a message. Lists only the first names of a long list, because many messages may repeat it.
 pub fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     const SHOWN: usize = 20;
     let mut names = names.peekable();
@@ -96,7 +96,7 @@ fn edit_distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
-/// What to say about a name that is not known: the closest one, or what there is.
+/// Help for an unknown name: the most similar name, or a list of the known names.
 pub fn instead_of<'a>(given: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
     match closest(given, known.clone()) {
         Some(name) => format!("did you mean '{name}'?"),
@@ -127,10 +127,11 @@ mod tests {
             "the name of one of the 3 joints, such as 'rat_head', 'b'"
         );
         let one_letter = expected_joint("rat_ear_JMT", joints.into_iter());
-        assert_eq!(one_letter, "the name of a joint, 'rat_ear_JNT' perhaps");
+        let expected = "the name of a joint (did you mean 'rat_ear_JNT'?)";
+        assert_eq!(one_letter, expected);
         assert_eq!(
             expected_joint("head", [].into_iter()),
-            "the name of a joint, and there are none"
+            "the name of a joint, but there are no joints"
         );
     }
 

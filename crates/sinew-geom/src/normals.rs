@@ -1,10 +1,10 @@
-//! Smooth normals where a mesh has none.
+//! Smooth normals for meshes without normals.
 
 use crate::vec3::{add, area_vector, unit};
 use std::collections::HashMap;
 
-/// Area-weighted unit normals, one a vertex; vertices at the same position share theirs, so texture seams do not
-/// show. Vertices without area get +Y. Triangles that name missing vertices are skipped.
+/// Area-weighted unit normals, one per vertex. Vertices at the same position share their normal, which hides UV seams. Vertices without
+/// area get +Y. Triangles with invalid vertex indices are skipped.
 pub fn smooth_normals(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Vec<[f32; 3]> {
     let mut first: HashMap<[u32; 3], usize> = HashMap::with_capacity(positions.len());
     let class: Vec<usize> = positions

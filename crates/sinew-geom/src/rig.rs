@@ -1,4 +1,4 @@
-//! The node tree, its joints, and one pose of it.
+//! Node tree, joints and poses.
 
 use crate::{Affine, ChannelTarget, Clip, Mat3, PackedAffine, Quat, Vec3};
 use nalgebra::Rotation3;
@@ -6,11 +6,11 @@ use nalgebra::Rotation3;
 /// Translation, rotation, scale of a node relative to its parent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trs {
-    /// Metres.
+    /// Translation in metres.
     pub translation: Vec3<f64>,
-    /// Unit quaternion.
+    /// Rotation as a unit quaternion.
     pub rotation: Quat<f64>,
-    /// Per axis.
+    /// Scale factors per axis.
     pub scale: Vec3<f64>,
 }
 
@@ -25,9 +25,9 @@ impl Default for Trs {
 }
 
 impl Trs {
-    /// The same transform with the signs of `like` as signs of its scale, where a half turn can change them: two negative factors are half
-    /// a turn about the third axis, and a mirror along one axis is a mirror along another and a half turn. A transform that mirrors
-    /// never becomes one that does not; it is given back as it is.
+    /// The same transform with the scale signs of `like`, if a rotation by 180 degrees can change them. Two negative factors equal a
+    /// 180-degree rotation about the third axis. A mirror along one axis equals a mirror along another axis and a 180-degree rotation.
+    /// If only one of the two transforms mirrors, the transform does not change.
     pub fn with_signs_of(mut self, like: Vec3<f64>) -> Self {
         let flips = self.scale.zip_map(&like, |a, b| (a < 0.0) != (b < 0.0));
         if flips.iter().filter(|&&f| f).count() == 2 {
@@ -39,8 +39,8 @@ impl Trs {
         self
     }
 
-    /// The same transform in the form of [`Affine::decompose`]: no negative scale, or where the transform mirrors the x factor alone. So
-    /// equal matrices have equal rotations, whichever program took them apart.
+    /// The same transform in the form of [`Affine::decompose`]: no negative scale factor, or only the x factor if the transform mirrors.
+    /// Equal matrices from different programs then have equal rotations.
     pub fn in_one_form(self) -> Self {
         let x = if self.mirrors() { -1.0 } else { 1.0 };
         self.with_signs_of(Vec3::new(x, 1.0, 1.0))
@@ -52,7 +52,7 @@ impl Trs {
     }
 }
 
-/// Where a node sits relative to its parent. Only the [`LocalTransform::Trs`] form can be animated.
+/// Transform of a node relative to its parent. Only the [`LocalTransform::Trs`] form can be animated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LocalTransform {
     /// Translation, rotation, scale.
@@ -62,7 +62,7 @@ pub enum LocalTransform {
 }
 
 impl LocalTransform {
-    /// As one transform, parent from node.
+    /// The transform from node space to parent space.
     pub fn to_affine(&self) -> Affine<f64> {
         match self {
             Self::Trs(t) => Affine::from_trs(t.translation, t.rotation, t.scale),
@@ -86,7 +86,7 @@ pub struct Node {
     pub morph_offset: usize,
 }
 
-/// A palette entry: a node and the inverse of where it was at bind.
+/// An entry of the skinning palette: a node and its inverse bind transform.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Joint {
     /// Index into [`Rig::nodes`].
@@ -99,27 +99,27 @@ pub struct Joint {
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RigError {
-    /// A node's parent does not come before it.
-    #[error("node {node} has parent {parent}, parents must come first")]
+    /// The parent of a node does not come before it.
+    #[error("node {node} has parent {parent}, but parents must come first")]
     ParentOrder {
         /// Index of the node.
         node: usize,
         /// Its parent.
         parent: usize,
     },
-    /// A joint names a node that does not exist.
-    #[error("joint {joint} refers to node {node}, there are {node_count}")]
+    /// A joint refers to a node that does not exist.
+    #[error("joint {joint} refers to node {node}, but there are {node_count} nodes")]
     JointNode {
         /// Index of the joint.
         joint: usize,
-        /// The node it names.
+        /// Index of the node.
         node: usize,
-        /// How many nodes there are.
+        /// Number of nodes.
         node_count: usize,
     },
 }
 
-/// Node tree plus palette.
+/// Node tree and joints.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rig {
     nodes: Vec<Node>,
@@ -161,7 +161,7 @@ impl Rig {
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
-    /// The palette's entries.
+    /// Joints, in the order of the skinning palette.
     pub fn joints(&self) -> &[Joint] {
         &self.joints
     }
@@ -184,7 +184,7 @@ impl Rig {
         &self.nodes[self.joints[joint].node].name
     }
 
-    /// A pose of the right size, at rest. Allocates; reuse it.
+    /// A pose of this rig at rest. Allocates; reuse it.
     pub fn rest_pose(&self) -> Pose {
         let mut pose = Pose {
             locals: vec![LocalTransform::Trs(Trs::default()); self.nodes.len()],
@@ -196,7 +196,7 @@ impl Rig {
         pose
     }
 
-    /// Samples `clip` (or the rest pose) at `time_secs` into `pose`. Allocates nothing.
+    /// Samples `clip` (or the rest pose) at `time_secs` into `pose`. Does not allocate.
     pub fn evaluate(&self, clip: Option<&Clip>, time_secs: f64, pose: &mut Pose) {
         for (i, n) in self.nodes.iter().enumerate() {
             pose.locals[i] = n.local;
@@ -215,7 +215,7 @@ impl Rig {
         self.finish(pose);
     }
 
-    /// Whether the frames `numbers`, of so many a second, of a clip end in the pose that they begin with, and the one before the last has another.
+    /// Whether a range of frames of a clip is a closed loop: the last pose equals the first, and the pose before the last differs.
     pub fn is_closed(&self, clip: &Clip, numbers: &[i64], frames_per_second: f64) -> bool {
         let [first, .., before, last] = numbers else {
             return false;
@@ -229,7 +229,7 @@ impl Rig {
         first.is_close(&at(last)) && !first.is_close(&at(before))
     }
 
-    /// Recomputes scene transforms and palette from `pose.locals`. Allocates nothing.
+    /// Recomputes scene transforms and palette from `pose.locals`. Does not allocate.
     pub fn finish(&self, pose: &mut Pose) {
         for (i, n) in self.nodes.iter().enumerate() {
             let local = pose.locals[i].to_affine();
@@ -244,7 +244,7 @@ impl Rig {
     }
 }
 
-/// One moment of a [`Rig`]: local transforms, scene transforms, skinning palette, morph weights.
+/// A pose of a [`Rig`]: local transforms, scene transforms, skinning palette, morph weights.
 #[derive(Debug, Default)]
 pub struct Pose {
     /// Parent-relative transform of each node.
@@ -253,12 +253,12 @@ pub struct Pose {
     pub scene_from_node: Vec<Affine<f64>>,
     /// Skinning matrix of each joint: maps rest positions to posed ones, both in scene space.
     pub palette: Vec<PackedAffine>,
-    /// Weights of all morph targets, nodes one after another.
+    /// Weights of all morph targets, node by node.
     pub morph_weights: Vec<f32>,
 }
 
 impl Pose {
-    /// Whether nodes are where they are in `other` within a ten thousandth of the rig's size, and weights within a ten thousandth.
+    /// Whether it equals `other`: nodes within 1e-4 of the rig's size, morph weights within 1e-4.
     fn is_close(&self, other: &Self) -> bool {
         const SAME: f64 = 1e-4;
         let place = |a: &Affine<f64>| a.translation;

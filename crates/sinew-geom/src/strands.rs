@@ -1,57 +1,59 @@
-//! Which vertices of a mesh form which strands.
+//! Strands: polylines of the vertices of a mesh.
 
 use crate::index32;
 use crate::mesh::{Attribute, Mesh};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Name of the scalar vertex attribute that says how thick strands are: diameters, metres.
+/// Name of the scalar vertex attribute with the thickness of strands: diameters in metres.
 pub const THICKNESS: &str = "thickness";
 
 /// Why [`Strands`] were refused.
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StrandsError {
-    /// A strand has no vertices.
-    #[error("strand {strand} has {found} vertices, at least 2 are needed")]
+    /// A strand has fewer than two vertices.
+    #[error("strand {strand} has {found} vertices, but needs at least 2")]
     TooShort {
         /// Index of the strand.
         strand: usize,
-        /// How many it has.
+        /// Number of its vertices.
         found: usize,
     },
-    /// Together the strands have more vertices than 32-bit indices reach.
-    #[error("the strands have {found} vertices, at most {allowed} can be indexed")]
+    /// Together the strands have more vertices than 32-bit indices can address.
+    #[error("the strands have {found} vertices, but at most {allowed} can be indexed")]
     TooManyVertices {
-        /// Sum of vertices.
+        /// Total number of vertices.
         found: usize,
         /// The limit.
         allowed: usize,
     },
-    /// There is not one guide for each strand.
-    #[error("{found} guides for {expected} strands")]
+    /// The number of guides is not the number of strands.
+    #[error("found {found} guides, expected {expected}, one for each strand")]
     GuideCount {
-        /// Entries given.
+        /// Number of entries.
         found: usize,
-        /// Strands there are.
+        /// Number of strands.
         expected: usize,
     },
-    /// A strand follows one that is not there, follows another itself, or has another number of vertices.
-    #[error("strand {strand} follows strand {guide}, which must be a guide with as many vertices")]
+    /// A strand follows a strand that does not exist, is not a guide, or has another number of vertices.
+    #[error(
+        "strand {strand} follows strand {guide}, which must be a guide with the same number of vertices"
+    )]
     Guide {
         /// Index of the strand.
         strand: usize,
-        /// What it names.
+        /// Index of its guide.
         guide: u32,
     },
 }
 
-/// Strands of hair (or fur, or any other curves): polylines, root first, one after another, any number of vertices each.
+/// Strands of hair, fur or other curves: polylines with the root first, one after another, each with any number of vertices.
 ///
-/// Some are *guides*; the others *follow* one of them, vertex for vertex. Whoever simulates strands moves guides and lays
-/// followers beside them.
+/// Some strands are *guides*. The others are *followers*: each follows one guide, vertex for vertex. Hair simulations move guides and
+/// place followers around them.
 ///
-/// Invariants: each strand has two vertices or more; a follower's guide is a guide and has as many vertices as the follower.
+/// Invariants: each strand has at least two vertices. A follower and its guide have the same number of vertices.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Strands {
     offsets: Vec<u32>,
@@ -59,7 +61,7 @@ pub struct Strands {
 }
 
 impl Mesh {
-    /// How thick strands are at each vertex ([`THICKNESS`]); `None` for other meshes and where it is not known.
+    /// Thickness of strands at each vertex ([`THICKNESS`]); `None` for other meshes and for unknown thickness.
     pub fn strand_thickness(&self) -> Option<&[f32]> {
         self.topology.strands()?;
         match self.attributes.get(THICKNESS)? {
@@ -70,7 +72,7 @@ impl Mesh {
 }
 
 impl Strands {
-    /// Strands with these numbers of vertices, all of them guides.
+    /// Creates strands with these numbers of vertices. All are guides.
     ///
     /// # Errors
     /// [`StrandsError::TooShort`] names the first strand with fewer than two vertices; [`StrandsError::TooManyVertices`].
@@ -93,7 +95,7 @@ impl Strands {
         Ok(Self { offsets, guides })
     }
 
-    /// The same strands; `guides[s]` is the strand that strand `s` follows, or `s` itself for guides.
+    /// The same strands with other guides: `guides[s]` is the guide of strand `s`, or `s` if it is a guide.
     ///
     /// # Errors
     /// [`StrandsError::GuideCount`], [`StrandsError::Guide`].
@@ -111,7 +113,7 @@ impl Strands {
         Ok(Self { guides, ..self })
     }
 
-    /// Number of strands, followers included.
+    /// Number of strands, including followers.
     pub fn len(&self) -> usize {
         self.guides.len()
     }
@@ -127,7 +129,7 @@ impl Strands {
     pub fn offsets(&self) -> &[u32] {
         &self.offsets
     }
-    /// For each strand the one that it follows; itself for guides.
+    /// The guide of each strand; for a guide, itself.
     pub fn guides(&self) -> &[u32] {
         &self.guides
     }
@@ -148,7 +150,7 @@ impl Strands {
     pub fn segment_count(&self) -> usize {
         self.vertex_count() - self.len()
     }
-    /// These strands and, behind them, others.
+    /// These strands followed by `others`.
     ///
     /// # Errors
     /// [`StrandsError::TooManyVertices`].
@@ -159,15 +161,15 @@ impl Strands {
         let guides = self.guides.iter().copied().chain(behind).collect();
         Self::new(lengths)?.with_guides(guides)
     }
-    /// Whether the strand leads: it follows no other.
+    /// Whether the strand is a guide.
     pub fn is_guide(&self, strand: usize) -> bool {
         self.guides[strand] as usize == strand
     }
-    /// The strands that lead.
+    /// Indices of the guides.
     pub fn guide_strands(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.len()).filter(|&s| self.is_guide(s))
     }
-    /// Vertices of the longest strand.
+    /// Vertex count of the longest strand.
     pub fn longest(&self) -> usize {
         self.ranges().map(|r| r.len()).max().unwrap_or(0)
     }
@@ -199,7 +201,7 @@ mod tests {
         let error = Strands::new([2, 1]).expect_err("one vertex");
         assert_eq!(
             error.to_string(),
-            "strand 1 has 1 vertices, at least 2 are needed"
+            "strand 1 has 1 vertices, but needs at least 2"
         );
     }
 
@@ -217,6 +219,9 @@ mod tests {
             );
         }
         let error = strands().with_guides(vec![0]).expect_err("one guide");
-        assert_eq!(error.to_string(), "1 guides for 3 strands");
+        assert_eq!(
+            error.to_string(),
+            "found 1 guides, expected 3, one for each strand"
+        );
     }
 }

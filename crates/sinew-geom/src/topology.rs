@@ -1,4 +1,4 @@
-//! Which vertices form which triangles, or which strands. Constant for the life of a mesh.
+//! Topology: the vertices of triangles or strands. It is constant for the life of a mesh.
 
 use crate::Strands;
 use serde::{Deserialize, Serialize};
@@ -7,17 +7,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TopologyError {
-    /// A triangle names a vertex that does not exist.
-    #[error("triangle {triangle} refers to vertex {vertex}, the mesh has {vertex_count}")]
+    /// A triangle refers to a vertex that does not exist.
+    #[error(
+        "triangle {triangle} refers to vertex {vertex}, but the mesh has {vertex_count} vertices"
+    )]
     VertexOutOfRange {
         /// Index of the triangle.
         triangle: usize,
-        /// The vertex it names.
+        /// Index of the vertex.
         vertex: u32,
-        /// How many vertices there are.
+        /// Number of vertices.
         vertex_count: u32,
     },
-    /// A polygon has fewer than three corners or names a vertex that does not exist.
+    /// A polygon has fewer than three corners or refers to a vertex that does not exist.
     #[error("polygon {polygon} is invalid: {what}")]
     Polygon {
         /// Index of the polygon.
@@ -27,13 +29,13 @@ pub enum TopologyError {
     },
 }
 
-/// The number of a vertex, class, triangle or corner, of which a topology has fewer than 2^32. What does not fit becomes the largest.
+/// Index of a vertex, class, triangle or corner as 32 bits. A topology has fewer than 2^32 of each; a larger index saturates.
 #[inline]
 pub fn index32(i: usize) -> u32 {
     u32::try_from(i).unwrap_or(u32::MAX)
 }
 
-/// Faces with any number of corners, kept beside the triangles for files and tangent spaces that care.
+/// Faces with any number of corners, kept besides the triangles for files and tangent spaces that need them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Polygons {
     /// `face_count + 1` offsets into `indices`.
@@ -57,7 +59,7 @@ impl Polygons {
     }
 }
 
-/// Vertex count and triangles, or strands; indices are checked on construction.
+/// Vertex count, and triangles or strands. Indices are checked on construction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Topology {
     vertex_count: u32,
@@ -67,7 +69,7 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// Checks every index once, so that nothing further in has to.
+    /// Creates a topology of triangles and checks every index.
     ///
     /// # Errors
     /// [`TopologyError::VertexOutOfRange`] names the first bad triangle.
@@ -88,7 +90,7 @@ impl Topology {
         })
     }
 
-    /// From polygons; each is triangulated as a fan from its first corner, in face order.
+    /// Creates a topology from polygons. Each polygon becomes a triangle fan from its first corner, in face order.
     ///
     /// # Errors
     /// [`TopologyError`] names the first bad face.
@@ -98,11 +100,14 @@ impl Topology {
             let face = polygons.face(polygon);
             let bad = |what: String| TopologyError::Polygon { polygon, what };
             if face.len() < 3 {
-                return Err(bad(format!("{} corners, at least 3 needed", face.len())));
+                return Err(bad(format!(
+                    "it has {} corners, but needs at least 3",
+                    face.len()
+                )));
             }
             if let Some(v) = face.iter().find(|&&v| v >= vertex_count) {
                 return Err(bad(format!(
-                    "it refers to vertex {v}, the mesh has {vertex_count}"
+                    "it refers to vertex {v}, but the mesh has {vertex_count} vertices"
                 )));
             }
             triangles.extend((1..face.len() - 1).map(|k| [face[0], face[k], face[k + 1]]));
@@ -116,7 +121,7 @@ impl Topology {
         })
     }
 
-    /// Strands, and no triangle: each vertex belongs to one of them.
+    /// Creates a topology of strands without triangles. Each vertex belongs to one strand.
     pub fn from_strands(strands: Strands) -> Self {
         Self {
             vertex_count: strands.vertex_count() as u32,
@@ -129,15 +134,15 @@ impl Topology {
     pub fn vertex_count(&self) -> usize {
         self.vertex_count as usize
     }
-    /// Corner indices, counter-clockwise.
+    /// Vertex indices of the triangles, counter-clockwise.
     pub fn triangles(&self) -> &[[u32; 3]] {
         &self.triangles
     }
-    /// The faces the triangles came from, where some had more than three corners.
+    /// The faces that the triangles came from, if any had more than three corners.
     pub fn polygons(&self) -> Option<&Polygons> {
         self.polygons.as_ref()
     }
-    /// The strands, where the mesh is made of strands instead of triangles.
+    /// The strands, if the mesh has strands instead of triangles.
     pub fn strands(&self) -> Option<&Strands> {
         self.strands.as_ref()
     }
@@ -152,7 +157,7 @@ mod tests {
         let error = Topology::new(3, vec![[0, 1, 2], [0, 1, 7]]).expect_err("vertex 7");
         assert_eq!(
             error.to_string(),
-            "triangle 1 refers to vertex 7, the mesh has 3"
+            "triangle 1 refers to vertex 7, but the mesh has 3 vertices"
         );
     }
 

@@ -4,7 +4,7 @@ use crate::{Mat3, Quat, Vec3};
 use bytemuck::{Pod, Zeroable};
 use nalgebra::{Quaternion, RealField};
 
-/// `f32` or `f64`: what reference kernels are generic over.
+/// `f32` or `f64`, the precision of generic reference kernels.
 pub trait Real: RealField + Copy + Default + Send + Sync + 'static {
     /// Rounds from double precision.
     fn from_double(value: f64) -> Self;
@@ -25,7 +25,7 @@ pub trait Real: RealField + Copy + Default + Send + Sync + 'static {
             Self::from_single(p[2]),
         )
     }
-    /// The inverse of a matrix; `None` where it is singular. Compiled here, once.
+    /// The inverse of a matrix; `None` if it is singular. Compiled once, in this crate.
     fn inverse_of(matrix: &Mat3<Self>) -> Option<Mat3<Self>>;
     /// A 3-vector to single-precision storage.
     fn array3(v: Vec3<Self>) -> [f32; 3] {
@@ -74,7 +74,7 @@ impl Real for f64 {
 pub struct Affine<R: Real> {
     /// Rotation, scale and shear.
     pub linear: Mat3<R>,
-    /// Where the origin goes.
+    /// Translation.
     pub translation: Vec3<R>,
 }
 
@@ -85,7 +85,7 @@ impl<R: Real> Default for Affine<R> {
 }
 
 impl<R: Real> Affine<R> {
-    /// The transform that changes nothing.
+    /// The identity transform.
     pub fn identity() -> Self {
         Self {
             linear: Mat3::identity(),
@@ -93,7 +93,7 @@ impl<R: Real> Affine<R> {
         }
     }
 
-    /// Translation after rotation after (axis-aligned) scale.
+    /// Scale along the axes, then rotation, then translation.
     pub fn from_trs(translation: Vec3<R>, rotation: Quat<R>, scale: Vec3<R>) -> Self {
         Self {
             linear: rotation.to_rotation_matrix().into_inner() * Mat3::from_diagonal(&scale),
@@ -101,7 +101,7 @@ impl<R: Real> Affine<R> {
         }
     }
 
-    /// From glTF's column-major 4x4 array; the fourth row is ignored.
+    /// Reads a column-major 4x4 array as in glTF; the fourth row is ignored.
     pub fn from_columns(m: &[R; 16]) -> Self {
         Self {
             linear: Mat3::new(m[0], m[4], m[8], m[1], m[5], m[9], m[2], m[6], m[10]),
@@ -114,7 +114,7 @@ impl<R: Real> Affine<R> {
         self.linear * p + self.translation
     }
 
-    /// The inverse, or `None` where the linear part is singular.
+    /// The inverse; `None` if the linear part is singular.
     pub fn inverse(&self) -> Option<Self> {
         let linear = R::inverse_of(&self.linear)?;
         Some(Self {
@@ -123,7 +123,7 @@ impl<R: Real> Affine<R> {
         })
     }
 
-    /// Cofactor matrix times the sign of the determinant: carries normals (up to length), also where the linear
+    /// Matrix that transforms normals, up to their length: the cofactor matrix times the sign of the determinant. Also valid if the linear
     /// part is singular.
     pub fn normal_matrix(&self) -> Mat3<R> {
         let (a, b, c) = (
@@ -204,7 +204,7 @@ impl PackedAffine {
     }
 }
 
-/// A rigid motion as a pair of quaternions: `real` the rotation, `dual = (0, t) * real / 2`.
+/// A rigid motion as a pair of quaternions: `real` is the rotation, `dual = (0, t) * real / 2`.
 ///
 /// Source: Kavan, Collins, Zara, O'Sullivan, "Skinning with Dual Quaternions", 2007.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -216,7 +216,7 @@ pub struct DualQuaternion<R: Real> {
 }
 
 impl<R: Real> DualQuaternion<R> {
-    /// From a rotation and the translation that follows it.
+    /// Creates a dual quaternion from a rotation and the translation after it.
     pub fn from_rigid(rotation: Quat<R>, translation: Vec3<R>) -> Self {
         let real = rotation.into_inner();
         let half = R::from_double(0.5);
@@ -226,8 +226,8 @@ impl<R: Real> DualQuaternion<R> {
         }
     }
 
-    /// Rotation and translation of a weighted sum of dual quaternions; both parts are divided by the length of
-    /// the real part. `None` where that length is zero.
+    /// Rotation and translation of a weighted sum of dual quaternions, after division by the length of the real part. `None` if that length
+    /// is 0.
     pub fn to_rigid(&self) -> Option<(Quat<R>, Vec3<R>)> {
         let length = self.real.norm();
         if length <= R::from_double(1e-30) {

@@ -1,6 +1,6 @@
-//! Arithmetic on vectors that are stored as arrays. Sums run from left to right, so results are the same bits everywhere.
+//! Arithmetic on vectors stored as arrays. Sums run from left to right, which gives the same bits on every machine.
 //!
-//! Always inlined: fast kernels call them inside code that is compiled for wider instructions.
+//! All functions are always inlined: fast kernels call them inside code that is compiled for wider SIMD instructions.
 
 use crate::Real;
 
@@ -28,13 +28,13 @@ pub fn add_scaled<R: Real>(a: [R; 3], b: [R; 3], factor: R) -> [R; 3] {
     add(a, scale(b, factor))
 }
 
-/// Scalar product.
+/// Dot product.
 #[inline(always)]
 pub fn dot<R: Real>(a: [R; 3], b: [R; 3]) -> R {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-/// Vector product.
+/// Cross product.
 #[inline(always)]
 pub fn cross<R: Real>(a: [R; 3], b: [R; 3]) -> [R; 3] {
     [
@@ -56,14 +56,14 @@ pub fn distance<R: Real>(a: [R; 3], b: [R; 3]) -> R {
     length(sub(a, b))
 }
 
-/// `a` divided by its length; `None` where that is zero or not finite.
+/// `a` divided by its length; `None` if the length is 0 or not finite.
 #[inline(always)]
 pub fn unit<R: Real>(a: [R; 3]) -> Option<[R; 3]> {
     let length = length(a);
     (length > R::zero() && length.is_finite()).then(|| a.map(|c| c / length))
 }
 
-/// Along the normal of a counter-clockwise triangle, twice its area long.
+/// Normal of a counter-clockwise triangle, with twice its area as length.
 #[inline(always)]
 pub fn area_vector<R: Real>([a, b, c]: [[R; 3]; 3]) -> [R; 3] {
     cross(sub(b, a), sub(c, a))

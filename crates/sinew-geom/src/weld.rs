@@ -1,10 +1,10 @@
-//! Vertices that share a position: the welded view of a mesh that is split at texture seams or hard edges.
+//! Welding: groups vertices at the same position, for meshes that are split at UV seams or hard edges.
 
 mod close;
 
 use std::collections::HashMap;
 
-/// Maps each vertex to a weld class; classes are numbered by their first vertex.
+/// Maps each vertex to a weld class. Classes are in the order of their first vertices.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct WeldMap {
     /// Weld class of each vertex.
@@ -14,7 +14,7 @@ pub struct WeldMap {
 }
 
 impl WeldMap {
-    /// Every vertex its own class.
+    /// Creates a map in which every vertex has its own class.
     pub fn identity(vertex_count: usize) -> Self {
         let all: Vec<u32> = (0..vertex_count as u32).collect();
         Self {
@@ -23,9 +23,8 @@ impl WeldMap {
         }
     }
 
-    /// Joins vertices whose distance is at most `tolerance` (metres); zero joins equal positions only
-    /// (`0.0 == -0.0`). Closeness chains: a-b and b-c close puts a and c in one class. Expected linear time, however
-    /// large the tolerance is.
+    /// Welds vertices with a distance of at most `tolerance` (metres); 0 welds only equal positions (`0.0 == -0.0`). Closeness is
+    /// transitive: if a-b and b-c are close, a and c are in one class. Expected linear time for any tolerance.
     pub fn by_position(positions: &[[f32; 3]], tolerance: f32) -> Self {
         let mut parent: Vec<u32> = (0..positions.len() as u32).collect();
         if tolerance > 0.0 {
@@ -64,7 +63,7 @@ impl WeldMap {
     pub fn class_count(&self) -> usize {
         self.first_vertex.len()
     }
-    /// Whether no two vertices share a class.
+    /// Whether every vertex has its own class.
     pub fn is_identity(&self) -> bool {
         self.class_count() == self.class_of_vertex.len()
     }

@@ -1,4 +1,4 @@
-//! Strands grown on a mesh: roots spread evenly over its surface, curves that leave it as combed.
+//! Grows strands on a mesh: roots spread evenly over its surface, curves follow the combing.
 
 mod random;
 mod roots;
@@ -9,37 +9,37 @@ mod tests;
 use crate::{Attribute, Influences, Mesh, Strands, StrandsError, Topology};
 use roots::{AT_ONCE, Root, scatter};
 
-/// How many strands grow.
+/// Number of strands to grow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GrowAmount {
-    /// This many.
+    /// This number of strands.
     Strands(usize),
-    /// This many a square metre where the density is one.
+    /// This number of strands per square metre at density 1.
     PerSquareMetre(f32),
 }
 
-/// How strands grow. Lengths in scene units (metres), angles in radians.
+/// Settings of growth. Lengths are in scene units (metres), angles in radians.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GrowSettings {
-    /// How many. Default 1000 strands.
+    /// Number of strands. Default 1000 strands.
     pub amount: GrowAmount,
     /// Vertices of each strand, 2 to 4096. Default 16.
     pub vertices: usize,
     /// Length along the strand. Default 0.2.
     pub length: f32,
-    /// Strands are shorter than that by up to this share of it, at random; 0 to 1. Default 0.2.
+    /// Strands are randomly shorter by up to this share of the length; 0 to 1. Default 0.2.
     pub length_variation: f32,
-    /// Strands lean away from the normal by up to this angle at random. Default 0.1.
+    /// Strands randomly lean away from the normal by up to this angle. Default 0.1.
     pub lean: f32,
-    /// How far strands bend towards the directions they are combed in: 0 not at all, 1 all the way. Default 1.
+    /// How far strands bend towards the combing direction: 0 is not at all, 1 is completely. Default 1.
     pub comb: f32,
-    /// How far tips hang down (along -y): 0 not at all, 1 as much as they stand out. Default 0.
+    /// How far tips hang down (along -y): 0 is not at all, 1 is as much as they stand out. Default 0.
     pub droop: f32,
-    /// Radius of curls; 0 for none. Default 0.
+    /// Radius of curls; 0 for no curls. Default 0.
     pub curl_radius: f32,
-    /// Length of hair in one turn of a curl. Default 0.05.
+    /// Length of hair in one full rotation of a curl. Default 0.05.
     pub curl_length: f32,
-    /// Which roots, leans and curls. Default 0.
+    /// Seed of random roots, leans and curls. Default 0.
     pub seed: u32,
 }
 
@@ -60,42 +60,42 @@ impl Default for GrowSettings {
     }
 }
 
-/// What varies over the mesh: one entry a vertex each, linear across triangles.
+/// Settings that vary over the mesh: one entry per vertex, interpolated linearly across triangles.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GrowMaps<'a> {
-    /// How dense strands grow, 0 to 1; outside of that it is limited. `None`: 1.
+    /// Density of strands, clamped to 0 to 1. `None` means 1.
     pub density: Option<&'a [f32]>,
-    /// Factor of the length. `None`: 1. Strands whose length comes out as zero or less do not grow.
+    /// Factor of the length. `None` means 1. Strands with a resulting length of 0 or less do not grow.
     pub length: Option<&'a [f32]>,
-    /// Direction to which strands are combed, in the scene's axes; what points out of the surface lifts them. A
-    /// length of 1 or more bends them all the way, less by less. `None`: they stand on end.
+    /// Combing direction in scene axes. The part along the normal lifts the strands. A length of 1 or more bends them completely, a smaller
+    /// length bends them less. `None` means that strands stand along the normal.
     pub comb: Option<&'a [[f32; 3]]>,
 }
 
-/// Why nothing grew.
+/// Why no strands were grown.
 #[derive(Debug, thiserror::Error, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum GrowError {
     /// There is no surface to grow on.
     #[error("the mesh has no triangle with an area{}", if *.masked { " where the density is above zero" } else { "" })]
     NoSurface {
-        /// Whether a density was given.
+        /// Whether there was a density map.
         masked: bool,
     },
     /// A map does not have one entry for each vertex.
-    #[error("`{map}` has {found} entries, the mesh has {expected} vertices")]
+    #[error("`{map}` has {found} entries, but the mesh has {expected} vertices")]
     MapLength {
-        /// Which one.
+        /// Name of the map.
         map: &'static str,
-        /// Its entries.
+        /// Number of entries.
         found: usize,
         /// Vertices of the mesh.
         expected: usize,
     },
-    /// A map holds something that is not a number.
+    /// A map has an entry that is NaN or infinite.
     #[error("`{map}` of vertex {vertex} is not a finite number")]
     NotFinite {
-        /// Which one.
+        /// Name of the map.
         map: &'static str,
         /// The first such vertex.
         vertex: usize,
@@ -103,17 +103,17 @@ pub enum GrowError {
     /// A setting is out of its range.
     #[error("{setting} is {found}, expected {expected}")]
     Setting {
-        /// Its name.
+        /// Name of the setting.
         setting: &'static str,
-        /// What it is.
+        /// Its value.
         found: String,
-        /// What it may be.
+        /// Its allowed range.
         expected: &'static str,
     },
     /// There would be too many vertices.
     #[error(transparent)]
     Strands(#[from] StrandsError),
-    /// Whoever follows wants no more.
+    /// The caller stopped the growth.
     #[error("growing was stopped")]
     Stopped,
 }
@@ -129,16 +129,17 @@ const MOST_STRANDS: usize = 1 << 22;
 const MOST_IN_ALL: usize = 1 << 26;
 const IN_ALL: &str = "at most 67108864 vertices in all";
 
-/// Grows strands on the triangles of `mesh`; `normals` has one unit normal a vertex. Each root's texture coordinates and
-/// joint weights are those of the surface there, and go to all vertices of the strand. The attribute `inverse_mass` is 0 at the first two
-/// vertices of each strand, which are fixed to the skin, and 1 at the others.
+/// Grows strands on the triangles of `mesh`. `normals` has one unit normal per vertex.
 ///
-/// Roots are spread evenly: of five times as many random places those are taken away one after another that are closest to others
-/// (Yuksel 2015, *Sample Elimination for Generating Poisson Disk Sample Sets*). The same settings give the same strands on every machine
-/// that rounds as IEEE 754 says, up to the last bits of sine and cosine. Cost: about 3 microseconds a strand.
+/// All vertices of a strand get the texture coordinates and joint weights of the surface at its root. The attribute `inverse_mass` is 0 at
+/// the first two vertices of each strand, which are fixed to the skin, and 1 at the others.
+///
+/// Roots are spread evenly: from five times as many random points, the most crowded point is removed repeatedly (Yuksel 2015, *Sample
+/// Elimination for Generating Poisson Disk Sample Sets*). The same settings give the same strands on every machine with IEEE 754
+/// rounding, up to the last bits of sine and cosine. Cost: about 3 microseconds per strand.
 ///
 /// # Errors
-/// [`GrowError`]: nothing to grow on, maps that do not fit, settings out of range.
+/// [`GrowError`] if there is no surface to grow on, a map does not fit, or a setting is out of range.
 pub fn grow(
     mesh: &Mesh,
     normals: &[[f32; 3]],
@@ -148,8 +149,8 @@ pub fn grow(
     grow_watched(mesh, normals, maps, settings, &|_| true)
 }
 
-/// As [`grow`], followed: `goes_on` hears the share of the work that is done, from 0 to 1, at least every few thousand strands, and answers whether
-/// to go on.
+/// As [`grow`], with progress: `goes_on` receives the finished share of the work, from 0 to 1, at least every few thousand strands. It
+/// returns whether to continue.
 ///
 /// # Errors
 /// As [`grow`]; [`GrowError::Stopped`].
@@ -254,7 +255,7 @@ fn check_settings(s: &GrowSettings) -> Result<(), GrowError> {
             "the lean",
             s.lean,
             std::f32::consts::FRAC_PI_2,
-            "0 to a quarter turn",
+            "0 to pi/2 (90 degrees)",
         ),
         ("the combing", s.comb, 1.0, "0 to 1"),
         ("the droop", s.droop, 1e3, "0 to 1000"),

@@ -254,7 +254,7 @@ fn what_cannot_grow_says_why() {
         ..GrowMaps::default()
     };
     let found = message(&short, &plain);
-    assert_eq!(found, "`comb` has 4 entries, the mesh has 9 vertices");
+    assert_eq!(found, "`comb` has 4 entries, but the mesh has 9 vertices");
     let mut holes = [1.0; 9];
     holes[5] = f32::NAN;
     let holes = GrowMaps {
