@@ -228,7 +228,7 @@ impl<'a> BindContext<'a> {
             Some(BindInput::Mesh(m)) => Ok(m),
             _ => Err(NodeError::Input {
                 port,
-                message: "a mesh must be linked here".into(),
+                message: "the input is not linked; link a mesh".into(),
             }),
         }
     }
@@ -242,7 +242,7 @@ impl<'a> BindContext<'a> {
             Some(BindInput::Pose(r)) => Ok(r),
             _ => Err(NodeError::Input {
                 port,
-                message: "a pose must be linked here".into(),
+                message: "the input is not linked; link a pose".into(),
             }),
         }
     }
@@ -259,7 +259,7 @@ impl<'a> BindContext<'a> {
             Some(BindInput::VertexAnimation(animation)) => Ok(animation),
             _ => Err(NodeError::Input {
                 port,
-                message: "a vertex animation must be linked here".into(),
+                message: "the input is not linked; link a vertex animation".into(),
             }),
         }
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// node, not in a document.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "this is a bug in the node: it reads the {what} '{name}' as {read_as}, but does not declare it so"
+    "this is a bug in the node: it reads the {what} '{name}' as {read_as}, but does not declare it that way"
 )]
 pub struct Misread {
     /// "parameter", "input" or "output".

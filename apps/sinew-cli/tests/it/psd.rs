@@ -204,7 +204,7 @@ fn plots_say_what_is_wrong_and_write_nothing() {
     expect(
         &plot(&["broken.json", "-o", "a.svg", "--driver", "bad"]),
         4,
-        "are the same to this metric",
+        "are the same for this metric",
     );
     expect(
         &plot(&[

@@ -340,7 +340,7 @@ fn wrong_input_is_told_and_leaves_nothing() {
         (
             &["square.obj", "-o", "a.png", "--size", "400000x8"],
             7,
-            "400000 asked for",
+            "400000 needed",
         ),
         (
             &[

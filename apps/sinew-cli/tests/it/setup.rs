@@ -52,7 +52,7 @@ fn what_setup_found_is_told() {
     ];
     let o = p.sinew(&arguments);
     let text = succeeded(&o);
-    let found = "(direct_delta_mush): 24 virtual bones, 4 a vertex at most: ";
+    let found = "(direct_delta_mush): 24 virtual bones, at most 4 per vertex: ";
     assert!(text.contains(found), "{text}");
     let explained = String::from_utf8_lossy(&o.stdout);
     assert!(explained.contains("24 virtual bones"), "{explained}");

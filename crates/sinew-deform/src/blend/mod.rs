@@ -108,7 +108,7 @@ fn bind(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
         return Err(NodeError::Input {
             port: "target",
             message: format!(
-                "has {} vertices, the mesh has {}; blend meshes with the same vertices",
+                "has {} vertices, but the mesh has {}; blend meshes with the same vertices",
                 b.vertex_count(),
                 a.vertex_count()
             ),

@@ -180,16 +180,16 @@ impl BoundNode for Collide {
     fn restore_state(&self, bytes: &[u8], scratch: &mut (dyn Any + Send)) -> Result<(), NodeError> {
         let wrong = |what: &str| NodeError::Restore(what.to_owned());
         let scratch = scratch.downcast_mut::<Scratch>();
-        let scratch = scratch.ok_or_else(|| wrong("no room for it"))?;
+        let scratch = scratch.ok_or_else(|| wrong("this node has no state"))?;
         let parts = bytes.split_first_chunk().and_then(|(head, rest)| {
             let (flag, rest) = rest.split_first()?;
             (rest.len() == 12 * scratch.previous.len()).then_some((head, *flag, rest))
         });
         let (head, flag, rest) =
-            parts.ok_or_else(|| wrong("the state of other strands, or one cut short"))?;
+            parts.ok_or_else(|| wrong("the state belongs to other strands or is truncated"))?;
         let placements = Placements::read(head);
         let placements =
-            placements.ok_or_else(|| wrong("the place of a collider is not finite"))?;
+            placements.ok_or_else(|| wrong("the position of a collider is not finite"))?;
         let numbers = || {
             rest.as_chunks::<4>()
                 .0
@@ -197,7 +197,7 @@ impl BoundNode for Collide {
                 .map(|b| f32::from_le_bytes(*b))
         };
         if numbers().any(|n| !n.is_finite()) {
-            return Err(wrong("a vertex is not finite"));
+            return Err(wrong("the position of a vertex is not finite"));
         }
         scratch.placements = placements;
         scratch.has_previous = flag != 0;

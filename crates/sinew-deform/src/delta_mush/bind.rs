@@ -17,7 +17,9 @@ pub enum DeltaMushBindError {
     #[error(transparent)]
     Smoother(#[from] SmootherError),
     /// Frames from UV need texture coordinates.
-    #[error("frame 'uv' needs texture coordinates for {vertices} vertices, the mesh has {found}")]
+    #[error(
+        "frame 'uv' needs texture coordinates of {vertices} vertices, but the mesh has {found}"
+    )]
     NoUv {
         /// Number of vertices.
         vertices: usize,

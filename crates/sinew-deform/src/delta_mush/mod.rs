@@ -185,7 +185,7 @@ fn restore_node(bytes: &[u8], context: &BindContext<'_>) -> Result<Box<dyn Bound
         postcard::from_bytes(bytes).map_err(|e| NodeError::Restore(e.to_string()))?;
     if !bind.is_valid(vertices) {
         return Err(NodeError::Restore(format!(
-            "deltas are not those of a mesh of {vertices} vertices"
+            "the saved deltas do not belong to a mesh of {vertices} vertices"
         )));
     }
     Ok(Box::new(Bound::new(bind, context)))

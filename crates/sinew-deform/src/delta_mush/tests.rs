@@ -368,7 +368,7 @@ fn uv_frames_need_texture_coordinates() {
     .expect_err("no UVs");
     assert_eq!(
         error.to_string(),
-        "frame 'uv' needs texture coordinates for 17 vertices, the mesh has 0"
+        "frame 'uv' needs texture coordinates of 17 vertices, but the mesh has 0"
     );
 }
 

@@ -86,7 +86,7 @@ fn bind(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
         return Err(NodeError::Input {
             port: "reference",
             message: format!(
-                "has {} vertices, the mesh has {}; compare meshes with the same vertices",
+                "has {} vertices, but the mesh has {}; compare meshes with the same vertices",
                 b.vertex_count(),
                 a.vertex_count()
             ),

@@ -237,7 +237,7 @@ fn restore_node(bytes: &[u8], context: &BindContext<'_>) -> Result<Box<dyn Bound
     let bind = DirectDeltaMushBind::from_parts(parts, joints, count, variant, storage);
     let bind = bind.ok_or_else(|| {
         NodeError::Restore(format!(
-            "moments are not those of a mesh of {count} vertices and a rig of {joints} joints, {}",
+            "the saved moments do not belong to a mesh of {count} vertices and a rig of {joints} joints, variant {}",
             variant.as_str()
         ))
     })?;

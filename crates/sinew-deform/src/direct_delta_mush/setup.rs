@@ -74,7 +74,7 @@ pub enum DirectDeltaMushError {
     },
     /// More pairs of vertices and joints than 32 bits count.
     #[error(
-        "{pairs} pairs of vertices and joints, at most {most} are possible: raise the tolerance (found {tolerance})"
+        "the mesh needs {pairs} pairs of vertices and joints, but at most {most} are possible; raise the tolerance (found {tolerance})"
     )]
     TooManyPairs {
         /// Pairs found.

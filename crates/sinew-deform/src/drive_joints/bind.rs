@@ -93,13 +93,13 @@ pub enum DriveJointsError {
         name: String,
     },
     /// A joint is driven twice.
-    #[error("parameter 'joints': '{name}' is there twice")]
+    #[error("parameter 'joints': found '{name}' twice, expected each joint once")]
     Twice {
         /// The name.
         name: String,
     },
     /// Not one pose a weight.
-    #[error("{found} poses, expected {expected}, one for each of the linked weights")]
+    #[error("found {found} poses, expected {expected}, one for each linked weight")]
     PoseCount {
         /// Poses there are.
         found: usize,
@@ -107,7 +107,7 @@ pub enum DriveJointsError {
         expected: usize,
     },
     /// Not one transform a driven joint.
-    #[error("{what} has {found} transforms, expected {expected}, one for each of 'joints'")]
+    #[error("{what} has {found} transforms, expected {expected}, one for each joint of 'joints'")]
     JointCount {
         /// "pose 'bent'" or "'neutral'".
         what: String,
@@ -118,7 +118,7 @@ pub enum DriveJointsError {
     },
     /// A matrix that no rotation and scale make.
     #[error(
-        "{what}: the matrix of joint '{joint}' shears: the cosine of two of its axes is {shear:.6}, expected at most {SHEAR_TOLERANCE}; \"sheared\": \"nearest\" takes the nearest rotation"
+        "{what}: the matrix of joint '{joint}' has shear: the cosine of two of its axes is {shear:.6}, expected at most {SHEAR_TOLERANCE}; to use the nearest rotation, set \"sheared\": \"nearest\""
     )]
     Sheared {
         /// "pose 'bent'" or "'neutral'".
@@ -253,10 +253,10 @@ impl DriveJointsBind {
                 degrees,
             } = far;
             format!(
-                "joint '{joint}': {what} is {metres:.3} m and {degrees:.1} degrees from where the joint rests, expected a neutral pose near rest; transforms are metres relative to {}",
+                "joint '{joint}': {what} is {metres:.3} m and {degrees:.1} degrees away from rest, expected a neutral pose near rest; transforms are in metres, relative to {}",
                 match self.space {
-                    JointSpace::Parent => "the parent, or to rest with \"space\": \"rest\"",
-                    JointSpace::Rest => "rest, or to the parent with \"space\": \"parent\"",
+                    JointSpace::Parent => "the parent; with \"space\": \"rest\", relative to rest",
+                    JointSpace::Rest => "rest; with \"space\": \"parent\", relative to the parent",
                 }
             )
         })
@@ -410,7 +410,7 @@ fn far_from_rest(
     let (what, nearest) = if config.neutral.is_empty() {
         let poses = config.poses.iter().zip(poses);
         let nearest = poses.min_by(|a, b| far(a.1).total_cmp(&far(b.1)))?;
-        let what = format!("pose '{}', the nearest to rest,", nearest.0.name);
+        let what = format!("pose '{}', the pose nearest to rest,", nearest.0.name);
         (what, nearest.1)
     } else {
         ("'neutral'".to_owned(), neutral)

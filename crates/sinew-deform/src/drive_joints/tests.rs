@@ -450,7 +450,7 @@ fn row_153_sheared_matrices_are_errors_unless_the_nearest_will_do() {
     let config = helper(&joints, &poses, &[], RotationBlend::Log);
     let error = bind(&rig, &config, 1).expect_err("sheared").to_string();
     assert!(
-        error.starts_with("pose 'p': the matrix of joint 'helper' shears: the cosine of two of its axes is 0.800000"),
+        error.starts_with("pose 'p': the matrix of joint 'helper' has shear: the cosine of two of its axes is 0.800000"),
         "{error}"
     );
     let nearest = DriveJointsConfig {
@@ -517,17 +517,17 @@ fn what_does_not_fit_is_told() {
         (
             config(&one, &place),
             3,
-            "1 poses, expected 3, one for each of the linked weights",
+            "found 1 poses, expected 3, one for each linked weight",
         ),
         (
             config(&twice, &place),
             1,
-            "pose 'p' has 1 transforms, expected 2, one for each of 'joints'",
+            "pose 'p' has 1 transforms, expected 2, one for each joint of 'joints'",
         ),
         (
             helper(&one, &place, &both, RotationBlend::Log),
             1,
-            "'neutral' has 2 transforms, expected 1, one for each of 'joints'",
+            "'neutral' has 2 transforms, expected 1, one for each joint of 'joints'",
         ),
         (
             helper(&one, &infinite, &[], RotationBlend::Log),
@@ -541,7 +541,7 @@ fn what_does_not_fit_is_told() {
                 ..DriveJointsConfig::default()
             },
             0,
-            "parameter 'joints': 'helper' is there twice",
+            "parameter 'joints': found 'helper' twice, expected each joint once",
         ),
     ];
     for (config, count, expected) in cases {
@@ -644,7 +644,7 @@ fn poses_from_rest_are_added_to_it() {
     assert_eq!(said.len(), 1, "{said:?}");
     for words in [
         "joint 'helper'".to_owned(),
-        "pose 'still', the nearest to rest,".to_owned(),
+        "pose 'still', the pose nearest to rest,".to_owned(),
         format!("{metres:.3} m and {degrees:.1} degrees"),
     ] {
         assert!(said[0].contains(&words), "{said:?} lacks {words}");

@@ -65,7 +65,7 @@ pub struct DriveMorphsConfig<'a> {
 #[non_exhaustive]
 pub enum DriveMorphsError {
     /// Nothing to drive.
-    #[error("mesh '{mesh}' has no morph targets; select the mesh that has them")]
+    #[error("mesh '{mesh}' has no morph targets; select a mesh with morph targets")]
     NoTargets {
         /// Name of the mesh.
         mesh: String,
@@ -82,7 +82,7 @@ pub enum DriveMorphsError {
     },
     /// An in-between that is full where nothing or the parent is.
     #[error(
-        "in-between '{target}' of '{of}': 'at' is {at}, expected a number above 0 and below 1 where no other in-between of '{of}' is"
+        "in-between '{target}' of '{of}': 'at' is {at}, expected a number between 0 and 1 that no other in-between of '{of}' has"
     )]
     At {
         /// The in-between.
@@ -94,7 +94,7 @@ pub enum DriveMorphsError {
     },
     /// Not one coefficient for each incoming weight.
     #[error(
-        "mix '{target}': 'weights' has {found} numbers, expected {expected}, one for each incoming weight"
+        "mix '{target}': 'weights' has {found} numbers, expected {expected}, one for each linked weight"
     )]
     MixCount {
         /// Its target.
@@ -355,9 +355,9 @@ fn check_in_between(
         });
     }
     let what = if list.iter().any(|o| o.of == b.target) {
-        "it has in-betweens itself, which is not possible"
+        "it has in-betweens itself; an in-between cannot have in-betweens"
     } else if others().any(|(_, o)| o.target == b.target) {
-        "it is given twice, once is possible"
+        "it is listed twice; list it once"
     } else {
         return Ok(());
     };
@@ -392,7 +392,7 @@ fn check_combination(
 ) -> Result<(), DriveMorphsError> {
     let fail = |message: String| Err(misplaced("combination", c.target, message));
     if list[..index].iter().any(|o| o.target == c.target) {
-        return fail("it is given twice, once is possible".into());
+        return fail("it is listed twice; list it once".into());
     }
     if c.of.len() < 2 {
         return fail(format!(
@@ -402,14 +402,14 @@ fn check_combination(
     }
     for (k, parent) in c.of.iter().enumerate() {
         if parent == c.target {
-            return fail("'of' names the target itself, expected others".into());
+            return fail("'of' names the target itself, expected other targets".into());
         }
         if c.of[..k].contains(parent) {
             return fail(format!("'of' names '{parent}' twice"));
         }
         if list[index + 1..].iter().any(|o| o.target == parent) {
             return fail(format!(
-                "'of' names '{parent}', a combination that must be listed before"
+                "'of' names '{parent}', a combination that comes later; list '{parent}' first"
             ));
         }
     }

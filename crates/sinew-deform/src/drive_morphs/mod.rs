@@ -155,7 +155,7 @@ fn check_counts(
         Some(found) if found != bind.target_count => Err(NodeError::Input {
             port: "base",
             message: format!(
-                "{found} values are linked, the mesh '{}' has {} morph targets",
+                "found {found} linked weights, but the mesh '{}' has {} morph targets",
                 mesh.name, bind.target_count
             ),
         }),
@@ -170,9 +170,8 @@ fn wrong_count(context: &BindContext<'_>, bound: usize, linked: usize) -> NodeEr
         true => ("mix", format!("{bound} numbers in 'weights'"), "0"),
         false => ("targets", format!("{bound} names"), "\"\""),
     };
-    let expected = format!(
-        "{linked}, one for each of the linked weights ({none} for one that drives nothing)"
-    );
+    let expected =
+        format!("{linked}, one for each linked weight ({none} for a weight that drives nothing)");
     NodeError::Parameter {
         name,
         found,

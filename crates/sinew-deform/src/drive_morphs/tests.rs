@@ -317,7 +317,7 @@ fn wrong_mixtures_are_told() {
         ),
         (
             mix("smile_basis_0", &[1.0]),
-            "mix 'smile_basis_0': 'weights' has 1 numbers, expected 2, one for each incoming weight",
+            "mix 'smile_basis_0': 'weights' has 1 numbers, expected 2, one for each linked weight",
         ),
         (
             mix("smile_basis_0", &infinite),
@@ -382,7 +382,7 @@ fn wrong_names_and_places_are_told() {
         ),
         (
             with_in_betweens(vec![between("half", "smile", 1.0)]),
-            "in-between 'half' of 'smile': 'at' is 1, expected a number above 0 and below 1 where no other in-between of 'smile' is",
+            "in-between 'half' of 'smile': 'at' is 1, expected a number between 0 and 1 that no other in-between of 'smile' has",
         ),
         (
             with_in_betweens(vec![
@@ -396,14 +396,14 @@ fn wrong_names_and_places_are_told() {
                 between("half", "smile", 0.5),
                 between("smile", "both", 0.5),
             ]),
-            "in-between 'smile': it has in-betweens itself, which is not possible",
+            "in-between 'smile': it has in-betweens itself; an in-between cannot have in-betweens",
         ),
         (
             with_in_betweens(vec![
                 between("half", "smile", 0.5),
                 between("half", "frown", 0.5),
             ]),
-            "in-between 'half': it is given twice, once is possible",
+            "in-between 'half': it is listed twice; list it once",
         ),
         (
             with_combinations(vec![combination("both", &smile)]),
@@ -411,7 +411,7 @@ fn wrong_names_and_places_are_told() {
         ),
         (
             with_combinations(vec![combination("both", &own)]),
-            "combination 'both': 'of' names the target itself, expected others",
+            "combination 'both': 'of' names the target itself, expected other targets",
         ),
         (
             with_combinations(vec![combination("both", &twice)]),
@@ -419,11 +419,11 @@ fn wrong_names_and_places_are_told() {
         ),
         (
             with_combinations(vec![combination("half", &own), combination("both", &pair)]),
-            "combination 'half': 'of' names 'both', a combination that must be listed before",
+            "combination 'half': 'of' names 'both', a combination that comes later; list 'both' first",
         ),
         (
             with_combinations(vec![combination("both", &pair), combination("both", &pair)]),
-            "combination 'both': it is given twice, once is possible",
+            "combination 'both': it is listed twice; list it once",
         ),
     ];
     for (config, expected) in cases {

@@ -7,7 +7,7 @@ use sinew_geom::{Strands, Vec3};
 #[non_exhaustive]
 pub enum HairBindError {
     /// There is not one rest position for each vertex.
-    #[error("{found} rest positions for {expected} strand vertices")]
+    #[error("found {found} rest positions, expected one for each of {expected} strand vertices")]
     PositionCount {
         /// Positions given.
         found: usize,
@@ -15,7 +15,7 @@ pub enum HairBindError {
         expected: usize,
     },
     /// There is not one inverse mass for each vertex.
-    #[error("{found} inverse masses for {expected} strand vertices")]
+    #[error("found {found} inverse masses, expected one for each of {expected} strand vertices")]
     MassCount {
         /// Masses given.
         found: usize,

@@ -19,7 +19,7 @@ use sinew_geom::{Affine, PackedAffine, Real, Vec3};
 #[non_exhaustive]
 pub enum HairError {
     /// There is not one transform for each strand.
-    #[error("{found} transforms for {expected} strands")]
+    #[error("found {found} transforms, expected one for each of {expected} strands")]
     Transforms {
         /// Transforms given.
         found: usize,
@@ -27,7 +27,7 @@ pub enum HairError {
         expected: usize,
     },
     /// An output does not have one entry for each vertex.
-    #[error("output `{output}` has room for {found} vertices, the strands have {expected}")]
+    #[error("output `{output}` has a length of {found} vertices, but the strands have {expected}")]
     Output {
         /// `positions` or `tangents`.
         output: &'static str,
@@ -37,10 +37,10 @@ pub enum HairError {
         expected: usize,
     },
     /// The state belongs to other strands.
-    #[error("the state was made for other strands")]
+    #[error("the state belongs to other strands")]
     State,
     /// A contact names a collider that is not there.
-    #[error("contact {contact} refers to collider {found}, there are {expected}")]
+    #[error("contact {contact} refers to collider {found}, but there are {expected} colliders")]
     Collider {
         /// Index of the contact.
         contact: usize,

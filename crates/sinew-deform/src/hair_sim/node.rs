@@ -187,12 +187,12 @@ impl BoundNode for Hair {
     fn restore_state(&self, bytes: &[u8], scratch: &mut (dyn Any + Send)) -> Result<(), NodeError> {
         let wrong = |what: &str| NodeError::Restore(what.to_owned());
         let scratch = scratch.downcast_mut::<Scratch>();
-        let scratch = scratch.ok_or_else(|| wrong("no room for it"))?;
+        let scratch = scratch.ok_or_else(|| wrong("this node has no state"))?;
         let (head, rest) = bytes
             .split_first_chunk()
-            .ok_or_else(|| wrong("the state of the hair is cut short"))?;
-        let placements =
-            Placements::read(head).ok_or_else(|| wrong("the place of a collider is not finite"))?;
+            .ok_or_else(|| wrong("the state of the hair is truncated"))?;
+        let placements = Placements::read(head)
+            .ok_or_else(|| wrong("the position of a collider is not finite"))?;
         let restored = scratch.state.restore(rest);
         restored.map_err(|e| NodeError::Restore(e.to_string()))?;
         scratch.placements = placements;

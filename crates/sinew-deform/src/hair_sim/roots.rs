@@ -171,7 +171,7 @@ fn roots(context: &BindContext<'_>, mesh: &Mesh) -> Result<Roots, NodeError> {
     }
     let (Some(influences), true) = (&mesh.influences, context.is_linked("pose")) else {
         if context.is_linked("pose") {
-            context.warn("the strands have no joint weights: they stay where they are in the scene; `joint` binds them to one");
+            context.warn("the strands have no joint weights and do not move with the rig; to bind them to a joint, set `joint`");
         }
         return Ok(Roots::Still);
     };
@@ -192,7 +192,7 @@ fn roots(context: &BindContext<'_>, mesh: &Mesh) -> Result<Roots, NodeError> {
         Some(joint) => Err(NodeError::Input {
             port: "strands",
             message: format!(
-                "a strand follows joint {joint}, the rig at `pose` has {}; strands of another file need `\"joints\": \"pose\"` at their input",
+                "a strand follows joint {joint}, but the rig at `pose` has {} joints; for strands of another file, add `\"joints\": \"pose\"` to their input",
                 rig.joints().len()
             ),
         }),

@@ -54,10 +54,10 @@ pub(crate) struct Drive<R: Real> {
 #[non_exhaustive]
 pub enum HairStateError {
     /// The bytes are not a saved state of hair.
-    #[error("not a saved state of hair")]
+    #[error("the bytes are not a saved state of hair")]
     Format,
     /// It was written by another version.
-    #[error("state of version {found}, expected {expected}")]
+    #[error("found a state of version {found}, expected version {expected}")]
     Version {
         /// In the bytes.
         found: u32,
@@ -66,7 +66,7 @@ pub enum HairStateError {
     },
     /// It belongs to other strands.
     #[error(
-        "state of {found_guides} guides with {found_vertices} vertices, expected {expected_guides} with {expected_vertices}"
+        "found a state of {found_guides} guides with {found_vertices} vertices, expected {expected_guides} guides with {expected_vertices}"
     )]
     Counts {
         /// Guides in the bytes.
@@ -79,7 +79,7 @@ pub enum HairStateError {
         expected_vertices: u64,
     },
     /// The bytes end too early or go on too long.
-    #[error("{found} bytes, expected {expected}")]
+    #[error("found {found} bytes, expected {expected}")]
     Length {
         /// Bytes given.
         found: usize,

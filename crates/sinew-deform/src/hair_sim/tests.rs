@@ -601,7 +601,7 @@ fn states_that_do_not_fit_are_refused() {
     let message = refused(&other).to_string();
     assert_eq!(
         message,
-        "state of 71 guides with 840 vertices, expected 70 with 840"
+        "found a state of 71 guides with 840 vertices, expected 70 guides with 840"
     );
     let short = refused(&bytes[..bytes.len() - 1]);
     assert!(matches!(short, HairStateError::Length { .. }), "{short}");
@@ -774,7 +774,10 @@ fn single_and_double_precision_agree_on_the_first_frames() {
 fn wrong_lengths_are_errors() {
     let strands = Strands::new([3]).expect("valid");
     let error = super::HairBind::new(&strands, &[[0.0; 3]; 2], None).expect_err("short");
-    assert_eq!(error.to_string(), "2 rest positions for 3 strand vertices");
+    assert_eq!(
+        error.to_string(),
+        "found 2 rest positions, expected one for each of 3 strand vertices"
+    );
     let error = super::HairBind::new(&strands, &[[0.0; 3]; 3], Some(&[0.0, -1.0, 1.0]));
     let message = error.expect_err("negative").to_string();
     assert_eq!(
@@ -797,7 +800,7 @@ fn wrong_lengths_are_errors() {
     };
     assert_eq!(
         job.run().expect_err("none").to_string(),
-        "0 transforms for 1 strands"
+        "found 0 transforms, expected one for each of 1 strands"
     );
 }
 

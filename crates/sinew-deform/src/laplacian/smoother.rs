@@ -16,7 +16,7 @@ pub enum SmootherError {
         vertex: usize,
     },
     /// Not one position a vertex.
-    #[error("the mesh has {positions} positions, its topology {vertices} vertices")]
+    #[error("the mesh has {positions} positions, but its topology has {vertices} vertices")]
     Count {
         /// Number of positions.
         positions: usize,

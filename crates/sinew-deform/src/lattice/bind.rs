@@ -105,33 +105,35 @@ impl Default for LatticeConfig {
 pub enum LatticeBindError {
     /// A number of control points that cannot be.
     #[error(
-        "resolution {found:?}: each axis takes 0 to {MAX_POINTS} control points (0 switches the lattice off)"
+        "the resolution is {found:?}, expected 0 to {MAX_POINTS} control points per axis (0 turns the lattice off)"
     )]
     Resolution {
         /// What was given.
         found: [i64; 3],
     },
     /// Local influence out of range.
-    #[error("influence {found:?}: each axis takes 2 to 30 control points")]
+    #[error("the influence is {found:?}, expected 2 to 30 control points per axis")]
     Influence {
         /// What was given.
         found: [i64; 3],
     },
     /// A box without volume.
-    #[error("size {found:?} m: each edge of the box must be finite and above zero")]
+    #[error("the size of the box is {found:?} m, expected finite numbers above 0")]
     Size {
         /// What was given.
         found: [f64; 3],
     },
     /// A box transform that cannot be undone.
-    #[error("rest_transform flattens the box: its linear part has determinant {determinant}")]
+    #[error(
+        "rest_transform flattens the box: the determinant of its linear part is {determinant}, expected a finite number other than 0"
+    )]
     SingularTransform {
         /// Determinant of the linear part.
         determinant: f64,
     },
     /// A list of control points of the wrong length.
     #[error(
-        "{found} control points, but resolution {resolution:?} needs {expected} (or none, for the rest lattice)"
+        "found {found} control points, expected {expected} for resolution {resolution:?} (or none for the lattice at rest)"
     )]
     PointCount {
         /// What was given.
@@ -142,7 +144,7 @@ pub enum LatticeBindError {
         resolution: [usize; 3],
     },
     /// A control point that is not a number.
-    #[error("control point {index} is {point:?}: every coordinate must be finite")]
+    #[error("control point {index} is {point:?}, expected finite coordinates")]
     PointNotFinite {
         /// Its place in the list.
         index: usize,

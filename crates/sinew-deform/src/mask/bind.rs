@@ -8,7 +8,7 @@ use sinew_geom::{Mesh, Rig};
 #[non_exhaustive]
 pub enum MaskBindError {
     /// No attribute of that name.
-    #[error("mesh '{mesh}' has no attribute '{name}'; it has: {found}")]
+    #[error("mesh '{mesh}' has no attribute '{name}'; its attributes: {found}")]
     NoAttribute {
         /// Name of the mesh.
         mesh: String,
@@ -19,7 +19,7 @@ pub enum MaskBindError {
     },
     /// The attribute has fewer components, or does not cover every vertex.
     #[error(
-        "attribute '{name}' has no component {component} on each of the {vertex_count} vertices"
+        "attribute '{name}' has no component {component} at every one of the {vertex_count} vertices"
     )]
     NoComponent {
         /// Name of the attribute.
@@ -30,7 +30,7 @@ pub enum MaskBindError {
         vertex_count: usize,
     },
     /// No colour set of that number.
-    #[error("colour set {set} does not exist, the mesh has {found}")]
+    #[error("colour set {set} does not exist; the mesh has {found} colour sets, counted from 0")]
     NoColorSet {
         /// What was asked for.
         set: usize,
@@ -38,10 +38,10 @@ pub enum MaskBindError {
         found: usize,
     },
     /// No joint names.
-    #[error("no joint named; list the joints whose weights make the mask in 'joints'")]
+    #[error("'joints' is empty; list the joints whose weights form the mask")]
     NoJoints,
     /// No joint of that name.
-    #[error("the skeleton has no joint '{name}'; it has: {found}")]
+    #[error("the skeleton has no joint '{name}'; its joints: {found}")]
     UnknownJoint {
         /// What was asked for.
         name: String,
@@ -49,7 +49,7 @@ pub enum MaskBindError {
         found: String,
     },
     /// The mesh has no joint weights.
-    #[error("mesh '{mesh}' has no joint weights to make a mask from")]
+    #[error("mesh '{mesh}' has no joint weights for a mask")]
     NoInfluences {
         /// Name of the mesh.
         mesh: String,

@@ -51,7 +51,10 @@ fn row_51_constant_and_painted_attribute() {
     let error = from_attribute(&mesh, "pant", 0)
         .expect_err("unknown")
         .to_string();
-    assert_eq!(error, "mesh 'grid' has no attribute 'pant'; it has: paint");
+    assert_eq!(
+        error,
+        "mesh 'grid' has no attribute 'pant'; its attributes: paint"
+    );
     assert!(
         from_attribute(&mesh, "paint", 2).is_err(),
         "component 2 of 2"
@@ -64,7 +67,10 @@ fn colour_channels() {
     mesh.colors = vec![vec![[0.1, 0.2, 0.3, 0.4]; 4]];
     assert_eq!(from_color(&mesh, 0, 2).expect("blue"), [0.3; 4]);
     let error = from_color(&mesh, 1, 0).expect_err("one set").to_string();
-    assert_eq!(error, "colour set 1 does not exist, the mesh has 1");
+    assert_eq!(
+        error,
+        "colour set 1 does not exist; the mesh has 1 colour sets, counted from 0"
+    );
 }
 
 #[test]
@@ -97,7 +103,7 @@ fn joint_weights_add_up() {
         .to_string();
     assert_eq!(
         error,
-        "the skeleton has no joint 'hand'; it has: lower, upper"
+        "the skeleton has no joint 'hand'; its joints: lower, upper"
     );
 }
 

@@ -8,11 +8,11 @@ use sinew_geom::{Mesh, MorphTarget, Rig};
 pub enum MorphBindError {
     /// Neither weights nor pose.
     #[error(
-        "no source of weights: link 'pose' (the weights animated in the file) or 'weights' (one number a target)"
+        "the node has no weights: link 'pose' (weights animated in the file) or 'weights' (one float per target)"
     )]
     NoWeights,
     /// Not one weight a target.
-    #[error("{found} morph weights, the mesh has {expected} targets")]
+    #[error("found {found} morph weights, expected {expected}, one for each target of the mesh")]
     WeightCount {
         /// Weights there are.
         found: usize,
@@ -20,9 +20,7 @@ pub enum MorphBindError {
         expected: usize,
     },
     /// The pose is of another rig.
-    #[error(
-        "a pose of {found} morph weights, the targets of the mesh are among the first {expected}"
-    )]
+    #[error("the pose has {found} morph weights, but the targets of the mesh need {expected}")]
     PoseWeights {
         /// Weights of a pose.
         found: usize,
@@ -30,7 +28,7 @@ pub enum MorphBindError {
         expected: usize,
     },
     /// A target names a vertex that the mesh does not have.
-    #[error("target {target} moves vertex {vertex}, the mesh has {vertex_count}")]
+    #[error("target {target} moves vertex {vertex}, but the mesh has {vertex_count} vertices")]
     VertexOutOfRange {
         /// Index of the target.
         target: usize,
@@ -40,7 +38,9 @@ pub enum MorphBindError {
         vertex_count: usize,
     },
     /// Deltas and vertices differ in number.
-    #[error("target {target} lists {expected} vertices and {found} {what} deltas")]
+    #[error(
+        "target {target} has {found} {what} deltas, expected {expected}, one for each of its vertices"
+    )]
     DeltaCount {
         /// Index of the target.
         target: usize,

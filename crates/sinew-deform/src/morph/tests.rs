@@ -86,10 +86,16 @@ fn bind_refuses_targets_that_do_not_fit() {
     let mut m = mesh();
     m.morph_targets[1].vertices[1] = 99;
     let error = MorphBind::new(&m).expect_err("vertex 99").to_string();
-    assert_eq!(error, "target 1 moves vertex 99, the mesh has 25");
+    assert_eq!(
+        error,
+        "target 1 moves vertex 99, but the mesh has 25 vertices"
+    );
     m.morph_targets[0].normals.pop();
     let error = MorphBind::new(&m).expect_err("one normal").to_string();
-    assert_eq!(error, "target 0 lists 2 vertices and 1 normal deltas");
+    assert_eq!(
+        error,
+        "target 0 has 1 normal deltas, expected 2, one for each of its vertices"
+    );
 }
 
 #[test]

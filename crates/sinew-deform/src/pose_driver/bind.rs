@@ -13,10 +13,12 @@ use sinew_geom::nalgebra::DMatrix;
 #[non_exhaustive]
 pub enum PoseDriverError {
     /// Nothing to compare with.
-    #[error("no poses; list at least one, the neutral pose among them")]
+    #[error("the driver has no poses; list at least the neutral pose")]
     NoPoses,
     /// Poses of different numbers of joints.
-    #[error("pose '{pose}' has {found} driver values, the driver has {expected} joints")]
+    #[error(
+        "pose '{pose}' has {found} driver values, expected {expected}, one for each joint of the driver"
+    )]
     ValueCount {
         /// Name of the pose.
         pose: String,
@@ -35,7 +37,7 @@ pub enum PoseDriverError {
     },
     /// Two poses cannot be told apart.
     #[error(
-        "poses '{first}' and '{second}' are the same to this metric ({distance:e} apart): no weights can be 1 at one and 0 at the other; remove one or take another metric"
+        "poses '{first}' and '{second}' are the same for this metric (distance {distance:e}): no weight can be 1 at one and 0 at the other; remove one or use another metric"
     )]
     Duplicate {
         /// Name of one.
@@ -47,7 +49,7 @@ pub enum PoseDriverError {
     },
     /// Twist drivers do not see swing.
     #[error(
-        "pose '{pose}' swings by {degrees:.2} degrees from pose '{first}', which a twist driver does not see; use two drivers, one for swing and one for twist"
+        "pose '{pose}' swings by {degrees:.2} degrees from pose '{first}', which a twist driver ignores; use two drivers, one for swing and one for twist"
     )]
     SwingInTwist {
         /// Name of the pose.
@@ -77,7 +79,7 @@ pub enum PoseDriverError {
     },
     /// The system has no solution.
     #[error(
-        "the kernel matrix of these {poses} poses cannot be inverted (condition {condition:e}); take another kernel, a smaller width or some regularisation"
+        "the kernel matrix of these {poses} poses cannot be inverted (condition {condition:e}); use another kernel, a smaller width or some regularization"
     )]
     Singular {
         /// Number of poses.
@@ -87,7 +89,7 @@ pub enum PoseDriverError {
     },
     /// Weights below zero may add up to nothing.
     #[error(
-        "normalising to a sum of one needs weights that are not negative; clamp them or normalise above one only"
+        "normalization to a sum of 1 needs weights of 0 or more; clamp the weights, or normalize only above 1"
     )]
     NormalizeUnclamped,
     /// A curve that is none.
@@ -323,7 +325,7 @@ fn check_settings(driver: &PoseDriver) -> Result<(), PoseDriverError> {
         Err(PoseDriverError::Setting {
             what,
             found,
-            expected: "a finite number, 0 or greater",
+            expected: "a finite number of at least 0",
         })
     };
     at_least_zero("regularisation", driver.regularization)?;
@@ -333,7 +335,7 @@ fn check_settings(driver: &PoseDriver) -> Result<(), PoseDriverError> {
         return Err(PoseDriverError::Setting {
             what: "length of the twist axis",
             found: length,
-            expected: "a direction of any length but 0",
+            expected: "a vector of any length except 0",
         });
     }
     if let Width::Given(found) = driver.width
@@ -351,7 +353,7 @@ fn check_settings(driver: &PoseDriver) -> Result<(), PoseDriverError> {
             return Err(PoseDriverError::Setting {
                 what: "median_max",
                 found: max,
-                expected: "a finite number that is not below median_min",
+                expected: "a finite number of at least median_min",
             });
         }
     }

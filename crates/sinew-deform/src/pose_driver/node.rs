@@ -40,10 +40,8 @@ const FAR_DEGREES: f64 = 45.0;
 /// Warnings about joints that no pose has near rest: mostly poses in the other space.
 pub(super) fn far_from_rest(poses: &[DriverPose], joints: &Joints, rig: &Rig) -> Vec<String> {
     let other = match joints.space {
-        Space::Rest(_) => "what is added to rest; with \"space\": \"parent\" they are whole",
-        Space::Parent => {
-            "relative to the parent; with \"space\": \"rest\" they are what is added to rest"
-        }
+        Space::Rest(_) => "relative to rest; with \"space\": \"parent\", relative to the parent",
+        Space::Parent => "relative to the parent; with \"space\": \"rest\", relative to rest",
         Space::Node(_) => return Vec::new(),
     };
     let at_rest = rig.rest_pose();
@@ -54,7 +52,7 @@ pub(super) fn far_from_rest(poses: &[DriverPose], joints: &Joints, rig: &Rig) ->
         let (degrees, pose) = all.min_by(|a, b| a.0.total_cmp(&b.0))?;
         let name = &rig.nodes().get(node)?.name;
         (degrees > FAR_DEGREES).then(|| {
-            format!("joint '{name}': pose '{pose}', the nearest to where the joint rests, is {degrees:.1} degrees from it, expected a neutral pose near rest; rotations are {other}")
+            format!("joint '{name}': pose '{pose}' is the pose nearest to rest and is {degrees:.1} degrees away from it, expected a neutral pose near rest; rotations are {other}")
         })
     });
     far.collect()
@@ -82,7 +80,7 @@ fn without_joints(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeE
     Err(NodeError::Parameter {
         name: "joints",
         found: "none".into(),
-        expected: "the names of the driver joints, one or more".into(),
+        expected: "the names of one or more driver joints".into(),
     })
 }
 

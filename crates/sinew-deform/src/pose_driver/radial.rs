@@ -32,13 +32,15 @@ pub struct Curve {
 #[non_exhaustive]
 pub enum CurveError {
     /// Not pairs, or none.
-    #[error("{found} numbers, expected pairs: x0, y0, x1, y1, ...")]
+    #[error("found {found} numbers, expected pairs: x0, y0, x1, y1, ...")]
     Pairs {
         /// How many numbers there are.
         found: usize,
     },
     /// Out of order or not finite.
-    #[error("point {index} is at {found}, which does not follow {before}")]
+    #[error(
+        "point {index} is at x = {found}, expected a value above {before}, the x of the point before"
+    )]
     Order {
         /// Index of the point.
         index: usize,

@@ -108,7 +108,7 @@ pub enum PoseSpaceError {
     Stopped(#[from] Stopped),
     /// No shapes at all.
     #[error(
-        "mesh '{mesh}' has no morph targets, the shapes of the poses; select the mesh that has them"
+        "mesh '{mesh}' has no morph targets, which are the shapes of the poses; select a mesh with morph targets"
     )]
     NoTargets {
         /// Name of the mesh.
@@ -125,21 +125,23 @@ pub enum PoseSpaceError {
         help: String,
     },
     /// Messages would not tell which one they mean.
-    #[error("two poses are called '{name}'; each needs a name of its own")]
+    #[error("two poses are called '{name}'; give each pose a different name")]
     SameName {
         /// The name.
         name: String,
     },
     /// Nothing says what vertices see.
     #[error(
-        "mesh '{mesh}' has no joint weights to tell how much of each driver joint a vertex sees; bind it to a skeleton, or set 'influence' to 'equal'"
+        "mesh '{mesh}' has no joint weights, which give the influence of driver joints on vertices; bind it to a skeleton, or set 'influence' to 'equal'"
     )]
     NoInfluences {
         /// Name of the mesh.
         mesh: String,
     },
     /// Weights and positions differ in number.
-    #[error("{found} vertices have joint weights, the mesh has {expected}")]
+    #[error(
+        "found joint weights of {found} vertices, expected {expected}, one row for each vertex"
+    )]
     VertexCount {
         /// Rows of weights.
         found: usize,
@@ -147,6 +149,6 @@ pub enum PoseSpaceError {
         expected: usize,
     },
     /// Kernels must be formulas.
-    #[error("a curve is no kernel here; take one of the formulas")]
+    #[error("the kernel cannot be a curve here; use one of the formulas")]
     CurveKernel,
 }

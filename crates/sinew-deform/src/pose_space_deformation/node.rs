@@ -41,7 +41,7 @@ fn without_joints(parameters: &Parameters<'_>) -> Result<Box<dyn BoundNode>, Nod
     Err(NodeError::Parameter {
         name: "joints",
         found: "none".into(),
-        expected: "the names of the driver joints, one or more".into(),
+        expected: "the names of one or more driver joints".into(),
     })
 }
 
@@ -81,8 +81,8 @@ fn skin_joints(
             let name = rig.nodes().get(node).map_or("", |n| n.name.as_str());
             return Err(NodeError::Parameter {
                 name: "joints",
-                found: format!("'{name}', which no vertex is skinned to"),
-                expected: "joints of the skin, or 'influence' 'equal'".into(),
+                found: format!("'{name}', which is not a joint of the skin"),
+                expected: "joints of the skin; or set 'influence' to 'equal'".into(),
             });
         }
         Ok(same)

@@ -175,7 +175,7 @@ fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>
     let bind = bind.map_err(|source| match source {
         SdfError::EmptyMesh => NodeError::Input {
             port: "mesh",
-            message: "the mesh has no triangles, distances need some".into(),
+            message: "the mesh has no triangles, which a distance field needs".into(),
         },
         SdfError::Stopped(stopped) => stopped.into(),
         other => NodeError::Bind(Box::new(other)),
@@ -183,19 +183,19 @@ fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>
     let report = bind.report();
     if report.doubled_triangles > 0 {
         context.warn(
-            "every triangle is there twice, once facing each way (a double-sided export); the first of each pair is used",
+            "every triangle exists twice, facing both ways (a double-sided export); the node uses the first of each pair",
         );
     }
     if report.is_turned {
         context.warn(
-            "the mesh is inside out: it encloses a negative volume; its triangles are used the other way round. \
-             Turn its faces over in the authoring tool to get rid of this warning",
+            "the mesh is inside out: it encloses a negative volume; the node flips its triangles. \
+             To remove this warning, flip the faces in the authoring tool",
         );
     }
     if settings.sign == SignMethod::Pseudonormals && !report.is_closed() {
         context.warn(
-            "the mesh is not closed: near its holes inside and outside are a guess; \
-             `\"sign\": \"winding_number\"` tells them apart",
+            "the mesh is not closed: near its holes, inside and outside are only a guess; \
+             for meshes with holes set `\"sign\": \"winding_number\"`",
         );
     }
     let scratch_bytes = FieldBuffers::new(&bind).bytes() + 12 * bind.vertex_count();

@@ -112,7 +112,7 @@ pub enum SdfError {
     #[error("the mesh has no triangles")]
     EmptyMesh,
     /// Another mesh than the topology's.
-    #[error("{found} positions given, the topology has {expected} vertices")]
+    #[error("found {found} positions, expected one for each of {expected} vertices")]
     PositionCount {
         /// Given.
         found: usize,
@@ -126,7 +126,7 @@ pub enum SdfError {
         vertex: usize,
     },
     /// A setting outside its range.
-    #[error("{name} is {found}, must be {range}")]
+    #[error("{name} is {found}, expected {range}")]
     Setting {
         /// Name of the setting.
         name: &'static str,
@@ -139,7 +139,7 @@ pub enum SdfError {
     #[error("the mesh has no extent along the axis that sets the cell size")]
     NoExtent,
     /// A box turned inside out.
-    #[error("fixed box has low {low} above high {high} on axis {axis}")]
+    #[error("the fixed box has its low {low} above its high {high} on axis {axis}")]
     Box {
         /// 0, 1 or 2.
         axis: usize,
@@ -150,7 +150,7 @@ pub enum SdfError {
     },
     /// A grid that would not fit.
     #[error(
-        "the grid needs {found} bytes, {allowed} are allowed: take larger cells or raise `max_bytes`"
+        "the grid needs {found} bytes, but {allowed} are allowed; use larger cells or raise `max_bytes`"
     )]
     TooLarge {
         /// Bytes needed.
@@ -171,7 +171,7 @@ impl SdfSettings {
     pub fn check(&self) -> Result<(), SdfError> {
         if let Resolution::CellSize(cell) = self.resolution {
             // Smaller ones have no reciprocal.
-            number("cell size", cell, 1e-30, "above zero and finite")?;
+            number("cell size", cell, 1e-30, "a finite number above 0")?;
         }
         if let Resolution::Cells { count: 0, .. } = self.resolution {
             number("cells along the axis", 0.0, 1.0, "at least 1")?;

@@ -46,7 +46,9 @@ pub enum SkinBindError {
         mesh: String,
     },
     /// Weights and positions differ in number.
-    #[error("{found} vertices have joint weights, the mesh has {expected}")]
+    #[error(
+        "found joint weights of {found} vertices, expected {expected}, one row for each vertex"
+    )]
     VertexCount {
         /// Rows of weights.
         found: usize,
@@ -54,7 +56,7 @@ pub enum SkinBindError {
         expected: usize,
     },
     /// A vertex names a joint that the skeleton does not have.
-    #[error("vertex {vertex} refers to joint {joint}, the skeleton has {joint_count}")]
+    #[error("vertex {vertex} refers to joint {joint}, but the skeleton has {joint_count} joints")]
     JointOutOfRange {
         /// Index of the vertex.
         vertex: usize,
@@ -64,7 +66,7 @@ pub enum SkinBindError {
         joint_count: usize,
     },
     /// A vertex follows no joint.
-    #[error("vertex {vertex} has no joint weight")]
+    #[error("vertex {vertex} has no joint weights; bind it to a joint in the authoring tool")]
     EmptyRow {
         /// Index of the vertex.
         vertex: usize,

@@ -459,11 +459,11 @@ fn bind_refuses_what_it_cannot_skin() {
     mesh.influences = Some(Influences::rigid(3, 0));
     assert_eq!(
         message(&mesh),
-        "3 vertices have joint weights, the mesh has 24"
+        "found joint weights of 3 vertices, expected 24, one row for each vertex"
     );
     mesh.influences = Some(Influences::rigid(24, 4));
     assert_eq!(
         message(&mesh),
-        "vertex 0 refers to joint 4, the skeleton has 1"
+        "vertex 0 refers to joint 4, but the skeleton has 1 joints"
     );
 }

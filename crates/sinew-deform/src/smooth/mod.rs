@@ -126,7 +126,7 @@ fn restore(bytes: &[u8], context: &BindContext<'_>) -> Result<Box<dyn BoundNode>
         postcard::from_bytes(bytes).map_err(|e| NodeError::Restore(e.to_string()))?;
     if !smoother.layout().is_valid(vertices) {
         return Err(NodeError::Restore(format!(
-            "smoothing weights are not those of a mesh of {vertices} vertices"
+            "the saved smoothing weights do not belong to a mesh of {vertices} vertices"
         )));
     }
     Ok(Box::new(Bound(smoother)))

@@ -121,8 +121,8 @@ fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>
     if solids.is_empty() {
         return Err(NodeError::Parameter {
             name: "capsules",
-            found: "neither capsules nor planes".into(),
-            expected: "at least one solid".into(),
+            found: "no capsules and no planes".into(),
+            expected: "at least one capsule or plane".into(),
         });
     }
     let follow = Follow::bind(context)?;
@@ -143,7 +143,7 @@ fn plane(p: &Parameters<'_>, index: usize) -> Result<[f32; SOLID_WORDS], NodeErr
         return Err(NodeError::Parameter {
             name: "planes",
             found: format!("normal {normal:?} of plane {index}"),
-            expected: "a direction".into(),
+            expected: "a vector of any length except 0".into(),
         });
     };
     let offset = unit.dot(&Vec3::from(p.vec3("point")));

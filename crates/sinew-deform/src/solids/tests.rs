@@ -92,13 +92,13 @@ fn the_nearest_solid_counts() {
 #[test]
 fn nothing_and_planes_without_direction_are_refused() {
     let error = bound(vec![], vec![]).expect_err("no solid").to_string();
-    assert!(error.contains("at least one solid"), "{error}");
+    assert!(error.contains("at least one capsule or plane"), "{error}");
     let flat = vec![vector([0.0; 3]), vector([0.0; 3])];
     let error = bound(vec![], vec![flat])
         .expect_err("no normal")
         .to_string();
     assert!(
-        error.contains("plane 0") && error.contains("a direction"),
+        error.contains("plane 0") && error.contains("a vector of any length except 0"),
         "{error}"
     );
 }

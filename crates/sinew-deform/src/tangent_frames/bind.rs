@@ -75,7 +75,7 @@ pub struct TangentFramesConfig {
 #[non_exhaustive]
 pub enum TangentFramesError {
     /// An attribute has another length than the mesh has vertices.
-    #[error("{attribute}: {found} values for {expected} vertices")]
+    #[error("{attribute}: found {found} elements, expected one for each of {expected} vertices")]
     Length {
         /// What it is.
         attribute: &'static str,
@@ -85,7 +85,9 @@ pub enum TangentFramesError {
         expected: usize,
     },
     /// The mesh has texture coordinates, but not that set.
-    #[error("texture coordinate set {found} does not exist, the mesh has {count}")]
+    #[error(
+        "texture coordinate set {found} does not exist; the mesh has {count} sets, counted from 0"
+    )]
     UvSet {
         /// The set asked for.
         found: usize,
@@ -93,7 +95,7 @@ pub enum TangentFramesError {
         count: usize,
     },
     /// More triangles than corner numbers can name.
-    #[error("{found} triangles, at most {allowed} are supported")]
+    #[error("the mesh has {found} triangles, but at most {allowed} are supported")]
     TooManyTriangles {
         /// Number of triangles.
         found: usize,

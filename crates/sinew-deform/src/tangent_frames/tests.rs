@@ -649,7 +649,7 @@ fn setup_refuses_what_does_not_fit() {
     let config = TangentFramesConfig::default();
     assert_eq!(
         with(&|m| m.normals = Some(vec![[0.0; 3]; 2]), config),
-        "normals: 2 values for 42 vertices"
+        "normals: found 2 elements, expected one for each of 42 vertices"
     );
     assert_eq!(
         with(
@@ -659,7 +659,7 @@ fn setup_refuses_what_does_not_fit() {
                 ..config
             }
         ),
-        "texture coordinate set 3 does not exist, the mesh has 1"
+        "texture coordinate set 3 does not exist; the mesh has 1 sets, counted from 0"
     );
 }
 

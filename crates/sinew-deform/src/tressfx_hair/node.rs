@@ -194,7 +194,7 @@ impl BoundNode for TressFxHair {
     }
     fn restore_state(&self, bytes: &[u8], scratch: &mut (dyn Any + Send)) -> Result<(), NodeError> {
         let Some(scratch) = scratch.downcast_mut::<Scratch>() else {
-            return Err(NodeError::Restore("no room for it".to_owned()));
+            return Err(NodeError::Restore("this node has no state".to_owned()));
         };
         scratch.has_stepped = false;
         let restored = scratch.state.restore(bytes);

@@ -594,11 +594,11 @@ mod node {
             (&no_number[..], "position of guide vertex 5 is not finite"),
             (
                 &counts,
-                "state of 4 guides with 27 vertices, expected 3 with 27",
+                "found a state of 4 guides with 27 vertices, expected 3 guides with 27",
             ),
-            (&version, "state of version 9, expected 1"),
+            (&version, "found a state of version 9, expected version 1"),
             (&format, "not a saved state of hair"),
-            (&saved[..saved.len() - 1], "679 bytes, expected 680"),
+            (&saved[..saved.len() - 1], "found 679 bytes, expected 680"),
             (&saved[..20], "not a saved state of hair"),
         ] {
             let found = restore(bytes, &mut other).expect_err(expected).to_string();

@@ -9,10 +9,10 @@ use sinew_geom::{Topology, Vec3};
 #[non_exhaustive]
 pub enum CompatibilityError {
     /// Nothing to put a box around.
-    #[error("the mesh has no vertices, or positions that are not finite, or no extent")]
+    #[error("the mesh has no vertices, no extent, or positions that are NaN or infinite")]
     NoExtent,
     /// A grid that would not fit.
-    #[error("the grid needs {found} nodes, {allowed} are allowed")]
+    #[error("the grid needs {found} nodes, but at most {allowed} are allowed")]
     TooLarge {
         /// Nodes needed.
         found: f64,

@@ -54,7 +54,7 @@ fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>
     if mesh.topology.triangles().is_empty() {
         return Err(NodeError::Input {
             port: "mesh",
-            message: "the mesh has no triangles, distances need some".into(),
+            message: "the mesh has no triangles, which a distance field needs".into(),
         });
     }
     let cells = u32::try_from(context.parameters.int("cells")).unwrap_or(1);

@@ -307,7 +307,9 @@ fn what_cannot_be_built_is_told() {
     assert!(found.to_string().contains("no extent"), "{found}");
     let found = message(&sphere, 4096);
     assert!(
-        found.to_string().contains("nodes, 268435456 are allowed"),
+        found
+            .to_string()
+            .contains("nodes, but at most 268435456 are allowed"),
         "{found}"
     );
     let found = bound(&sphere, None, 50, "head").expect_err("refused");

@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub enum VatPlaybackError {
     /// Another mesh than the one that was made for the bake.
     #[error(
-        "the mesh has {found} vertices, the vertex animation is for {expected}; link its carrier '{carrier}'"
+        "the mesh has {found} vertices, but the vertex animation is for {expected}; link its carrier '{carrier}'"
     )]
     Vertices {
         /// Of the mesh.
@@ -27,7 +27,7 @@ pub enum VatPlaybackError {
     },
     /// Values in other axes or another unit than everything else here.
     #[error(
-        "the values of the vertex animation are in {found:?}, expected {:?}; bake it with those axes",
+        "the axes of the vertex animation are {found:?}, expected {:?}; bake it with those axes",
         Space::YUpRightHanded
     )]
     Space {
@@ -44,12 +44,12 @@ pub enum VatPlaybackError {
     },
     /// Squares that face a camera, of which this node knows nothing.
     #[error(
-        "the vertex animation is of particles, squares that face the camera, which this node does not know; use the players beside it"
+        "the vertex animation has particles (quads that face the camera), which this node does not support; use the players that come with the bake"
     )]
     Particles,
     /// A mesh that does not say which piece its vertices belong to.
     #[error(
-        "texture coordinates {set} of the mesh {found}, expected texels of pieces; link the carrier '{carrier}'"
+        "texture coordinate set {set} of the mesh {found}, expected texels of pieces; link the carrier '{carrier}'"
     )]
     Pieces {
         /// What is wrong with them.
@@ -60,7 +60,7 @@ pub enum VatPlaybackError {
         carrier: String,
     },
     /// A texture that holds no vectors.
-    #[error("the vertex animation has no texture of three channels for {what}")]
+    #[error("the vertex animation has no texture with three channels for {what}")]
     Texture {
         /// What it should hold.
         what: &'static str,

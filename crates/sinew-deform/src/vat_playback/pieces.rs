@@ -32,14 +32,14 @@ impl PieceCarrier {
             carrier: manifest.carrier.clone(),
         };
         let uvs = mesh.uvs.get(manifest.uv_set as usize);
-        let uvs = uvs.ok_or_else(|| wrong("are not there".into()))?;
+        let uvs = uvs.ok_or_else(|| wrong("is missing".into()))?;
         let pieces = 0..layout.vertices;
         let known: HashMap<[u32; 2], u32> = pieces.map(|p| (layout.texel(p, 0), p)).collect();
         let piece = |(vertex, uv): (usize, &[f32; 2])| {
             let found = known.get(&texel_at(*uv, layout.size));
             found
                 .copied()
-                .ok_or_else(|| wrong(format!("of vertex {vertex}, {} {}, are none", uv[0], uv[1])))
+                .ok_or_else(|| wrong(format!("has {} {} at vertex {vertex}", uv[0], uv[1])))
         };
         Ok(Self {
             rotations,

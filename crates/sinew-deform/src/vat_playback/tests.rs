@@ -400,17 +400,17 @@ fn what_cannot_be_played_is_refused() {
     };
     let smaller = Bake::new(TexelFormat::Unorm8, layouts(vertices - 1)[0]);
     let cases = [
-        (None, "", "input 'animation': a vertex animation must be linked here".to_owned()),
+        (None, "", "input 'animation': the input is not linked; link a vertex animation".to_owned()),
         (
             Some(z_up),
             "",
-            "the values of the vertex animation are in ZUpRightHanded, expected YUpRightHanded; bake it with those axes".into(),
+            "the axes of the vertex animation are ZUpRightHanded, expected YUpRightHanded; bake it with those axes".into(),
         ),
         (
             Some(smaller),
             "",
             format!(
-                "the mesh has {vertices} vertices, the vertex animation is for {}; link its carrier 'bake.glb'",
+                "the mesh has {vertices} vertices, but the vertex animation is for {}; link its carrier 'bake.glb'",
                 vertices - 1
             ),
         ),

@@ -22,13 +22,13 @@ const VERTICES_A_REPORT: usize = 1024;
 #[non_exhaustive]
 pub enum WrapError {
     /// The driver has no triangle with area.
-    #[error("the driver has {triangles} triangles, none of them with area")]
+    #[error("the driver has {triangles} triangles, but none of them has an area")]
     EmptyDriver {
         /// Number of triangles.
         triangles: usize,
     },
     /// An attribute has another length than its mesh has vertices.
-    #[error("{mesh}: {found} positions for {expected} vertices")]
+    #[error("{mesh}: found {found} positions, expected one for each of {expected} vertices")]
     Length {
         /// Which mesh.
         mesh: &'static str,

@@ -382,7 +382,7 @@ fn a_driver_without_area_is_refused() {
     let error = WrapBind::new(&mesh, &driver, WrapConfig::default()).expect_err("no area");
     assert_eq!(
         error.to_string(),
-        "the driver has 1 triangles, none of them with area"
+        "the driver has 1 triangles, but none of them has an area"
     );
     assert!(
         WrapBind::new(&mesh, &Mesh::default(), WrapConfig::default()).is_err(),

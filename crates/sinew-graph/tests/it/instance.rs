@@ -509,7 +509,7 @@ fn morph_weights_of_meshes_left_out_are_not_demanded() {
     );
     let error = run("*t", "\"weights\": \"w\"", &pose, &[0.0; 5]).expect_err("five for two");
     assert!(
-        error.contains("5 morph weights, the mesh has 2 targets"),
+        error.contains("found 5 morph weights, expected 2, one for each target of the mesh"),
         "{error}"
     );
 }
@@ -566,7 +566,7 @@ fn a_list_of_another_length_than_setup_found_is_refused() {
         .expect_err("seven points");
     assert_eq!(
         error.to_string(),
-        "parameter 'cage': node 'lattice' (lattice): 7 control points, but resolution [2, 2, 2] needs 8 (or none, for the rest lattice)"
+        "parameter 'cage': node 'lattice' (lattice): found 7 control points, expected 8 for resolution [2, 2, 2] (or none for the lattice at rest)"
     );
     assert_eq!(at(&mut i, 0.0), moved, "nothing changed");
     i.set_parameter("cage", &shift(0)).expect("at rest");

@@ -93,7 +93,7 @@ fn misspelt_names_in_nodes_are_errors_in_every_build() {
         assert_eq!(
             error.to_string(),
             format!(
-                "g.json:1:120: node 's' (slip): this is a bug in the node: it reads {what}, but does not declare it so"
+                "g.json:1:120: node 's' (slip): this is a bug in the node: it reads {what}, but does not declare it that way"
             )
         );
     }

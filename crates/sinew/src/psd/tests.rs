@@ -174,7 +174,7 @@ fn each_driver_is_reported_whatever_the_others_are_like() {
     assert!(
         of("wrong").findings[0]
             .to_string()
-            .contains("has 1 driver values, the driver has 2 joints")
+            .contains("has 1 driver values, expected 2, one for each joint")
     );
     let good = of("good");
     assert_eq!(good.severity(), Some(Severity::Information));

@@ -451,7 +451,7 @@ fn drivers_refuse_what_does_not_fit() {
     let cases = [
         (
             morphs.to_owned(),
-            "node 'it' (drive_morphs): parameter 'targets': found 0 names, expected 2, one for each of the linked weights",
+            "node 'it' (drive_morphs): parameter 'targets': found 0 names, expected 2, one for each linked weight",
         ),
         (
             format!(r#"{morphs}, "targets": ["", "wade"]"#),
@@ -459,12 +459,12 @@ fn drivers_refuse_what_does_not_fit() {
         ),
         (
             format!(r#"{morphs}, "targets": ["", ""], "base": "values""#),
-            "input 'base': 2 values are linked, the mesh 'dressed' has 1 morph targets",
+            "input 'base': found 2 linked weights, but the mesh 'dressed' has 1 morph targets",
         ),
         (
             r#""node": "drive_joints", "pose": "pose", "weights": "values", "joints": ["joint_1"]"#
                 .to_owned(),
-            "node 'it' (drive_joints): 0 poses, expected 2, one for each of the linked weights",
+            "node 'it' (drive_joints): found 0 poses, expected 2, one for each linked weight",
         ),
     ];
     for (node, expected) in cases {

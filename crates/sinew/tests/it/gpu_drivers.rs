@@ -481,7 +481,7 @@ fn a_driver_that_reads_what_it_does_not_declare_is_told() {
     let error = one.update(&[frame]).expect_err("a slip").to_string();
     assert_eq!(
         error,
-        "node 's' (slip): this is a bug in the node: it reads the input 'vlaues' as values, but does not declare it so"
+        "node 's' (slip): this is a bug in the node: it reads the input 'vlaues' as values, but does not declare it that way"
     );
 }
 

@@ -203,7 +203,7 @@ fn what_does_not_fit_is_told() {
         &document(BALL, r#""colliders": "ball", "margins": [0.1, 0.2]"#),
         &hair,
     );
-    assert!(found.contains("'margins': found 2 numbers, expected none, one for all, or one for each of the 1 colliders"), "{found}");
+    assert!(found.contains("'margins': found 2 numbers, expected no number, one for all colliders, or one for each of the 1 colliders"), "{found}");
     let found = error(
         &document(
             r#""field": {"node": "sdf", "mesh": "hair"},"#,
@@ -328,7 +328,10 @@ fn the_tressfx_nodes_are_reached_from_documents() {
     }
     let fine = text("tressfx_sdf", "").replace(r#""cells": 50"#, r#""cells": 4096"#);
     let found = bind(&fine, &hair, &ball).expect_err("refused").to_string();
-    assert!(found.contains("nodes, 268435456 are allowed"), "{found}");
+    assert!(
+        found.contains("nodes, but at most 268435456 are allowed"),
+        "{found}"
+    );
 }
 
 /// Followers beside the guides collide as guides do; without their collision they are laid into the ball.

@@ -318,7 +318,7 @@ fn what_is_bound_must_be_an_animation_of_that_mesh() {
         .expect_err("too small")
         .to_string();
     assert!(
-        error.contains("the mesh has 3 vertices, the vertex animation is for 169"),
+        error.contains("the mesh has 3 vertices, but the vertex animation is for 169"),
         "{error}"
     );
     // What is made of it belongs to these texels.

@@ -22,7 +22,7 @@ pub(in super::super) fn restore(
     bind.ok_or_else(|| {
         let (joints, vertices) = counts;
         NodeError::Restore(format!(
-            "virtual bones are not those of a mesh of {vertices} vertices and a rig of {joints} joints, {} with {} bones at most",
+            "the saved virtual bones do not belong to a mesh of {vertices} vertices and a rig of {joints} joints, variant {} with at most {} bones",
             settings.variant.as_str(),
             settings.bones
         ))
@@ -75,8 +75,8 @@ impl BoundNode for VirtualBonesBind {
         let bytes = self.bytes() as f64 / vertices;
         let full_bytes = self.full_bytes() as f64 / vertices;
         let text = format!(
-            "{bones} virtual bones, {} a vertex at most: {:.3} mm (root mean square) and {:.3} mm (largest) off the method without them, in random poses; \
-             {bytes:.1} bytes a vertex, {full_bytes:.1} without",
+            "{bones} virtual bones, at most {} per vertex: error {:.3} mm RMS and {:.3} mm maximum against the method without virtual bones, in random poses; \
+             {bytes:.1} bytes per vertex, {full_bytes:.1} without virtual bones",
             self.influences_per_vertex(),
             error.rms * 1e3,
             error.max * 1e3

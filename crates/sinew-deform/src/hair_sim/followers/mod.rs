@@ -13,7 +13,7 @@ use sinew_geom::{Strands, StrandsError};
 #[non_exhaustive]
 pub enum FollowersError {
     /// There is not one position for each vertex.
-    #[error("{found} positions for {expected} strand vertices")]
+    #[error("found {found} positions, expected one for each of {expected} strand vertices")]
     PositionCount {
         /// Positions given.
         found: usize,

@@ -206,7 +206,7 @@ fn poses_that_are_all_far_from_rest_are_told() {
         assert_eq!(found.len(), usize::from(nearest.is_some()), "{found:?}");
         if let Some(away) = nearest {
             let words = format!(
-                "joint 'arm': pose '{} degrees', the nearest to where the joint rests, is {away:.1} degrees from it",
+                "joint 'arm': pose '{} degrees' is the pose nearest to rest and is {away:.1} degrees away from it",
                 degrees[0]
             );
             assert!(found[0].starts_with(&words), "{found:?}");
@@ -238,7 +238,7 @@ fn wrong_names_and_counts() {
         ),
         (
             wrong(vec![Setting("joints", texts(&["arm", "hand"])), one()]),
-            "pose 'rest' has 1 driver values, the driver has 2 joints",
+            "pose 'rest' has 1 driver values, expected 2, one for each joint",
         ),
         (wrong(vec![Setting("joints", texts(&["arm"]))]), "no poses"),
         (

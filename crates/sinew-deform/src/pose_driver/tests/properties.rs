@@ -277,7 +277,7 @@ fn wrong_settings_are_refused() {
         (wrong(&|d| d.poses.clear()), "no poses"),
         (
             wrong(&|d| d.poses[1].values.clear()),
-            "pose 'bent' has 0 driver values, the driver has 1",
+            "pose 'bent' has 0 driver values, expected 1",
         ),
         (wrong(&|d| d.width = Width::Given(-1.2)), "width is -1.2"),
         (wrong(&|d| d.width = Width::Given(f64::NAN)), "width is NaN"),
@@ -297,7 +297,7 @@ fn wrong_settings_are_refused() {
         ),
         (
             wrong(&|d| (d.normalize, d.clamp) = (Normalize::Always, Clamp::None)),
-            "not negative",
+            "needs weights of 0 or more",
         ),
     ] {
         assert!(text.contains(words), "'{text}' lacks '{words}'");

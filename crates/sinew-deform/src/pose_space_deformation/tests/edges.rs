@@ -282,7 +282,7 @@ fn bind_refuses_with_a_reason() {
         (fail(&whole, &|s| s.poses.clear()), "no poses"),
         (
             fail(&whole, &|s| s.poses[1].values.truncate(1)),
-            "pose 'bent' has 1 driver values, the driver has 2 joints",
+            "pose 'bent' has 1 driver values, expected 2, one for each joint",
         ),
         (
             fail(&whole, &|s| s.poses[4].name = "bent".into()),
@@ -290,7 +290,7 @@ fn bind_refuses_with_a_reason() {
         ),
         (
             fail(&whole, &|s| s.poses[4].values = s.poses[3].values.clone()),
-            "poses 'turned' and 'far' are the same to this metric",
+            "poses 'turned' and 'far' are the same for this metric",
         ),
         (
             fail(&whole, &|s| s.poses[1].target = "aa".into()),
@@ -302,12 +302,15 @@ fn bind_refuses_with_a_reason() {
         ),
         (
             fail(&mesh(&[]), &|_| ()),
-            "has no morph targets, the shapes of the poses",
+            "has no morph targets, which are the shapes of the poses",
         ),
-        (fail(&bare, &|_| ()), "has no joint weights to tell"),
+        (
+            fail(&bare, &|_| ()),
+            "has no joint weights, which give the influence",
+        ),
         (
             fail(&short, &|_| ()),
-            "3 vertices have joint weights, the mesh has 84",
+            "found joint weights of 3 vertices, expected 84",
         ),
         (fail(&beyond, &|_| ()), "target 1 moves vertex 999"),
         (
@@ -328,14 +331,14 @@ fn bind_refuses_with_a_reason() {
         ),
         (
             fail(&whole, &|s| s.metric = Metric::Twist),
-            "which a twist driver does not see",
+            "which a twist driver ignores",
         ),
         (
             fail(&whole, &|s| {
                 let curve = crate::pose_driver::Curve::new(&[0.0, 1.0]).expect("a point");
                 s.kernel = RadialKernel::Curve(curve);
             }),
-            "a curve is no kernel here",
+            "the kernel cannot be a curve here",
         ),
     ];
     for (text, words) in cases {
@@ -344,7 +347,7 @@ fn bind_refuses_with_a_reason() {
     let error = PoseSpaceBind::new(&whole, &two_joints(), &joints(3)).expect_err("three");
     assert_eq!(
         error.to_string(),
-        "pose 'neutral' has 2 driver values, the driver has 3 joints"
+        "pose 'neutral' has 2 driver values, expected 3, one for each joint"
     );
     let typed = PoseSpaceBind::new(&whole, &PoseSpace::default(), &[]);
     let error = typed.expect_err("no poses");

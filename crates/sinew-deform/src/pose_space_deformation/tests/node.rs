@@ -249,7 +249,7 @@ fn wrong_names() {
         ),
         (
             wrong(vec![texts(&["beside"]), one()]),
-            "found 'beside', which no vertex is skinned to, expected joints of the skin",
+            "found 'beside', which is not a joint of the skin, expected joints of the skin",
         ),
         (
             wrong(vec![
@@ -263,7 +263,7 @@ fn wrong_names() {
         (wrong(vec![texts(&["lower"])]), "no poses"),
         (
             wrong(vec![texts(&["lower", "tip"]), one()]),
-            "pose 'neutral' has 1 driver values, the driver has 2 joints",
+            "pose 'neutral' has 1 driver values, expected 2, one for each joint",
         ),
         (
             wrong(vec![

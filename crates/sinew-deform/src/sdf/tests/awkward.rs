@@ -299,7 +299,9 @@ fn impossible_settings_are_refused() {
         low: [0.0, 2.0, 0.0],
         high: [1.0; 3],
     };
-    assert!(refused(SdfSettings { field_box, ..base }).contains("low 2 above high 1 on axis 1"));
+    assert!(
+        refused(SdfSettings { field_box, ..base }).contains("low 2 above its high 1 on axis 1")
+    );
     assert!(refused(cell(1e-6)).contains("are allowed"));
     assert!(
         refused(SdfSettings {
