@@ -123,7 +123,7 @@ mod tests {
 
     type Point = sinew_geom::Vec3<f64>;
 
-    /// Sums of the triangles' normals times their areas around each place, in double precision; corners count as one where they are at one place at rest.
+    /// Area-weighted sums of the triangle normals around each position, in double precision. Corners at the same rest position count as one.
     fn reference(rest: &Mesh, positions: &[[f32; 3]]) -> Vec<Point> {
         let key = |v: u32| rest.positions[v as usize].map(f32::to_bits);
         let at = |v: u32| Point::from(positions[v as usize].map(f64::from));

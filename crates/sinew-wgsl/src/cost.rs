@@ -3,8 +3,8 @@
 //! The compile time of a driver grows with the square of both. Thirty functions that each call the next one twice are a short text but a
 //! thousand million calls. Therefore the sums use the call graph and compute each function once, and every number saturates.
 //!
-//! The figures were measured on Mesa 22.3 (llvmpipe, two cores of a server): arrays of 2 KiB compile for 6 to 10 seconds and of 4 KiB for 30,
-//! 65,000 operations for 17 to 27 and half as many for 5 to 7, whether they are arithmetic, reads of buffers or indices into arrays.
+//! Measured on Mesa 22.3 (llvmpipe, two cores of a server): arrays of 2 KiB take 6 to 10 seconds to compile, arrays of 4 KiB take 30.
+//! 65,000 operations take 17 to 27 seconds, half as many take 5 to 7, for arithmetic, buffer reads and array indexing alike.
 
 use std::collections::HashSet;
 use std::ops::Range;

@@ -79,7 +79,8 @@ fn type_of(word: &str) -> Option<&'static str> {
     })
 }
 
-/// An expression, word by word; `mul(a, b)` is `(a) * (b)`, and `c ? a : b` is `select(b, a, c)` where it is all of it. `unsigned`: what whole numbers become.
+/// Translates an expression word by word: `mul(a, b)` becomes `(a) * (b)`, and an expression `c ? a : b` becomes `select(b, a, c)`.
+/// `unsigned`: whether integers become `u32`.
 fn translated(text: &str, tokens: &[Token], unsigned: bool) -> String {
     let word = |i: usize| tokens.get(i).map_or("", |t| t.text(text));
     let at_top = |wanted: &str, from: usize| {

@@ -1,4 +1,5 @@
-//! naga gives some errors without a place, or with one in generated text. Leaving out functions and statements until the error is gone shows where it is.
+//! Some errors of naga have no location, or one in generated text. Removing functions and statements until the error is gone finds the
+//! location.
 
 use std::ops::Range;
 

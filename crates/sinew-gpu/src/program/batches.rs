@@ -21,12 +21,11 @@ pub(super) struct NodeBatches {
     batches: Vec<(usize, Batch)>,
 }
 
-/// Lists of passes, and passes of each, that there is room for from the beginning; beyond, the first frame that needs more makes
-/// more.
+/// Initial capacity of lists of passes, and of passes per list. A frame that needs more allocates more.
 const ROOM_FOR_LISTS: usize = 64;
 
 impl NodeBatches {
-    /// With room, so that frames make nothing.
+    /// Reserves capacity so that frames do not allocate.
     fn reserve(&mut self, instances: usize) {
         let lists = (instances + 1).min(ROOM_FOR_LISTS);
         let list = || Vec::with_capacity(ROOM_FOR_LISTS);

@@ -1,9 +1,8 @@
-//! Crowds: an invocation takes several characters and elements one after another, and what characters bring with each frame (matrices of
-//! joints) lies in workgroup memory.
+//! Crowds: an invocation processes several characters and elements one after another, and per-frame data of characters (joint matrices) is
+//! in workgroup memory.
 //!
-//! What binds the skinning of many characters is neither memory nor arithmetic but the way from the caches to registers: 192 bytes of
-//! matrices a vertex. Out of workgroup memory they come with fewer instructions, and what characters share is read once for
-//! several of them.
+//! The bottleneck of skinning many characters is the path from the caches to registers: 192 bytes of matrices per vertex. Reads from
+//! workgroup memory take fewer instructions, and data that characters share is read once for several of them.
 
 use super::group::Group;
 use super::memory::{ArrayShape, Kind, Memory};

@@ -1,5 +1,5 @@
-//! What the host sends with each frame: one block of memory that holds, node after node, the uniforms and arrays of all
-//! instances; behind those the values that callers bring and that steps of the host make.
+//! The data that the CPU uploads with each frame: one block with the uniforms and arrays of all instances, node by node, followed by
+//! values from callers and results of CPU steps.
 
 use super::batches::Batches;
 use super::memory::{ArrayShape, Memory};

@@ -34,7 +34,7 @@ pub struct GpuInstances {
     pub(super) launches: Vec<Launch>,
     /// Numbers of characters that run the same passes; `None` where no node needs them.
     batch: Option<Buffer<[u32; 4]>>,
-    /// By output of the graph; empty until somebody asks for them.
+    /// By output of the graph; empty until bounds are requested.
     pub(super) bounds: Vec<Option<OutputBounds>>,
     pub(super) frames_done: u64,
     /// By character: whether the next frame is the first one.
@@ -176,7 +176,7 @@ impl GpuInstances {
         Ok(out)
     }
 
-    /// The shape of an array of these characters: as the graph says, but for rest positions that each has of its own.
+    /// The shape of an array of these characters: as in the graph, except for rest positions that each character has of its own.
     pub(super) fn shape(&self, memory: Memory) -> ArrayShape {
         shape(&self.shared, &self.buffers, memory)
     }

@@ -1,17 +1,17 @@
-//! Relations in device memory: for each element the numbers of others, in an order that lets the threads of a group read
-//! consecutive words.
+//! Relations in GPU memory: the indices of related elements for each element, ordered so that the threads of a group read consecutive
+//! words.
 //!
-//! First a head for each element, then blocks of 32 elements: word `k` of all 32, then word `k + 1` of all 32, as far as the longest
-//! row of the block goes. The lower five bits of a head are the length of the row, the others (a multiple of 32) where its block
-//! starts. A row of [`LONG`] entries or more lies alone at that place instead: its length, then its words one after another.
+//! First comes a head for each element, then blocks of 32 elements. A block has word `k` of all 32 rows, then word `k + 1` of all 32
+//! rows, up to its longest row. The lower five bits of a head are the length of the row. The other bits (a multiple of 32) are the start
+//! of its block. A row of [`LONG`] entries or more is stored alone at that offset: its length, then its words one after another.
 //!
-//! Entries come in groups, each followed by the words beside it. Where all entries are less than 2^15 away, or are numbers within a tile,
-//! two share a word. Rows of one entry each, all of them, are words without heads.
+//! Entries come in groups, each followed by its extra words. If all entries are less than 2^15 away, or are indices within a tile, two
+//! entries share a word. If all rows have exactly one entry, they are stored as words without heads.
 //!
-//! Where no row is too long for that, all have the same room instead: vectors of four words. The first number is the length, the entries
-//! follow, filled up so that a kernel may read as many entries of every row without asking; then the words beside entries, filled up as
-//! well. Within a tile the vectors of a row lie together; else first come the first vectors of all rows, then the second, so that
-//! what few rows need is not read for all.
+//! If no row is too long, all rows have the same size instead: vectors of four words. The first number is the length, then come the
+//! entries, padded so that a kernel can read the same number of entries of every row without a check. Then come the extra words, padded
+//! too. Within a tile, the vectors of a row are adjacent. Otherwise the first vectors of all rows come first, then the second ones:
+//! kernels then skip vectors that only few rows need.
 
 use sinew_deform::{DeviceExtras, DevicePadding, DeviceRelation};
 use std::fmt::Write;
@@ -47,7 +47,7 @@ pub(super) struct RowShape {
     pub(super) identity: bool,
     /// Entries of the longest row.
     pub(super) most: usize,
-    /// All rows have the same room.
+    /// All rows have the same size.
     fixed: bool,
     /// What they are filled up with.
     padding: DevicePadding,
@@ -109,8 +109,8 @@ impl RowShape {
         }
     }
 
-    /// Turns of a loop over that many entries at a time which every row may take, however short it is. Behind them what rows are filled
-    /// up with counts, or was not read: vectors behind the first are for rows that need them.
+    /// Iterations, with that many entries each, that every row may run regardless of its length. After them, padding would count, or was
+    /// not read: only rows that need further vectors read them.
     pub(super) fn free_turns(&self, entries: usize) -> usize {
         match (self.numbers, self.padding) {
             (Numbers::Local, _) => usize::MAX,

@@ -1,8 +1,8 @@
-//! Loops whose number of turns is known, written out: drivers do not always do it.
+//! Unrolls loops with a known number of iterations: drivers do not always do it.
 
 use sinew_wgsl::tokens::{Token, tokenize};
 
-/// A function that bounds loops, and how many turns they have at most.
+/// A function that bounds loops, and their maximum number of iterations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Bound {
     pub(super) function: String,
@@ -11,8 +11,7 @@ pub(super) struct Bound {
     pub(super) guarded_from: usize,
 }
 
-/// Writes out every `for (var k = Nu; k < BOUND(); k++) { ... }` whose bound is listed with its number of turns. Loops in loops are
-/// left as they are.
+/// Unrolls every `for (var k = Nu; k < BOUND(); k++) { ... }` whose bound is listed. Nested loops are not unrolled.
 pub(super) fn unroll(text: &str, bounds: &[Bound]) -> String {
     let tokens = tokenize(text);
     let mut out = String::new();

@@ -298,7 +298,7 @@ impl Collector<'_> {
         text.map(Some)
     }
 
-    /// Strands that are placed beside the guides of an input.
+    /// Reads the followers of a strands input.
     fn read_followers(
         &mut self,
         scope: usize,
@@ -344,7 +344,7 @@ impl Collector<'_> {
         Some(out)
     }
 
-    /// How thick the strands of an input are.
+    /// Reads the thickness of a strands input.
     fn read_thickness(
         &mut self,
         scope: usize,

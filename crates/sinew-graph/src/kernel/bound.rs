@@ -289,8 +289,8 @@ fn rings(mesh: &Mesh) -> Vec<u32> {
     out
 }
 
-/// Where each vertex's influences begin (and end), and those, joint and bits of the weight, from strongest to weakest; of equal ones the lower
-/// joint first.
+/// Offsets of each vertex's influences, then the influences as joint and bits of the weight. Influences are sorted by decreasing weight,
+/// equal weights by joint index.
 fn influences(mesh: &Mesh) -> Vec<u32> {
     let count = mesh.vertex_count();
     let mut out = vec![0; count + 1];

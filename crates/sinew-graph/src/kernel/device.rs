@@ -10,12 +10,12 @@ use sinew_wgsl::Snippet;
 use sinew_wgsl::tokens::{TokenKind, tokenize};
 use std::fmt::Write;
 
-/// Turns that all loops of a kernel may take together for a whole mesh, shared evenly by its elements.
+/// Iterations that all loops of a kernel may take for a whole mesh, divided evenly among its elements.
 const MOST_TURNS_OF_MESH: u64 = 1 << 34;
-/// What each element may take of however large a mesh.
+/// Iterations that each element may take for any size of mesh.
 const LEAST_TURNS: u64 = 1 << 12;
 
-/// Turns for each of `elements`.
+/// Iterations for each of `elements`.
 fn turns(elements: usize) -> u64 {
     let share = MOST_TURNS_OF_MESH / (elements as u64).max(1);
     share.clamp(LEAST_TURNS, u32::MAX.into())
@@ -61,7 +61,7 @@ pub(super) fn uses_parameters(kernel: &CustomKernel) -> bool {
     parameters.clone().any(|p| kernel.uses(p.name))
 }
 
-/// The user's text; what it may leave unwritten is taken over from the input first, and every loop is counted.
+/// The user's text. It first copies attributes that it may leave unwritten from the input, and it counts every loop.
 fn users_text(kernel: &CustomKernel, elements: usize) -> String {
     let (text, analysis) = (kernel.text(), &kernel.analysis);
     let index = &analysis.index;
@@ -110,8 +110,8 @@ fn with_inserted(text: &str, mut inserted: Vec<(usize, String)>) -> String {
     out
 }
 
-/// `kernel` around the user's own function. A device cannot fail, so that positions which took too many turns are marked as no numbers:
-/// who reads them refuses the frame. The bits are those of a NaN; WGSL lets no constant be one.
+/// `kernel` around the user's own function. A GPU kernel cannot return an error: positions that took too many iterations are set to NaN,
+/// and readers refuse the frame. They are set as bits, because WGSL allows no NaN constant.
 fn count_loops(out: &mut String, desc: &NodeDesc, counter: &str, turns: u64) {
     let marked = written(desc).filter(|(_, a)| *a == MeshAttribute::Positions);
     let mark: String = marked

@@ -1,9 +1,9 @@
 //! Descriptions of nodes that documents declare.
 //!
 //! The registry's descriptions and their names are static: ports and parameters are compared by reference, errors
-//! carry their names, and nothing that runs each frame clones one. What a document declares joins them: each *signature* (names and
-//! types of pins and parameters, not the kernel's text) is kept once for the life of the process, however often a document
-//! is compiled. What may be kept is limited, so that a service that compiles documents of strangers does not grow for ever.
+//! carry their names, and no frame clones a name. Declarations of documents join them: each *signature* (names and types of pins and
+//! parameters, not the kernel's text) is kept once for the life of the process, even if a document is compiled many times. The memory
+//! for signatures is limited, because a service may compile many untrusted documents.
 
 use sinew_deform::{
     BindContext, BoundNode, NodeDesc, NodeError, NodeKind, ParameterDesc, PortDesc,
@@ -11,7 +11,7 @@ use sinew_deform::{
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes of names and signatures that are kept, at most: some ten thousand different signatures.
+/// Limit of kept names and signatures in bytes: some ten thousand different signatures.
 pub(crate) const MOST_KEPT: usize = 16 << 20;
 
 static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
@@ -80,7 +80,7 @@ pub(crate) fn description(
     })
 }
 
-/// Whoever binds a kernel goes through its text, which a description does not hold.
+/// Kernels are bound by their text, which a description does not have.
 fn without_text(_: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
     Err(NodeError::Bind(
         "the description of a custom kernel was bound without its text; bind the plan that holds it"
