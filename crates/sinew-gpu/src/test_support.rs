@@ -76,7 +76,7 @@ pub(crate) fn take(made: Result<Gpu, GpuError>, required: bool) -> Option<Gpu> {
     match made {
         Ok(gpu) => Some(gpu),
         Err(GpuError::Adapter(AdapterError::None)) if !required => {
-            println!("skipped: no graphics adapter");
+            println!("skipped: no GPU adapter");
             None
         }
         Err(error) => panic!("{error}"),

@@ -135,7 +135,7 @@ fn wrong_kernels_are_shown_in_their_file() {
 
 #[expect(clippy::print_stdout, reason = "tests say what they skip")]
 fn println_skipped() {
-    println!("skipped: no graphics adapter");
+    println!("skipped: no GPU adapter");
 }
 
 /// Frames 0 to 1 save a state, 0 to 3 go on from it.

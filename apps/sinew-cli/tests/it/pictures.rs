@@ -320,7 +320,7 @@ fn pictures_are_those_stored() {
         return;
     }
     let Some((adapter, allowed)) = adapter() else {
-        println!("skipped: no graphics adapter");
+        println!("skipped: no GPU adapter");
         return;
     };
     let waiting = Mutex::new(PICTURES.iter());

@@ -13,7 +13,7 @@ fn render(p: &Place, arguments: &[&str]) -> Option<Output> {
         assert!(!required, "{}", said(&o));
         #[expect(clippy::print_stdout, reason = "tests say what they skip")]
         {
-            println!("skipped: no graphics adapter");
+            println!("skipped: no GPU adapter");
         }
         return None;
     }

@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use sinew_geom::{Mesh, Topology, index32};
 use sinew_io::gltf_write::{GlbOptions, GlbSource, write_glb};
-use sinew_io::{AtomicDir, CachedMesh, FrameCache, FrameData, write_text};
+use sinew_io::{AtomicDir, FrameCache, write_text};
 use sinew_vat::manifest::{self, Lookup, Manifest, NamedClip, TextureFile};
 use sinew_vat::playback::ClipFrames;
 use sinew_vat::players::players;

@@ -3,8 +3,8 @@
 use crate::fault::{cannot_read, file_stem, malformed, warning};
 use crate::obj::{parse_obj_from, write_obj};
 use crate::ply::{PlyOptions, parse_ply_from, write_ply};
-use crate::{AtomicDir, FileBox, FrameCache, IoError, Surface};
-use sinew_geom::{Asset, Mesh, MeshSequence, Warning};
+use crate::{AtomicDir, FileBox, IoError, Surface};
+use sinew_geom::{Asset, MeshSequence, Warning};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
