@@ -182,7 +182,8 @@ impl<'a> Results<'a> {
             let surfaces: Vec<Surface<'_>> = meshes
                 .map(|((name, mesh), frame)| Surface::of_frame(name, mesh, frame))
                 .collect();
-            let format = MeshFormat::of(path).map_err(Failure::output)?;
+            // The extension was checked before any work.
+            let format = MeshFormat::of(path).unwrap_or(MeshFormat::Obj);
             format.write(&file, &surfaces).map_err(Failure::output)?;
         }
         self.reporter.wrote_file();

@@ -15,7 +15,7 @@ use crate::geom::{
 };
 use crate::io::gltf_write::{GlbOptions, add_strands, write_glb};
 use crate::io::tressfx::write_tfx_asset;
-use crate::io::{CachedMesh, FrameCache, FrameData, IoError, Surface};
+use crate::io::{CachedMesh, FrameCache, IoError, Surface};
 use crate::play::Character;
 use std::path::Path;
 
@@ -274,7 +274,7 @@ pub fn write_hair(
 fn write_at_rest(path: &Path, character: &Character, hair: &Mesh) -> Result<Vec<Warning>, IoError> {
     let meshes = character.asset.meshes.iter().chain([hair]);
     let cache = FrameCache {
-        meshes: meshes.map(still).collect(),
+        meshes: meshes.map(CachedMesh::still).collect(),
         times_secs: vec![0.0],
     };
     let mut warnings = write_glb(path, &cache, &GlbOptions::default())?;

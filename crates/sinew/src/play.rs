@@ -19,12 +19,12 @@
 //! // The graph in the file, or one for what the character has. Your own: Document::from_file
 //! let document = Document::of_character(&arm);
 //! let plan = Arc::new(document.compile()?);
-//! let cast = PlayInputs::load(arm, &plan, &document.folders)?;
+//! let inputs = PlayInputs::load(arm, &plan, &document.folders)?;
 //! let graph = inputs.bind(&plan, &[])?;
 //! let mut player = Player::new(Runner::cpu(&graph)?, inputs, Vec::new(), Some("bend"), 30.0)?;
 //! for frame in 0..3 {
 //!     player.advance(frame)?;
-//!     let Runner::Processor(instance) = player.runner() else { continue };
+//!     let Runner::Cpu(instance) = player.runner() else { continue };
 //!     let body = instance.mesh_output("body").ok_or("no output 'body'")?;
 //!     assert_eq!(body.positions.len(), body.rest.positions.len());
 //! }

@@ -9,7 +9,7 @@ use sinew::graph::{InputBinding, InputType, Instance, NoNesting, compile};
 use sinew::io::gltf_write::{GlbOptions, write_glb};
 use sinew::io::obj::write_obj;
 use sinew::io::ply::{PlyEncoding, PlyOptions, write_ply};
-use sinew::io::point_cache::{write_mdd, write_pc2};
+use sinew::io::point_cache::PointCacheWriter;
 use sinew::io::texture::{ExrCompression, TextureChannels, TextureFormat, TextureWriter};
 use sinew::io::{CachedMesh, FrameCache, FrameData, Surface};
 use sinew_fuzz::characters;
@@ -73,7 +73,7 @@ fn frames(mesh: &Mesh, everything: bool) -> CachedMesh<'_> {
     CachedMesh {
         name: mesh.name.clone(),
         mesh,
-        frames: (0..3).map(frame).collect(),
+        frames: (0..3).map(|k| frame(k).into()).collect(),
     }
 }
 
@@ -257,9 +257,18 @@ fn texture(to: &Path) -> Outcome {
 }
 
 fn point_cache(to: &Path, sheet: &Asset) -> Outcome {
-    let cache = cache(&sheet.meshes[0], false);
-    write_pc2(&to.join("sheet.pc2"), &cache, 1.0, 0.5)?;
-    write_mdd(&to.join("sheet.mdd"), &cache)?;
+    let mesh = frames(&sheet.meshes[0], false);
+    let times = [0.0, 0.5, 1.0];
+    let points = mesh.mesh.vertex_count();
+    for mut writer in [
+        PointCacheWriter::pc2(&to.join("sheet.pc2"), points, times.len(), 1.0, 0.5)?,
+        PointCacheWriter::mdd(&to.join("sheet.mdd"), points, &times)?,
+    ] {
+        for frame in &mesh.frames {
+            writer.frame([&frame.read()?.positions[..]].into_iter())?;
+        }
+        writer.finish()?;
+    }
     Ok(())
 }
 

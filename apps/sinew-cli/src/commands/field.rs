@@ -7,9 +7,9 @@ use crate::reporter::Reporter;
 use crate::setup::{self, SetupFile};
 use sinew::deform::sdf::{FieldView, FieldWords, isosurface};
 use sinew::geom::{Image, Mesh, Topology, index32};
-use sinew::graph::{BoundGraph, OutputPlace, Plan};
+use sinew::graph::{BoundGraph, OutputData, Plan};
 use sinew::io::gltf_write::{GlbOptions, write_glb};
-use sinew::io::{CachedMesh, FrameCache, FrameData, Surface, write_png};
+use sinew::io::{FrameCache, Surface, write_png};
 use sinew::play::{Character, Document, PlayInputs, Player, Runner};
 use sinew_picture::{ColorMap, Scale};
 use std::path::Path;
@@ -48,7 +48,7 @@ pub(super) fn field(args: &FieldArgs, reporter: &Reporter) -> Outcome {
     let mut player = player(args, &plan, cast, reporter)?;
     player.seek(args.frame, |_| reporter.check_interrupt())?;
     let name = output_name(args, player.graph())?;
-    let Runner::Processor(instance) = player.runner() else {
+    let Runner::Cpu(instance) = player.runner() else {
         return Err(Failure::bind("the field is not on the CPU"));
     };
     let words = instance.field_output(name).unwrap_or_default();
@@ -119,7 +119,7 @@ fn player(
 /// The field output of that name, or the only one.
 fn output_name<'a>(args: &'a FieldArgs, graph: &'a BoundGraph) -> Outcome<&'a str> {
     let names = graph.plan().outputs().iter().zip(graph.program().outputs());
-    let fields = names.filter(|(_, place)| matches!(place, OutputPlace::Field(_)));
+    let fields = names.filter(|(_, place)| matches!(place, OutputData::Field(_)));
     let fields: Vec<&str> = fields.map(|(o, _)| o.name.as_str()).collect();
     match (&args.field, fields.as_slice()) {
         (None, [one]) => Ok(one),

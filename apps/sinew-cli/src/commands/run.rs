@@ -86,8 +86,8 @@ impl<'a> SavedState<'a> {
     /// A state goes on where it was saved: where `auto` may choose, that is chosen.
     fn device(&self, asked: Device) -> Device {
         match (asked, state_home(&self.bytes)) {
-            (Device::Auto, Some(StateHome::Processor)) => Device::Cpu,
-            (Device::Auto, Some(StateHome::Device)) => Device::Gpu,
+            (Device::Auto, Some(StateHome::Cpu)) => Device::Cpu,
+            (Device::Auto, Some(StateHome::Gpu)) => Device::Gpu,
             _ => asked,
         }
     }
@@ -122,8 +122,8 @@ impl<'a> SavedState<'a> {
         let help = match &error {
             PlayError::State(StateFault::Instance(StateError::Elsewhere { found, .. })) => {
                 match found {
-                    StateHome::Processor => "; use --device cpu",
-                    StateHome::Device => "; use --device gpu",
+                    StateHome::Cpu => "; use --device cpu",
+                    StateHome::Gpu => "; use --device gpu",
                 }
             }
             _ => "",

@@ -13,23 +13,23 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateHome {
     /// By an [`Instance`].
-    Processor,
+    Cpu,
     /// By a GPU executor.
-    Device,
+    Gpu,
 }
 
 impl StateHome {
     fn form(self) -> Form {
         let magic = match self {
-            Self::Processor => *b"SNWS",
-            Self::Device => *b"SNWG",
+            Self::Cpu => *b"SNWS",
+            Self::Gpu => *b"SNWG",
         };
         Form { magic, version: 1 }
     }
 
     /// Where these bytes were saved; `None` if they are not a saved state.
     pub fn of(state: &[u8]) -> Option<Self> {
-        let homes = [Self::Processor, Self::Device];
+        let homes = [Self::Cpu, Self::Gpu];
         homes
             .into_iter()
             .find(|home| state.starts_with(&home.form().magic))
@@ -50,8 +50,8 @@ impl StateHome {
 impl fmt::Display for StateHome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Processor => "the CPU",
-            Self::Device => "the GPU",
+            Self::Cpu => "the CPU",
+            Self::Gpu => "the GPU",
         })
     }
 }
@@ -129,7 +129,7 @@ impl DeviceState {
     /// Serializes the state. [`Self::open`] accepts the bytes for the same graph, character and `kernels`. `kernels` are the texts that
     /// define the layout of the arrays.
     pub fn seal(&self, graph: &BoundGraph, kernels: &[&str]) -> Vec<u8> {
-        StateHome::Device
+        StateHome::Gpu
             .form()
             .seal(&device_key(graph, kernels), self)
     }
@@ -139,7 +139,7 @@ impl DeviceState {
     /// # Errors
     /// [`StateError`], except [`StateError::Node`] and [`StateError::Array`].
     pub fn open(state: &[u8], graph: &BoundGraph, kernels: &[&str]) -> Result<Self, StateError> {
-        StateHome::Device.open(state, &device_key(graph, kernels))
+        StateHome::Gpu.open(state, &device_key(graph, kernels))
     }
 }
 
@@ -173,7 +173,7 @@ impl Instance {
                 .filter_map(|(now, _)| Some(now.array_bytes()?.to_vec()))
                 .collect(),
         };
-        StateHome::Processor
+        StateHome::Cpu
             .form()
             .seal(&self.graph.content_key(), &saved)
     }
@@ -184,7 +184,7 @@ impl Instance {
     /// # Errors
     /// [`StateError`]; the instance does not change then. The exception is [`StateError::Node`]: the instance restarts with the next frame.
     pub fn restore_state(&mut self, bytes: &[u8]) -> Result<(), StateError> {
-        let saved: Saved = StateHome::Processor.open(bytes, &self.graph.content_key())?;
+        let saved: Saved = StateHome::Cpu.open(bytes, &self.graph.content_key())?;
         let mut buffers: Vec<&mut Buffer> = self
             .work
             .buffers

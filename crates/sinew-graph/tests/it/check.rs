@@ -716,3 +716,44 @@ fn a_parameter_that_was_reported_is_not_unknown() {
     let found = only_problem(text);
     assert!(found.contains("out of range"), "{found}");
 }
+
+/// Names of before are read as the new ones, and a warning says what to write.
+#[test]
+fn old_names_are_read_for_one_version() {
+    let document = |kind: &str, rules: &str, mode: &str| {
+        format!(
+            r#"{{"sinew": "1.0", "inputs": {{"body": {{"type": "mesh"}}, "rig": {{"type": "pose"}}}},
+"nodes": {{
+"hair": {{"node": "{kind}", "strands": "body", "pose": "rig"}},
+"driver": {{"node": "pose_driver", "pose": "rig", "joints": ["a"], "rules": "{rules}",
+  "poses": [{{"rotations": [[0, 0, 0, 1]]}}]}},
+"stretched": {{"node": "squash_stretch", "mesh": "hair", "mode": "{mode}"}}}},
+"outputs": {{"body": "stretched", "weights": "driver"}}}}"#
+        )
+    };
+    let compiled = |text: &str| match compile("g.json", text, &NoNesting) {
+        Ok(plan) => plan,
+        Err(problems) => panic!("{problems}"),
+    };
+    let old = compiled(&document(
+        "documented_hair_sim",
+        "document_004",
+        "documented",
+    ));
+    let new = compiled(&document("tressfx_hair", "psd_json", "published"));
+    assert_eq!(new.warnings(), []);
+    let codes: Vec<_> = old.warnings().iter().map(|w| w.code).collect();
+    assert_eq!(codes, ["renamed"; 3]);
+    for (warning, name) in old
+        .warnings()
+        .iter()
+        .zip(["tressfx_hair", "psd_json", "published"])
+    {
+        let text = warning.to_string();
+        assert!(text.contains(&format!("write \"{name}\"")), "{text}");
+    }
+    assert_eq!(format!("{:?}", old.nodes()), format!("{:?}", new.nodes()));
+    // A choice that no parameter has is as unknown as before.
+    let other = document("tressfx_hair", "documented", "published");
+    assert!(only_problem(&other).contains("documented"));
+}

@@ -309,7 +309,11 @@ impl MeshFormat {
         }
     }
 
-    fn write(self, path: &Path, surfaces: &[Surface<'_>]) -> Result<(), IoError> {
+    /// Writes meshes into one file, one object each in OBJ, all together in PLY.
+    ///
+    /// # Errors
+    /// [`IoError::Malformed`] if counts of a mesh do not match; [`IoError::Write`] if the file cannot be written.
+    pub fn write(self, path: &Path, surfaces: &[Surface<'_>]) -> Result<(), IoError> {
         match self {
             Self::Obj => write_obj(path, surfaces),
             Self::Ply(options) => write_ply(path, surfaces, options),

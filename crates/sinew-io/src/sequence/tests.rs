@@ -1,5 +1,6 @@
 use super::*;
 use crate::case_files::case_file;
+use sinew_geom::Mesh;
 use sinew_testkit::{meshes, shared_data};
 
 #[test]

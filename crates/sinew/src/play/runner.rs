@@ -16,10 +16,10 @@ use crate::gpu::{Gpu, GpuError, GpuGraph, GpuInstances};
 #[non_exhaustive]
 pub enum Runner {
     /// On the CPU.
-    Processor(Box<Instance>),
+    Cpu(Box<Instance>),
     /// On the GPU, as a crowd of one.
     #[cfg(feature = "gpu")]
-    Graphics(Box<GpuInstances>),
+    Gpu(Box<GpuInstances>),
 }
 
 /// A copied output of one frame.

@@ -391,7 +391,7 @@ fn a_field_is_built_again_only_where_its_mesh_moved() {
         frames
             .map(|n| {
                 player.advance(n).expect("plays");
-                let Runner::Processor(instance) = player.runner() else {
+                let Runner::Cpu(instance) = player.runner() else {
                     panic!("on the processor")
                 };
                 instance.field_output("field").expect("a field").to_vec()
@@ -445,7 +445,7 @@ fn ball_centre(ball: &Arc<Character>, number: i64) -> [f32; 3] {
     let mut player = Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays");
     // The clip's dent would move it.
     player.advance(number).expect("plays");
-    let Runner::Processor(instance) = player.runner() else {
+    let Runner::Cpu(instance) = player.runner() else {
         panic!("on the processor")
     };
     let p = instance.mesh_output("body").expect("a body").positions;
@@ -475,7 +475,7 @@ fn a_collider_comes_in_a_file_of_its_own() {
     let mut places = Vec::new();
     for n in [0, 8] {
         player.advance(n).expect("plays");
-        let Runner::Processor(instance) = player.runner() else {
+        let Runner::Cpu(instance) = player.runner() else {
             panic!("on the processor")
         };
         let p = instance.mesh_output("skull").expect("a mesh").positions;

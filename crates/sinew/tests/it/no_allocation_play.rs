@@ -48,7 +48,7 @@ fn hairy_head() -> Player {
 
 /// What every output holds, as bits: vertices or the words of a field.
 fn outputs(player: &mut Player) -> Vec<Vec<u32>> {
-    let Runner::Processor(instance) = player.runner() else {
+    let Runner::Cpu(instance) = player.runner() else {
         panic!("on the processor")
     };
     let bits = |name: &str| match instance.field_output(name) {

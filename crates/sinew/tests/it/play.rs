@@ -73,7 +73,7 @@ fn player(character: &Arc<Character>, document: &Document) -> Player {
 }
 
 fn positions(player: &Player) -> Vec<[f32; 3]> {
-    let Runner::Processor(instance) = player.runner() else {
+    let Runner::Cpu(instance) = player.runner() else {
         panic!("on the processor");
     };
     let body = instance.mesh_output("body").expect("output 'body'");
@@ -81,7 +81,7 @@ fn positions(player: &Player) -> Vec<[f32; 3]> {
 }
 
 fn normals(player: &Player) -> Option<Vec<[f32; 3]>> {
-    let Runner::Processor(instance) = player.runner() else {
+    let Runner::Cpu(instance) = player.runner() else {
         panic!("on the processor");
     };
     let body = instance.mesh_output("body").expect("output 'body'");
@@ -444,7 +444,7 @@ fn restarted_players_are_as_new() {
     let arm = arm();
     let mut player = player(&arm, &Document::of_character(&arm));
     let previous = |player: &Player| {
-        let Runner::Processor(instance) = player.runner() else {
+        let Runner::Cpu(instance) = player.runner() else {
             panic!("on the processor");
         };
         let body = instance.mesh_output("body").expect("output 'body'");
@@ -745,7 +745,7 @@ fn solvers_are_played_up_to_the_frame() {
         "back is from the beginning"
     );
     let shape = |p: &Player| {
-        let Runner::Processor(instance) = p.runner() else {
+        let Runner::Cpu(instance) = p.runner() else {
             panic!("on the processor")
         };
         instance

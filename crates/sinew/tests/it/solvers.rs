@@ -338,15 +338,15 @@ fn states_that_do_not_fit_a_device_are_refused() {
     assert!(matches!(
         refused(&cpu.save_state()),
         StateError::Elsewhere {
-            found: StateHome::Processor,
-            expected: StateHome::Device
+            found: StateHome::Cpu,
+            expected: StateHome::Gpu
         }
     ));
     assert!(matches!(
         cpu.restore_state(&saved),
         Err(StateError::Elsewhere {
-            found: StateHome::Device,
-            expected: StateHome::Processor
+            found: StateHome::Gpu,
+            expected: StateHome::Cpu
         })
     ));
     assert!(matches!(

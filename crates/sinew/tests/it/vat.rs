@@ -216,7 +216,7 @@ fn player(document: &Document) -> Result<(Player, Arc<BoundGraph>), PlayError> {
 }
 
 fn water(player: &Player) -> (Vec<[f32; 3]>, Vec<[f32; 3]>) {
-    let Runner::Processor(instance) = player.runner() else {
+    let Runner::Cpu(instance) = player.runner() else {
         panic!("on the processor");
     };
     let body = instance.mesh_output("body").expect("output 'body'");

@@ -5,7 +5,7 @@ use super::motion::Motion;
 use crate::exit::{Failure, Outcome};
 use crate::reporter::Reporter;
 use sinew::deform::{MESH_ATTRIBUTES, MeshAttribute, Par, Phase};
-use sinew::graph::{BoundGraph, Content, Place, PortPlace, Step};
+use sinew::graph::{BoundGraph, Content, DataRef, PortData, Step};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -86,25 +86,25 @@ fn bytes(graph: &BoundGraph, step: &Step) -> u64 {
             Content::Pose { .. } => 0,
         })
     };
-    let place = |place: Place, attribute: MeshAttribute| match place {
-        Place::Rest(mesh) => {
+    let place = |place: DataRef, attribute: MeshAttribute| match place {
+        DataRef::Rest(mesh) => {
             let vertices = program.meshes().get(mesh).map_or(0, |m| m.vertex_count());
             vertices * attribute.element().bytes()
         }
-        Place::Setup(i) => array(Phase::Setup, i),
-        Place::Frame(i) => array(Phase::Update, i),
-        Place::Input(_) => 0,
+        DataRef::Setup(i) => array(Phase::Setup, i),
+        DataRef::Frame(i) => array(Phase::Update, i),
+        DataRef::Input(_) => 0,
     };
-    let mesh = |places: &[Option<Place>; MESH_ATTRIBUTES]| {
+    let mesh = |places: &[Option<DataRef>; MESH_ATTRIBUTES]| {
         let all = MeshAttribute::ALL.into_iter().zip(places);
         all.filter_map(|(a, p)| p.map(|p| place(p, a))).sum()
     };
     let ports = step.inputs.iter().chain(&step.outputs).flatten();
     let ports: usize = ports
         .map(|port| match port {
-            PortPlace::Mesh(places) => mesh(places),
-            PortPlace::Array(p) => place(*p, MeshAttribute::Positions),
-            PortPlace::Pose(_) => 0,
+            PortData::Mesh(places) => mesh(places),
+            PortData::Array(p) => place(*p, MeshAttribute::Positions),
+            PortData::Pose(_) => 0,
         })
         .sum();
     (ports + step.bound.setup_bytes()) as u64

@@ -10,7 +10,7 @@ use crate::{device, load};
 use sinew::deform::MeshAttribute;
 use sinew::geom::{Mesh, MeshSequence, Pose};
 use sinew::gpu::{Gpu, GpuInstances};
-use sinew::graph::{BoundGraph, Instance, OutputPlace, Place, Plan};
+use sinew::graph::{BoundGraph, DataRef, Instance, OutputData, Plan};
 use sinew::play::{Character, PlayError, Player, Runner};
 use sinew::render::{Lines, RenderError, Surface};
 use std::sync::Arc;
@@ -122,10 +122,10 @@ impl Actor {
                 player.seek(number, |_| reporter.check_interrupt())?;
                 self.lines.clear();
                 match player.runner_mut() {
-                    Runner::Processor(instance) => {
+                    Runner::Cpu(instance) => {
                         from_processor(&self.gpu, instance, &mut self.parts, &mut self.lines)?;
                     }
-                    Runner::Graphics(instances) => {
+                    Runner::Gpu(instances) => {
                         from_device(&self.gpu, instances, &mut self.parts, &mut self.lines)?;
                     }
                     _ => {}
@@ -183,11 +183,11 @@ impl Actor {
                 continue;
             };
             match player.runner_mut() {
-                Runner::Processor(instance) => {
+                Runner::Cpu(instance) => {
                     let mesh = instance.mesh_output(&part.name);
                     take(i, mesh.map_or(&[], |m| m.positions));
                 }
-                Runner::Graphics(instances) => {
+                Runner::Gpu(instances) => {
                     let positions = instances.read_positions(&part.name, 0);
                     let positions = positions.map_err(PlayError::Device)?.unwrap_or_default();
                     let bad = |p: &[f32; 3]| p.iter().any(|c| !c.is_finite());
@@ -212,14 +212,14 @@ impl Actor {
             return Ok(Vec::new());
         };
         let names: Vec<String> = outputs(player.graph())
-            .filter(|o| matches!(o.1, OutputPlace::Lines(_)))
+            .filter(|o| matches!(o.1, OutputData::Lines(_)))
             .map(|o| o.0.to_owned())
             .collect();
         let mut out = Vec::new();
         for name in names {
             let lines = match player.runner_mut() {
-                Runner::Processor(instance) => instance.line_output(&name).map(<[_]>::to_vec),
-                Runner::Graphics(instances) => {
+                Runner::Cpu(instance) => instance.line_output(&name).map(<[_]>::to_vec),
+                Runner::Gpu(instances) => {
                     instances.read_lines(&name, 0).map_err(PlayError::Device)?
                 }
                 _ => None,
@@ -246,10 +246,8 @@ impl Actor {
         };
         let known = floats_outputs(player.graph());
         let found = match player.runner_mut() {
-            Runner::Processor(instance) => instance.float_output(name).map(<[f32]>::to_vec),
-            Runner::Graphics(instances) => {
-                instances.read_floats(name, 0).map_err(PlayError::Device)?
-            }
+            Runner::Cpu(instance) => instance.float_output(name).map(<[f32]>::to_vec),
+            Runner::Gpu(instances) => instances.read_floats(name, 0).map_err(PlayError::Device)?,
             _ => None,
         };
         found.ok_or_else(|| missing(known))
@@ -301,7 +299,7 @@ impl Actor {
     fn instances(&self) -> Option<&GpuInstances> {
         match &self.source {
             Source::Graph(player) => match player.runner() {
-                Runner::Graphics(instances) => Some(instances),
+                Runner::Gpu(instances) => Some(instances),
                 _ => None,
             },
             Source::Sequence(_) => None,
@@ -360,13 +358,13 @@ fn player(
     )?)
 }
 
-fn outputs(graph: &BoundGraph) -> impl Iterator<Item = (&str, &OutputPlace)> {
+fn outputs(graph: &BoundGraph) -> impl Iterator<Item = (&str, &OutputData)> {
     let names = graph.plan().outputs().iter().map(|o| o.name.as_str());
     names.zip(graph.program().outputs())
 }
 
 fn floats_outputs(graph: &BoundGraph) -> Vec<String> {
-    let floats = outputs(graph).filter(|o| matches!(o.1, OutputPlace::Floats(_)));
+    let floats = outputs(graph).filter(|o| matches!(o.1, OutputData::Floats(_)));
     floats.map(|o| o.0.to_owned()).collect()
 }
 
@@ -374,7 +372,7 @@ fn parts(gpu: &Gpu, player: &Player, focus: &[String]) -> Outcome<Vec<Shown>> {
     let graph = player.graph();
     let mut out = Vec::new();
     for (name, place) in outputs(graph) {
-        let OutputPlace::Mesh { attributes, .. } = place else {
+        let OutputData::Mesh { attributes, .. } = place else {
             continue;
         };
         let Some(rest) = graph.program().shown_mesh(place) else {
@@ -389,7 +387,7 @@ fn parts(gpu: &Gpu, player: &Player, focus: &[String]) -> Outcome<Vec<Shown>> {
             focused: view::focused(&rest, &character.asset.rig, focus),
             rest,
             character: character.clone(),
-            made_colors: colors.is_some_and(|c| !matches!(c, Place::Rest(_))),
+            made_colors: colors.is_some_and(|c| !matches!(c, DataRef::Rest(_))),
             name: name.to_owned(),
         });
     }

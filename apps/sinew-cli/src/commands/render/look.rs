@@ -67,12 +67,12 @@ impl Look {
 
     pub(super) fn lighting(&self, args: &LookArgs) -> Lighting {
         match (args.lighting, self) {
-            (Some(LightingChoice::RenderJob), _) => Lighting::RenderJob,
+            (Some(LightingChoice::Studio), _) => Lighting::Studio,
             (Some(LightingChoice::Soft), _) => Lighting::Soft,
             (Some(LightingChoice::Matcap), _) | (None, Self::Matcap) => Lighting::Matcap,
             (Some(LightingChoice::Flat), _) | (None, Self::Normals) => Lighting::Flat,
             (None, Self::Weights | Self::Numbers(_)) => Lighting::Soft,
-            (None, _) => Lighting::RenderJob,
+            (None, _) => Lighting::Studio,
         }
     }
 

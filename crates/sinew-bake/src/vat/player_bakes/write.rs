@@ -5,7 +5,7 @@ use super::expected::expected;
 use super::tumble;
 use sinew_io::gltf_write::{GlbOptions, write_glb};
 use sinew_io::texture::{ExrCompression, TextureChannels, TextureFormat};
-use sinew_io::{CachedMesh, FrameCache, FrameData, TextureWriter, write_text};
+use sinew_io::{FrameCache, TextureWriter, write_text};
 use sinew_vat::lookup::LOOKUP_BYTES;
 use sinew_vat::manifest::TextureFile;
 use sinew_vat::players::players;

@@ -3,8 +3,8 @@
 use super::shapes::{boxes, fountain};
 use super::*;
 use crate::vat::maker::prepare::simplify::SimplifySettings;
+use sinew_io::FrameCache;
 use sinew_io::gltf_write::{GlbOptions, write_glb};
-use sinew_io::{CachedMesh, FrameCache, FrameData};
 
 /// A bake of each kind: what it is called, its sequence and its settings.
 fn kinds() -> Vec<(&'static str, MeshFrames, VatSettings)> {

@@ -3,7 +3,7 @@
 use super::{ExtractError, Sculpt};
 use crate::deform::{NodeKind, Par, Phase};
 use crate::geom::Vec3;
-use crate::graph::{Frame, InputType, Instance, OutputPlace};
+use crate::graph::{Frame, InputType, Instance, OutputData};
 
 /// Evaluates the graph and counts evaluations.
 pub(super) struct Stack<'a, 'f> {
@@ -169,7 +169,7 @@ fn find_output(instance: &Instance, asked: Option<&str>) -> Result<(String, usiz
     let meshes: Vec<(&str, usize)> = outputs
         .zip(places)
         .filter_map(|(output, place)| match place {
-            OutputPlace::Mesh { rest, .. } => Some((output.name.as_str(), *rest)),
+            OutputData::Mesh { rest, .. } => Some((output.name.as_str(), *rest)),
             _ => None,
         })
         .collect();

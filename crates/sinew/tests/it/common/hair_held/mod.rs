@@ -220,7 +220,7 @@ impl Playing<'_> {
 
     /// The words of the field, on the processor.
     pub(crate) fn field(&self) -> Vec<u32> {
-        let Runner::Processor(instance) = self.player.runner() else {
+        let Runner::Cpu(instance) = self.player.runner() else {
             panic!("on the processor");
         };
         instance.field_output("field").expect("a field").to_vec()
