@@ -135,7 +135,7 @@ pub(crate) struct RunArgs {
     pub(crate) fps: f64,
     /// Write the result to this file: .glb, .npz, .pc2, .mdd, .obj, .ply or .tfx (strands). Repeat for more files.
     ///
-    /// OBJ, PLY and TFX have one file per frame, for example NAME_0021.ply.
+    /// OBJ, PLY and TFX have one file per frame, for example NAME_0021.ply. In NAME_####.ply the # say where the number goes.
     #[arg(short, long, required = true)]
     pub(crate) output: Vec<PathBuf>,
     /// Set how a GLB moves between frames.
@@ -153,6 +153,12 @@ pub(crate) struct RunArgs {
     /// Save the state of simulations (hair) after the last frame, for --state in a later run.
     #[arg(long, value_name = "FILE")]
     pub(crate) save_state: Option<PathBuf>,
+    /// Continue an interrupted run: keep the frames whose files are complete.
+    ///
+    /// For outputs with one file per frame. A record beside the files (NAME.0-120.run.txt) lists the complete frames until the run ends.
+    /// If the character, the graph or an option changed, all frames are written again.
+    #[arg(long)]
+    pub(crate) resume: bool,
 }
 
 #[derive(Debug, clap::Args)]

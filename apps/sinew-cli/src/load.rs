@@ -1,11 +1,14 @@
 //! Characters, documents and settings as the command line names them; tells what was repaired or is wrong.
 
+use crate::args::Device;
 use crate::exit::{Code, Failure, Outcome};
 use crate::reporter::Reporter;
+use sinew::bake::{content_key, content_key_of};
 use sinew::deform::ParameterValue;
 use sinew::graph::Plan;
 use sinew::io::Folders;
 use sinew::play::{self, Character, Document, PlayInputs, Values};
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -157,4 +160,44 @@ pub(crate) fn values(plan: &Plan, given: &[String], frames: &[i64]) -> Outcome<V
     let given = given.collect::<Outcome<Vec<_>>>()?;
     let last = frames.iter().copied().max().unwrap_or(0);
     Ok(Values::read_all(plan, &given, last)?)
+}
+
+/// What the frames of a bound graph depend on beside it: the clip, and what is in the files that clips and values are in.
+pub(crate) fn key_of(
+    inputs: &PlayInputs,
+    clip: Option<&str>,
+    values: &[String],
+    device: Device,
+) -> Outcome<String> {
+    let mut out = format!("clip {clip:?}, device {device:?}");
+    let characters = inputs.characters().iter().map(|c| c.path.as_path());
+    let values = values.iter().filter_map(|g| g.split_once('='));
+    let paths = characters.chain(values.map(|g| Path::new(g.1)));
+    for path in paths {
+        for file in files_at(path)? {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            // Writing into a string cannot fail.
+            let _ = write!(out, "\n{name}: {}", content_key(&file)?);
+        }
+    }
+    // Those in files beside a document, too.
+    let documents = inputs.characters().iter().filter_map(|c| c.source.as_ref());
+    for buffer in documents.flat_map(|d| d.buffers.iter().flatten()) {
+        let _ = write!(out, "\nbuffer: {}", content_key_of(buffer.bytes()));
+    }
+    Ok(out)
+}
+
+/// A file, those of a folder, or none: built-in samples have no file.
+fn files_at(path: &Path) -> Outcome<Vec<PathBuf>> {
+    if path.is_dir() {
+        let mut files = sinew::io::files_ending_with(path, "").map_err(Failure::input)?;
+        files.retain(|f| f.is_file());
+        return Ok(files);
+    }
+    Ok(path
+        .is_file()
+        .then(|| path.to_owned())
+        .into_iter()
+        .collect())
 }

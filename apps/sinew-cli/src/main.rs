@@ -16,6 +16,7 @@ mod psd_args;
 mod render_args;
 mod reporter;
 mod results;
+mod resume;
 mod setup;
 mod signals;
 mod skin_args;

@@ -98,8 +98,12 @@ pub(crate) fn ending_of(path: &Path) -> String {
 /// Checks the files of formats with one file per frame before any work. Warns of files of an earlier, longer run, because programs that read the
 /// sequence would play them, too.
 pub(crate) fn check_frames(paths: &[PathBuf], numbers: &[i64], reporter: &Reporter) -> Outcome {
-    for path in paths.iter().filter(|p| numbers.len() > 1 && is_sequence(p)) {
-        let ours: BTreeSet<PathBuf> = numbers.iter().map(|n| numbered(path, *n)).collect();
+    for path in paths
+        .iter()
+        .filter(|p| is_sequence(p) && has_numbers(p, numbers))
+    {
+        let files = numbers.iter().map(|n| frame_file(path, *n, numbers));
+        let ours: BTreeSet<PathBuf> = files.collect();
         ours.iter()
             .try_for_each(|file| reporter.check_output(file))?;
         let others = earlier_frames(path)
@@ -120,11 +124,10 @@ pub(crate) fn check_frames(paths: &[PathBuf], numbers: &[i64], reporter: &Report
 
 /// The files that are there and called as frames of a sequence are.
 fn earlier_frames(path: &Path) -> Vec<PathBuf> {
-    let text = |s: Option<&OsStr>| s.unwrap_or_default().to_string_lossy().into_owned();
-    let (begin, end) = (
-        text(path.file_stem()) + "_",
-        format!(".{}", text(path.extension())),
-    );
+    let (begin, end) = match name_around_number(path) {
+        Some((begin, _, end)) => (begin, end),
+        None => around_missing_number(path),
+    };
     let is_frame = |name: &str| {
         let number = name.strip_prefix(&begin).and_then(|n| n.strip_suffix(&end));
         let digits = number.map(|n| n.strip_prefix('-').unwrap_or(n));
@@ -144,9 +147,40 @@ fn earlier_frames(path: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The file of a frame.
-pub(crate) fn numbered(path: &Path, number: i64) -> PathBuf {
-    let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or("frame");
-    let ending = path.extension().and_then(|s| s.to_str()).unwrap_or("ply");
-    path.with_file_name(format!("{stem}_{number:04}.{ending}"))
+/// The file of a frame of a run over `numbers`: `out_####.ply` has the number where the # are, `out.ply` before its extension, and a single frame of
+/// `out.ply` keeps that name.
+pub(crate) fn frame_file(path: &Path, number: i64, numbers: &[i64]) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    match name_around_number(path) {
+        Some((begin, digits, end)) => path.with_file_name(format!("{begin}{number:0digits$}{end}")),
+        None if numbers.len() == 1 => path.with_file_name(&*name),
+        None => {
+            let (begin, end) = around_missing_number(path);
+            path.with_file_name(format!("{begin}{number:04}{end}"))
+        }
+    }
+}
+
+/// What is before and after the last # in a file name, and how many there are.
+fn name_around_number(path: &Path) -> Option<(String, usize, String)> {
+    let name = path.file_name()?.to_str()?;
+    let end = name.rfind('#')? + 1;
+    let begin = name[..end].trim_end_matches('#').len();
+    Some((
+        name[..begin].to_owned(),
+        end - begin,
+        name[end..].to_owned(),
+    ))
+}
+
+/// The same of a name without #: the number goes before the extension.
+fn around_missing_number(path: &Path) -> (String, String) {
+    let text = |s: Option<&OsStr>| s.unwrap_or_default().to_string_lossy().into_owned();
+    let (stem, ending) = (text(path.file_stem()), text(path.extension()));
+    (stem + "_", format!(".{ending}"))
+}
+
+/// Whether frames of a run over `numbers` have numbers in their names.
+fn has_numbers(path: &Path, numbers: &[i64]) -> bool {
+    numbers.len() > 1 || name_around_number(path).is_some()
 }

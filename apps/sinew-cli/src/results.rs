@@ -3,7 +3,7 @@
 
 use crate::args::Interpolation;
 use crate::exit::{Failure, Outcome};
-use crate::output::{ending_of, is_sequence, numbered};
+use crate::output::{ending_of, frame_file, is_sequence};
 use crate::reporter::Reporter;
 use sinew::deform::Line;
 use sinew::geom::{Mesh, Rig};
@@ -27,7 +27,10 @@ pub(crate) struct Options<'a> {
 /// The files of a run, and what they hold so far.
 pub(crate) struct Results<'a> {
     paths: &'a [PathBuf],
+    /// Frames that are written.
     numbers: &'a [i64],
+    /// Frames that were asked for: others were written before.
+    asked: &'a [i64],
     options: &'a Options<'a>,
     reporter: &'a Reporter,
     times_secs: Vec<f32>,
@@ -56,11 +59,11 @@ struct KeptGrid {
 }
 
 impl<'a> Results<'a> {
-    /// `times_secs` are those of the frames `numbers`.
+    /// `times_secs` are those of the frames `numbers`, which are some of `asked`.
     pub(crate) fn begin(
         paths: &'a [PathBuf],
         graph: &BoundGraph,
-        numbers: &'a [i64],
+        (numbers, asked): (&'a [i64], &'a [i64]),
         times_secs: Vec<f32>,
         options: &'a Options<'a>,
         reporter: &'a Reporter,
@@ -103,6 +106,7 @@ impl<'a> Results<'a> {
         Ok(Self {
             paths,
             numbers,
+            asked,
             options,
             reporter,
             times_secs,
@@ -171,10 +175,7 @@ impl<'a> Results<'a> {
 
     /// One OBJ, PLY or TFX per frame: `name_0021.ply`; a single frame keeps the plain name.
     fn write_frame(&self, path: &Path, frames: &[FrameData]) -> Outcome {
-        let file = match self.numbers {
-            [_] => path.to_owned(),
-            numbers => numbered(path, numbers[self.done]),
-        };
+        let file = frame_file(path, self.numbers[self.done], self.asked);
         if ending_of(path) == "tfx" {
             self.write_strands(&file, frames)?;
         } else {

@@ -134,7 +134,16 @@ fn animate(demo: &Demo, asset: &Asset, folder: &Path, reporter: &Reporter) -> Ou
         source: None,
         interpolation: Interpolation::Linear,
     };
-    run_frames(&mut player, &outputs, &numbers, &options, reporter)?.finish()
+    let frames = (&numbers[..], &numbers[..]);
+    run_frames(
+        &mut player,
+        &outputs,
+        frames,
+        &options,
+        reporter,
+        |_| Ok(()),
+    )?
+    .finish()
 }
 
 /// What one evaluation looks like.

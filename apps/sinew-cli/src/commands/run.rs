@@ -6,8 +6,10 @@ use crate::frames::frame_numbers;
 use crate::output::{check_ending, check_frames, check_size, holds_numbers, tell_left_out};
 use crate::reporter::Reporter;
 use crate::results::{Options, Results};
+use crate::resume::RunRecord;
 use crate::setup::{self, SetupFile};
 use crate::{device, load};
+use sinew::bake::content_key_of;
 use sinew::graph::{StateError, StateHome};
 use sinew::io::gltf_write::GlbSource;
 use sinew::play::{PlayError, Player, StateFault, state_home};
@@ -59,7 +61,15 @@ pub(super) fn run(args: &RunArgs, reporter: &Reporter) -> Outcome {
             Some(state) => state.restore(&mut player, &numbers, reporter)?,
             None => &numbers,
         };
-        let results = run_frames(&mut player, &args.output, left, &options, reporter)?;
+        let record = args.resume.then(|| {
+            let key = frames_key(args, &player, clip.as_deref(), state.as_ref())?;
+            RunRecord::open(&args.output, &numbers, &key, reporter)
+        });
+        let record = record.transpose()?;
+        let left = record.as_ref().map_or(left.to_vec(), |r| r.left(left));
+        let frames = (&left[..], &numbers[..]);
+        let done = |number| record.as_ref().map_or(Ok(()), |r| r.is_done(number));
+        let results = run_frames(&mut player, &args.output, frames, &options, reporter, done)?;
         let has_field = |name: &str| results.has_field(name);
         tell_left_out(&args.output, has_field, player.graph(), reporter);
         if let Some(path) = &args.save_state {
@@ -67,8 +77,28 @@ pub(super) fn run(args: &RunArgs, reporter: &Reporter) -> Outcome {
             sinew::io::write_bytes(path, &state).map_err(Failure::output)?;
             reporter.wrote_file();
         }
-        results.finish()
+        results.finish()?;
+        record.map_or(Ok(()), RunRecord::finish)
     })
+}
+
+/// What frames depend on.
+fn frames_key(
+    args: &RunArgs,
+    player: &Player,
+    clip: Option<&str>,
+    state: Option<&SavedState<'_>>,
+) -> Outcome<String> {
+    let graph = player.graph().content_key();
+    let (device, values) = (args.evaluated.device, &args.played.inputs.values);
+    let played = load::key_of(player.inputs(), clip, values, device)?;
+    let state = state.map(|s| content_key_of(&s.bytes));
+    let version = env!("CARGO_PKG_VERSION");
+    let all = format!(
+        "{version} {graph:?} {played} {} {state:?} {:?}",
+        args.fps, args.output
+    );
+    Ok(content_key_of(all.as_bytes()))
 }
 
 /// A state of `--state`.
@@ -136,18 +166,26 @@ impl<'a> SavedState<'a> {
 }
 
 /// Evaluates the frames in order and writes them. What waits for the last frame is in the results. Fields are brought back only if a file holds them, as
-/// they are large.
+/// they are large. `asked` are all frames of the run, of which `numbers` are left; `written` hears of each.
 pub(crate) fn run_frames<'a>(
     player: &mut Player,
     outputs: &'a [PathBuf],
-    numbers: &'a [i64],
+    (numbers, asked): (&'a [i64], &'a [i64]),
     options: &'a Options<'a>,
     reporter: &'a Reporter,
+    written: impl Fn(i64) -> Outcome,
 ) -> Outcome<Results<'a>> {
     let progress = reporter.progress(numbers.len(), "frames");
     let times = numbers.iter().map(|n| player.time_secs(*n) as f32);
     let times = times.collect();
-    let mut results = Results::begin(outputs, player.graph(), numbers, times, options, reporter)?;
+    let mut results = Results::begin(
+        outputs,
+        player.graph(),
+        (numbers, asked),
+        times,
+        options,
+        reporter,
+    )?;
     for (done, &number) in numbers.iter().enumerate() {
         player.seek(number, |_| reporter.check_interrupt())?;
         let frame = player.read_outputs()?;
@@ -156,6 +194,7 @@ pub(crate) fn run_frames<'a>(
             false => Vec::new(),
         };
         results.add(frame, fields)?;
+        written(number)?;
         progress.step(done + 1);
     }
     Ok(results)

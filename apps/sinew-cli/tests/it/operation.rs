@@ -216,6 +216,70 @@ fn folders_are_made_and_what_cannot_be_written_is_said_before_the_work() {
 }
 
 /// Frames of an earlier, longer run are told of.
+/// A record of other frames, or with a line that was cut off, never keeps a frame that was not made.
+#[test]
+fn records_of_other_runs_keep_nothing() {
+    let p = Place::new();
+    let run = |more: &[&str]| {
+        let line = [
+            "run",
+            "square.obj",
+            "-g",
+            "shift.json",
+            "--frames",
+            "0-2",
+            "--resume",
+        ];
+        p.sinew(&[&line, more].concat())
+    };
+    let record = "x.0-2.run.txt";
+    let ply = ["-o", "x_##.ply"];
+    ended(&run(&ply), 0, "");
+    let made: Vec<Vec<u8>> = (0..3).map(|k| bytes(&p, &format!("x_0{k}.ply"))).collect();
+    let damage = |text: &str| {
+        p.put(record, text);
+        (0..3).for_each(|k| p.put(&format!("x_0{k}.ply"), "of another run"));
+    };
+    damage("sinew run 1 0123\n0\n1\n");
+    ended(&run(&ply), 0, "the record of another run");
+    let again: Vec<Vec<u8>> = (0..3).map(|k| bytes(&p, &format!("x_0{k}.ply"))).collect();
+    assert_eq!(made, again);
+    // A record lists the frames whose files are complete.
+    let mut child = begun(
+        &p,
+        &[
+            "run",
+            "square.obj",
+            "-g",
+            "shift.json",
+            "--frames",
+            "0-900000",
+            "--resume",
+            "-o",
+            "long_#.ply",
+            "--no-sync",
+        ],
+    );
+    until(|| p.path("long_3.ply").exists());
+    let _ = child.kill();
+    let _ = child.wait();
+    let text = p.text("long.0-900000.run.txt");
+    assert!(
+        text.starts_with("sinew run 1 ") && text.contains("\n2\n"),
+        "{text}"
+    );
+    let found = p.sinew(&[
+        "run",
+        "square.obj",
+        "-g",
+        "shift.json",
+        "--resume",
+        "-o",
+        "x.npz",
+    ]);
+    ended(&found, 2, "--resume needs outputs with one file per frame");
+}
+
 #[test]
 fn frames_of_an_earlier_run_are_told_of() {
     let p = Place::new();
@@ -658,6 +722,56 @@ mod signals {
         }
         ended(&p.sinew(&line("new")), 0, "");
         assert_eq!(p.files(), ["new", "old", "out", "shift.json", "square.obj"]);
+    }
+
+    /// Runs that are killed and go on until they end: each file is that of a run that nobody stopped, and what is there is not made again.
+    #[test]
+    fn killed_runs_resume_to_the_same_files() {
+        let p = Place::new();
+        let line = |name: &'static str| {
+            [
+                "run",
+                "square.obj",
+                "-g",
+                "shift.json",
+                "--frames",
+                "0-1500",
+                "--no-sync",
+                "--resume",
+                "-o",
+                name,
+            ]
+        };
+        ended(&p.sinew(&line("whole/x_####.ply")), 0, "");
+        let whole = p.files_of("whole");
+        assert_eq!(
+            (whole.len(), &*whole[7]),
+            (1501, "whole/x_0007.ply"),
+            "no record is left"
+        );
+        let made_at = || {
+            let first = std::fs::metadata(p.path("part/x_0000.ply"));
+            first.and_then(|m| m.modified()).expect("times")
+        };
+        let (mut runs, mut made) = (0, None);
+        loop {
+            let mut child = begun(&p, &line("part/x_####.ply"));
+            let target = format!("part/x_{:04}.ply", 400 * (runs + 1));
+            until(|| p.path(&target).exists() || child.try_wait().expect("asked").is_some());
+            runs += 1;
+            let killed = child.kill().is_ok() && !child.wait().expect("ended").success();
+            if !killed {
+                break;
+            }
+            assert!(p.path("part/x.0-1500.run.txt").exists(), "the record stays");
+            assert_eq!(*made.get_or_insert(made_at()), made_at());
+        }
+        assert_eq!(made, Some(made_at()), "frame 0 was made once");
+        for name in &whole {
+            let part = name.replace("whole", "part");
+            assert_eq!(bytes(&p, name), bytes(&p, &part), "{part}");
+        }
+        assert!(!p.path("part/x.0-1500.run.txt").exists());
     }
 
     /// Each command is killed a little later each time, over files of an earlier run: they are those of before, or whole new ones.

@@ -8,15 +8,13 @@ use crate::setup::{self, SetupFile};
 use crate::{device, load};
 use sinew::bake::vat::VatSettings;
 use sinew::bake::{
-    ChainedFrames, FileFrames, FrameRange, FrameSource, PlayedFrames, RangedFrames, content_key,
-    content_key_of, is_closed,
+    ChainedFrames, FileFrames, FrameRange, FrameSource, PlayedFrames, RangedFrames, is_closed,
 };
 use sinew::geom::names::instead_of;
 use sinew::graph::BoundGraph;
 use sinew::play::{PlayInputs, Player};
 use sinew::vat::playback::AtEnd;
-use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The frames that the command line names.
@@ -231,52 +229,16 @@ impl Stage {
             &numbers,
         )?;
         let name = clip.clone().unwrap_or_else(|| character.asset.name.clone());
-        let key = key_of(args, &self.cast, clip.as_deref())?;
+        let key = load::key_of(
+            &self.cast,
+            clip.as_deref(),
+            &args.played.graph.inputs.values,
+            args.played.evaluated.device,
+        )?;
         let runner = device::runner(&self.graph, args.played.evaluated.device, reporter)?;
         let player = Player::new(runner, self.cast.clone(), values, clip.as_deref(), self.fps)?;
         let output = args.played.mesh_output.as_deref();
         let frames = PlayedFrames::new(player, numbers, output, name, key);
         frames.map_err(Failure::usage)
     }
-}
-
-/// What the frames of a bound graph depend on beside it: the clip, and what is in the files that clips and values are in.
-fn key_of(args: &SourceArgs, cast: &PlayInputs, clip: Option<&str>) -> Outcome<String> {
-    let mut out = format!("clip {clip:?}, device {:?}", args.played.evaluated.device);
-    let characters = cast.characters().iter().map(|c| c.path.as_path());
-    let values = args
-        .played
-        .graph
-        .inputs
-        .values
-        .iter()
-        .filter_map(|g| g.split_once('='));
-    let paths = characters.chain(values.map(|g| Path::new(g.1)));
-    for path in paths {
-        for file in files_at(path)? {
-            let name = file.file_name().unwrap_or_default().to_string_lossy();
-            // Writing into a string cannot fail.
-            let _ = write!(out, "\n{name}: {}", content_key(&file)?);
-        }
-    }
-    // Those in files beside a document, too.
-    let documents = cast.characters().iter().filter_map(|c| c.source.as_ref());
-    for buffer in documents.flat_map(|d| d.buffers.iter().flatten()) {
-        let _ = write!(out, "\nbuffer: {}", content_key_of(buffer.bytes()));
-    }
-    Ok(out)
-}
-
-/// A file, those of a folder, or none: built-in samples have no file.
-fn files_at(path: &Path) -> Outcome<Vec<PathBuf>> {
-    if path.is_dir() {
-        let mut files = sinew::io::files_ending_with(path, "").map_err(Failure::input)?;
-        files.retain(|f| f.is_file());
-        return Ok(files);
-    }
-    Ok(path
-        .is_file()
-        .then(|| path.to_owned())
-        .into_iter()
-        .collect())
 }
