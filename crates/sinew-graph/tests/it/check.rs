@@ -741,7 +741,7 @@ fn old_names_are_read_for_one_version() {
         "documented",
     ));
     let new = compiled(&document("tressfx_hair", "psd_json", "published"));
-    assert_eq!(new.warnings(), []);
+    assert!(new.warnings().is_empty());
     let codes: Vec<_> = old.warnings().iter().map(|w| w.code).collect();
     assert_eq!(codes, ["renamed"; 3]);
     for (warning, name) in old

@@ -14,7 +14,6 @@ use sinew::geom::names::instead_of;
 use sinew::graph::BoundGraph;
 use sinew::play::{PlayInputs, Player};
 use sinew::vat::playback::AtEnd;
-use std::path::Path;
 use std::sync::Arc;
 
 /// The frames that the command line names.
