@@ -96,7 +96,7 @@ impl<'a> Results<'a> {
         let waits = |p: &&PathBuf| ["glb", "npz"].contains(&ending_of(p).as_str());
         let kept = match paths.iter().find(waits) {
             Some(path) => Some(Kept {
-                spool: Spool::create(existing_folder(path)).map_err(Failure::output)?,
+                spool: Spool::beside(path).map_err(Failure::output)?,
                 meshes: vec![Vec::new(); meshes.len()],
                 extras: Vec::new(),
                 fields: Vec::new(),
@@ -364,13 +364,6 @@ fn numbers_of(l: &Line) -> [f32; 10] {
     [a, b, c, d, e, f, r, g, bl, al]
 }
 
-/// The nearest folder above a file that is there: missing ones are made when the file is.
-fn existing_folder(path: &Path) -> &Path {
-    let mut folders = path.ancestors().skip(1);
-    let found = folders.find(|f| f.is_dir());
-    found.unwrap_or(Path::new("."))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -384,7 +377,7 @@ mod tests {
         };
         let folder = tempfile::tempdir().expect("temp");
         let mut kept = Kept {
-            spool: Spool::create(folder.path()).expect("made"),
+            spool: Spool::beside(&folder.path().join("x.npz")).expect("made"),
             meshes: Vec::new(),
             extras: Vec::new(),
             fields: Vec::new(),

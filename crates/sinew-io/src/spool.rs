@@ -12,21 +12,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A temporary file for numbers. It has no name: the system removes it when the process ends, however it ends.
 #[derive(Debug)]
 pub struct Spool {
-    /// For errors: the folder that it is in.
-    folder: PathBuf,
+    /// For errors: the file that the numbers are for.
+    output: PathBuf,
     file: Arc<Mutex<File>>,
     bytes: u64,
 }
 
 impl Spool {
-    /// Makes one in an existing folder: that of the output, which has room for it.
+    /// Makes one in the folder of an output, or in the nearest folder above it that exists.
     ///
     /// # Errors
-    /// [`IoError::Write`] if the folder cannot be written.
-    pub fn create(folder: &Path) -> Result<Self, IoError> {
-        let file = tempfile::tempfile_in(folder).map_err(cannot_write(folder))?;
+    /// [`IoError::Write`] with the path of the output if the folder cannot be written.
+    pub fn beside(output: &Path) -> Result<Self, IoError> {
+        let mut folders = output.ancestors().skip(1);
+        let folder = folders.find(|f| f.is_dir());
+        let folder = folder.unwrap_or(Path::new("."));
+        let file = tempfile::tempfile_in(folder).map_err(cannot_write(output))?;
         Ok(Self {
-            folder: folder.to_owned(),
+            output: output.to_owned(),
             file: Arc::new(Mutex::new(file)),
             bytes: 0,
         })
@@ -43,7 +46,7 @@ impl Spool {
             file.seek(SeekFrom::Start(self.bytes))?;
             file.write_all(bytes)
         };
-        write().map_err(cannot_write(&self.folder))?;
+        write().map_err(cannot_write(&self.output))?;
         let begin = self.bytes;
         self.bytes += bytes.len() as u64;
         Ok(Numbers(Kept::Disk {
@@ -124,7 +127,7 @@ mod tests {
     #[test]
     fn what_was_put_comes_back_in_any_order_and_leaves_nothing() {
         let folder = tempfile::tempdir().expect("temp");
-        let mut spool = Spool::create(folder.path()).expect("made");
+        let mut spool = Spool::beside(&folder.path().join("new/x.glb")).expect("made");
         let rows: Vec<Vec<f32>> = (0..50_u16)
             .map(|k| {
                 (0..k % 7)

@@ -175,7 +175,7 @@ fn wrong_command_lines_say_what_is_wrong() {
     told(
         &["--hold-out", "bend", "--clip", "bend"],
         2,
-        "both to be fitted (--clip) and held out (--hold-out)",
+        "is both fitted (--clip) and held out (--hold-out)",
     );
     let empty = folder.path().join("ranges.json");
     std::fs::write(&empty, "{}").expect("written");

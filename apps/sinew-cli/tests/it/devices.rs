@@ -168,14 +168,14 @@ fn states_go_on_where_they_were_saved() {
             "gpu",
             "cpu",
             Some(
-                "was saved on the GPU and can resume only there, but this run is on the CPU; take --device gpu",
+                "was saved on the GPU and can resume only there, but this run is on the CPU; use --device gpu",
             ),
         ),
         (
             "cpu",
             "gpu",
             Some(
-                "was saved on the CPU and can resume only there, but this run is on the GPU; take --device cpu",
+                "was saved on the CPU and can resume only there, but this run is on the GPU; use --device cpu",
             ),
         ),
     ] {

@@ -91,7 +91,7 @@ fn outputs_replace_no_input_and_no_file_of_another_kind() {
     // What a graph names is read, too, and so are the frames of a sequence.
     let nested = ["run", "hero.glb", "-g", "nested.json", "--frames", "0"];
     let line = [&nested[..], &["-o", "x.npz", "--save-state", "shift.json"]].concat();
-    ended(&p.sinew(&line), 2, "shift.json is");
+    ended(&p.sinew(&line), 2, "shift.json already exists");
     let frame = "clip/clip_0001.ply";
     ended(
         &p.sinew(&["run", "clip", "-g", "shift.json", "-o", frame]),
@@ -232,13 +232,14 @@ fn records_of_other_runs_keep_nothing() {
         ];
         p.sinew(&[&line, more].concat())
     };
+    const OTHER_RUN: &str = "ply\nformat ascii 1.0\nelement vertex 0\nend_header\n";
     let record = "x.0-2.run.txt";
     let ply = ["-o", "x_##.ply"];
     ended(&run(&ply), 0, "");
     let made: Vec<Vec<u8>> = (0..3).map(|k| bytes(&p, &format!("x_0{k}.ply"))).collect();
     let damage = |text: &str| {
         p.put(record, text);
-        (0..3).for_each(|k| p.put(&format!("x_0{k}.ply"), "of another run"));
+        (0..3).for_each(|k| p.put(&format!("x_0{k}.ply"), OTHER_RUN));
     };
     damage("sinew run 1 0123\n0\n1\n");
     ended(&run(&ply), 0, "the record of another run");

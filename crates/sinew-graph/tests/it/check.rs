@@ -726,7 +726,7 @@ fn old_names_are_read_for_one_version() {
 "nodes": {{
 "hair": {{"node": "{kind}", "strands": "body", "pose": "rig"}},
 "driver": {{"node": "pose_driver", "pose": "rig", "joints": ["a"], "rules": "{rules}",
-  "poses": [{{"joints": [{{}}]}}]}},
+  "poses": [{{"name": "rest", "joints": [{{}}]}}]}},
 "stretched": {{"node": "squash_stretch", "mesh": "hair", "mode": "{mode}"}}}},
 "outputs": {{"body": "stretched", "weights": "driver"}}}}"#
         )

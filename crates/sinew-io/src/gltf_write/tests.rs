@@ -339,7 +339,7 @@ fn frames_on_disk_give_the_same_file_as_frames_in_memory() {
         times_secs: times(5),
     };
     let mut on_disk = cache.clone();
-    let mut spool = crate::Spool::create(folder.path()).expect("made");
+    let mut spool = crate::Spool::beside(&folder.path().join("x.glb")).expect("made");
     for frame in &mut on_disk.meshes[0].frames {
         let data = frame.read().expect("here");
         *frame = crate::CachedFrame::spooled(&data, &mut spool).expect("put");

@@ -239,7 +239,7 @@ fn errors_name_the_place() {
         ("ply\nformat ascii 1.0\n".into(), "header line 3: found end of file, expected end_header"),
         (format!("{head}end_header\n0 zero 0\n"), "vertex 0, property y: found 'zero', expected a number"),
         (format!("{head}end_header\n0 nan 0\n"), "vertex 0: found [0.0, NaN, 0.0], expected finite coordinates"),
-        (format!("{head}{faces}0 0 0\n3 0 0 -1\n"), "face 0, property vertex_indices: found -1, expected the index"),
+        (format!("{head}{faces}0 0 0\n3 0 0 -1\n"), "face 0, property vertex_indices: found -1, expected a vertex index"),
         (format!("{head}{faces}0 0 0\n3 0 0 7\n"), "polygon 0 is invalid: it refers to vertex 7, but the mesh has 1 vertices"),
         (format!("{head}{faces}0 0 0\n4000000000 0 0 0\n"), "face 0, property vertex_indices: found end of file, expected a list item"),
         (

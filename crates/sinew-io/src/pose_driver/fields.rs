@@ -152,7 +152,7 @@ impl Notes {
         let told = |n: Note| {
             let times = match n.count {
                 1 => String::new(),
-                more => format!("  ({more} times; this is the first)"),
+                more => format!(" ({more} times; this is the first)"),
             };
             warning(n.code, format!("{}: {}{times}", n.place, n.message))
         };

@@ -96,7 +96,7 @@ const WRONG: [(&str, &str, &str); 32] = [
     (
         "assignment to let",
         "let x = 1;\nx = 2;",
-        "error: `x` cannot be assigned to
+        "error: cannot assign to `x`
  --> k.wgsl:2:1
   |
 2 | x = 2;
@@ -106,7 +106,7 @@ const WRONG: [(&str, &str, &str); 32] = [
     (
         "assignment to a parameter",
         "index += 1u;",
-        "error: `index` cannot be assigned to
+        "error: cannot assign to `index`
  --> k.wgsl:1:1
   |
 1 | index += 1u;

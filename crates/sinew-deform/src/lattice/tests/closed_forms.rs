@@ -283,7 +283,7 @@ fn what_setup_refuses() {
             size: [1.0, 0.0, 1.0],
             ..base
         })
-        .contains("above zero")
+        .contains("above 0")
     );
     assert!(
         refused(LatticeConfig {

@@ -247,7 +247,7 @@ fn wrong_names_and_counts() {
                 Setting("kernel", ParameterValue::Text("curve".into())),
                 one(),
             ]),
-            "curve: 0 numbers",
+            "curve: found 0 numbers, expected pairs",
         ),
     ] {
         assert!(text.contains(words), "'{text}' lacks '{words}'");

@@ -347,7 +347,7 @@ fn bind_refuses_with_a_reason() {
     let error = PoseSpaceBind::new(&whole, &two_joints(), &joints(3)).expect_err("three");
     assert_eq!(
         error.to_string(),
-        "pose 'neutral' has 2 driver values, expected 3, one for each joint"
+        "pose 'neutral' has 2 driver values, expected 3, one for each joint of the driver"
     );
     let typed = PoseSpaceBind::new(&whole, &PoseSpace::default(), &[]);
     let error = typed.expect_err("no poses");

@@ -90,11 +90,11 @@ fn texts_that_are_no_documents() {
     for (text, said) in [
         (
             "",
-            "line 1, column 1: found nothing, expected a JSON object",
+            "line 1, column 1: found an empty file, expected a JSON object",
         ),
         (
             "  // only words\n",
-            "line 1, column 1: found nothing, expected a JSON object",
+            "line 1, column 1: found an empty file, expected a JSON object",
         ),
         (
             "[1]",
