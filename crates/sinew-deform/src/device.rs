@@ -44,10 +44,10 @@ use sinew_geom::{PackedAffine, index32};
 use std::sync::Arc;
 
 /// `unit_or` and `towards`: directions through linear maps, for kernels of many nodes.
-pub const DIRECTIONS_WGSL: &str = include_str!("directions.wgsl");
+pub(crate) const DIRECTIONS_WGSL: &str = include_str!("directions.wgsl");
 
 /// `unpacked`: reads what [`DeviceConstant::packed`] wrote.
-pub const PACKED_WGSL: &str = include_str!("packed.wgsl");
+pub(crate) const PACKED_WGSL: &str = include_str!("packed.wgsl");
 
 /// What an array on the device is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -142,7 +142,7 @@ impl DeviceConstant {
         }
     }
     /// How many whole numbers up to `largest` go into a `u32`: 4, 2 or 1.
-    pub fn per_word(largest: usize) -> u32 {
+    pub(crate) fn per_word(largest: usize) -> u32 {
         match largest {
             0..=0xff => 4,
             0x100..=0xffff => 2,
@@ -372,14 +372,14 @@ impl DevicePass {
         }
     }
     /// The same, only where a `has_` or `wants_` constant has that value.
-    pub const fn only_when(self, name: &'static str, value: bool) -> Self {
+    pub(crate) const fn only_when(self, name: &'static str, value: bool) -> Self {
         Self {
             when: Some((name, value)),
             ..self
         }
     }
     /// The same, reading anything.
-    pub const fn gathering(self) -> Self {
+    pub(crate) const fn gathering(self) -> Self {
         Self {
             locality: Locality::Gather,
             ..self

@@ -63,18 +63,23 @@ pub mod vat_playback;
 pub mod wrap;
 
 pub use device::{
-    DIRECTIONS_WGSL, DeviceArray, DeviceConstant, DeviceDomain, DeviceExtras, DeviceFrame,
-    DeviceFrameData, DeviceNode, DevicePadding, DevicePass, DeviceRelation, DeviceSetting,
-    DeviceType, Locality, MAX_FRAME_ARRAYS, MAX_ITERATIONS, PACKED_WGSL, UniformKind,
-    UniformLayout, UniformMember, UniformType,
+    DeviceArray, DeviceConstant, DeviceDomain, DeviceExtras, DeviceFrame, DeviceFrameData,
+    DeviceNode, DevicePadding, DevicePass, DeviceRelation, DeviceSetting, DeviceType, Locality,
+    MAX_FRAME_ARRAYS, MAX_ITERATIONS, UniformKind, UniformLayout, UniformMember,
 };
-pub use mask_weight::{MASK_PORT, MASK_WEIGHT_WGSL, MaskWeight};
+
+pub use device::UniformType;
+
+pub(crate) use device::{DIRECTIONS_WGSL, PACKED_WGSL};
+pub use mask_weight::MaskWeight;
+pub(crate) use mask_weight::{MASK_PORT, MASK_WEIGHT_WGSL};
 pub use node::{
-    BindContext, BindFn, BindInput, BindWarnings, BoundNode, InputValue, Inputs, Line, MAX_PORTS,
-    MeshView, MeshViewMut, NodeDesc, NodeError, NodeKind, OutputValue, Outputs, Restore, RestoreFn,
-    SetupNote, UpdateContext,
+    BindContext, BindInput, BindWarnings, BoundNode, InputValue, Inputs, Line, MAX_PORTS, MeshView,
+    MeshViewMut, NodeDesc, NodeError, NodeKind, OutputValue, Outputs, Restore, SetupNote,
+    UpdateContext,
 };
-pub use par::{Par, SplitMut, for_each_chunk};
+pub use par::Par;
+pub(crate) use par::{SplitMut, for_each_chunk};
 pub use parameter::{
     Choice, DefaultValue, ParameterDesc, ParameterType, ParameterValue, Parameters, Phase,
 };

@@ -3,14 +3,14 @@
 use crate::{ParameterDesc, PortDesc, PortType, UpdateContext};
 
 /// The optional mask input that maskable nodes share.
-pub const MASK_PORT: PortDesc = PortDesc::optional(
+pub(crate) const MASK_PORT: PortDesc = PortDesc::optional(
     "mask",
     PortType::Mask,
     "Strength for each vertex, 0 to 1. Without a link it is 1 everywhere.",
 );
 
 /// `fn masked_weight(index: u32, weight: f32, mask_invert: u32) -> f32` for kernels of nodes with [`MASK_PORT`].
-pub const MASK_WEIGHT_WGSL: &str = include_str!("mask_weight.wgsl");
+pub(crate) const MASK_WEIGHT_WGSL: &str = include_str!("mask_weight.wgsl");
 
 /// Per-vertex strength: `weight * mask` or, inverted, `weight * (1 - mask)`.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,7 @@ impl<'a> MaskWeight<'a> {
         weight: 1.0,
     };
     /// The parameter `weight`.
-    pub const WEIGHT: ParameterDesc = ParameterDesc::float(
+    pub(crate) const WEIGHT: ParameterDesc = ParameterDesc::float(
         "weight",
         1.0,
         0.0,
@@ -39,7 +39,7 @@ impl<'a> MaskWeight<'a> {
         "Strength for all vertices, multiplied by the mask. 0 leaves the mesh unchanged.",
     );
     /// The parameter `mask_invert`.
-    pub const INVERT: ParameterDesc = ParameterDesc::bool(
+    pub(crate) const INVERT: ParameterDesc = ParameterDesc::bool(
         "mask_invert",
         false,
         "Uses 1 minus the mask. Without a linked mask the strength stays 1.",
@@ -47,7 +47,7 @@ impl<'a> MaskWeight<'a> {
     .in_update();
 
     /// From a context whose node has [`MASK_PORT`], [`Self::WEIGHT`] and [`Self::INVERT`].
-    pub fn from_context(context: &UpdateContext<'a>) -> Self {
+    pub(crate) fn from_context(context: &UpdateContext<'a>) -> Self {
         Self {
             mask: context.inputs.mask("mask"),
             invert: context.parameters.bool("mask_invert"),

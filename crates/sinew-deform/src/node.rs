@@ -42,9 +42,9 @@ impl NodeKind {
 }
 
 /// Setup of a node.
-pub type BindFn = fn(&BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>;
+pub(crate) type BindFn = fn(&BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>;
 /// Setup of a node from saved bytes.
-pub type RestoreFn = fn(&[u8], &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>;
+pub(crate) type RestoreFn = fn(&[u8], &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>;
 
 /// How a node takes up setup results that were saved before.
 #[derive(Clone, Copy, Debug)]
@@ -290,16 +290,8 @@ impl<'a> BindContext<'a> {
         }
     }
 
-    /// Number of words of the field at a field port.
-    pub fn field_words(&self, port: &str) -> Option<usize> {
-        match self.get(port, Some(PortType::Field)) {
-            Some(BindInput::Field(n)) => Some(n),
-            _ => None,
-        }
-    }
-
     /// Number of segments at a lines port.
-    pub fn line_count(&self, port: &str) -> Option<usize> {
+    pub(crate) fn line_count(&self, port: &str) -> Option<usize> {
         match self.get(port, Some(PortType::Lines)) {
             Some(BindInput::Lines(n)) => Some(n),
             _ => None,

@@ -13,7 +13,7 @@ pub enum Par {
 }
 
 /// Outputs that can be cut at an element index; implemented for slices, optional slices and tuples of those.
-pub trait SplitMut: Sized + Send {
+pub(crate) trait SplitMut: Sized + Send {
     /// The first `mid` elements, and the rest.
     fn split(self, mid: usize) -> (Self, Self);
 }
@@ -56,7 +56,7 @@ tuple!(A, B, C, D);
 /// Calls `f(range, outputs of that range)` for runs of at most `chunk` elements out of `len`. The runs start at
 /// multiples of `chunk` whatever the number of threads, so that kernels that treat the last elements of a run
 /// apart give the same bits.
-pub fn for_each_chunk<O: SplitMut>(
+pub(crate) fn for_each_chunk<O: SplitMut>(
     par: Par,
     len: usize,
     chunk: usize,

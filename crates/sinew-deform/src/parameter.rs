@@ -287,7 +287,7 @@ impl ParameterDesc {
         }
     }
     /// The same, read each frame.
-    pub const fn in_update(self) -> Self {
+    pub(crate) const fn in_update(self) -> Self {
         Self {
             phase: Phase::Update,
             ..self

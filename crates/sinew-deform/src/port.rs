@@ -301,7 +301,7 @@ impl PortDesc {
         }
     }
     /// The same input, the first of a list: in the document a list of links goes on to that many ports behind it.
-    pub const fn first_of_list(self, more: u8) -> Self {
+    pub(crate) const fn first_of_list(self, more: u8) -> Self {
         Self { more, ..self }
     }
     /// The same mesh input, for strands only.
@@ -319,7 +319,7 @@ impl PortDesc {
         }
     }
     /// The same pose input, for its morph weights instead of its joints.
-    pub const fn of_morph_weights(self) -> Self {
+    pub(crate) const fn of_morph_weights(self) -> Self {
         Self {
             morph_weights: true,
             ..self

@@ -4,12 +4,12 @@ mod reference;
 #[cfg(test)]
 mod tests;
 
-use crate::local_frame::{self, LocalJob, Placement, Region};
+use crate::local_frame::{self, Placement, Region};
 use crate::{
     MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeKind, ParameterDesc, PortDesc, PortType,
 };
 
-pub use reference::{Bend, BendMap};
+pub use reference::Bend;
 
 /// Registry entry.
 pub static DESC: NodeDesc = NodeDesc {
@@ -61,6 +61,3 @@ pub static DESC: NodeDesc = NodeDesc {
     bind: local_frame::bind::<Bend>,
     restore: None,
 };
-
-/// One frame of work.
-pub type BendJob<'a> = LocalJob<'a, Bend>;

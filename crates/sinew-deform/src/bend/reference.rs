@@ -62,7 +62,7 @@ crate::uniform_struct! {
 
 /// Map of the node.
 #[derive(Clone, Copy, Debug)]
-pub struct BendMap<R> {
+pub(crate) struct BendMap<R> {
     region: RegionAt<R>,
     curvature: R,
     center: R,
@@ -72,7 +72,7 @@ pub struct BendMap<R> {
 
 impl<R: LaneReal> BendMap<R> {
     /// From the settings.
-    pub fn new(settings: &Bend) -> Self {
+    pub(super) fn new(settings: &Bend) -> Self {
         let Region { low, high } = settings.region;
         let (s, c) = settings.direction.sin_cos();
         Self {

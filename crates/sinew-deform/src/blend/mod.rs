@@ -11,7 +11,7 @@ use crate::{
     for_each_chunk,
 };
 
-pub use reference::{blend_direction, blend_position};
+pub(crate) use reference::{blend_direction, blend_position};
 
 /// Registry entry.
 pub static DESC: NodeDesc = NodeDesc {

@@ -3,13 +3,13 @@
 use sinew_geom::Real;
 
 /// `a + w (b - a)`.
-pub fn blend_position<R: Real>(a: [f32; 3], b: [f32; 3], w: R) -> [f32; 3] {
+pub(crate) fn blend_position<R: Real>(a: [f32; 3], b: [f32; 3], w: R) -> [f32; 3] {
     let a = R::vec3(a);
     R::array3(a + (R::vec3(b) - a) * w)
 }
 
 /// The same, normalised; `a` where the two cancel. Weight 0 returns `a` bit for bit.
-pub fn blend_direction<R: Real>(a: [f32; 3], b: [f32; 3], w: R) -> [f32; 3] {
+pub(crate) fn blend_direction<R: Real>(a: [f32; 3], b: [f32; 3], w: R) -> [f32; 3] {
     if w == R::zero() {
         return a;
     }

@@ -41,7 +41,7 @@ impl<'a> FieldCollider<'a> {
     }
 
     /// The same with gradients taken in another way; those of solids stay exact.
-    pub fn with_gradient(self, gradient: GradientMode) -> Self {
+    pub(crate) fn with_gradient(self, gradient: GradientMode) -> Self {
         Self { gradient, ..self }
     }
 

@@ -45,8 +45,10 @@ pub use motion::{Rigid, RigidMotion};
 pub use node::DESC;
 pub use placed::{Collider, Contact};
 pub(crate) use placed::{Placement, Solids, unit_or};
-pub use ports::MAX_COLLIDERS;
+pub(crate) use ports::MAX_COLLIDERS;
 pub(crate) use response::CHOICES as GRADIENTS;
-pub use response::{GradientMode, tressfx_gradient, tressfx_response};
+#[cfg(test)]
+pub(crate) use response::tressfx_gradient;
+pub(crate) use response::{GradientMode, tressfx_response};
 pub(crate) use settle::settle_lengths;
 pub use shape::{Capsule, Distance, Plane};

@@ -49,7 +49,7 @@ impl<R: Real> Rigid<R> {
         turn(&self.rotation.conjugate(), p - self.translation)
     }
     /// The placement that takes a point of `from` to the same point of `self`.
-    pub fn relative_to(&self, from: &Self) -> Self {
+    pub(crate) fn relative_to(&self, from: &Self) -> Self {
         let rotation = self.rotation * from.rotation.conjugate();
         Self {
             rotation,

@@ -12,7 +12,7 @@ use arrayvec::ArrayVec;
 use sinew_geom::Quat;
 
 /// Most colliders of one hair.
-pub const MAX_COLLIDERS: usize = 8;
+pub(crate) const MAX_COLLIDERS: usize = 8;
 
 /// The ports of all colliders: a list in documents.
 pub(crate) const PORTS: [PortDesc; MAX_COLLIDERS] = [

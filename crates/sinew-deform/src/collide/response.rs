@@ -6,7 +6,7 @@ use sinew_geom::vec3::{add_scaled, length};
 
 /// How the gradient of a distance is taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum GradientMode {
+pub(crate) enum GradientMode {
     /// What the field itself gives.
     #[default]
     Analytic,
@@ -62,7 +62,7 @@ impl GradientMode {
 const STEP: f32 = 0.1;
 
 /// Gradient at a point by one of the schemes; `distance` is the value there. Not unit, may be zero.
-pub fn tressfx_gradient(
+pub(crate) fn tressfx_gradient(
     shape: &dyn Distance,
     point: [f32; 3],
     distance: f32,
@@ -92,7 +92,7 @@ pub fn tressfx_gradient(
 
 /// A point after the TressFX response: out along the gradient where it is closer than `margin`. `None` where it is not; the
 /// caller then sets the previous position to the same point, which takes all velocity.
-pub fn tressfx_response(
+pub(crate) fn tressfx_response(
     shape: &dyn Distance,
     point: [f32; 3],
     margin: f32,

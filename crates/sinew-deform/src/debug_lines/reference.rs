@@ -23,7 +23,7 @@ pub enum Shape<'a> {
 
 impl Shape<'_> {
     /// How many lines it has.
-    pub fn line_count(&self) -> usize {
+    pub(crate) fn line_count(&self) -> usize {
         match self {
             Self::Axes => 3,
             Self::Plane { divisions, .. } => 2 * ((*divisions).max(1) as usize + 1) + 2,

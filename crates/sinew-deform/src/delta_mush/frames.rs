@@ -78,7 +78,7 @@ impl Fans {
     }
 
     /// Slots, rising, whose frames come from the mesh before smoothing: smoothing shrinks their part to nothing.
-    pub fn unsmoothed(&self) -> &[u32] {
+    pub(crate) fn unsmoothed(&self) -> &[u32] {
         &self.unsmoothed
     }
 

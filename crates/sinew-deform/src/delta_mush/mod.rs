@@ -20,7 +20,9 @@ use crate::{
 use sinew_geom::{PackedAffine, Pose};
 use std::any::Any;
 
-pub use bind::{Apart, DeltaMushBind, DeltaMushBindError, DeltaMushConfig};
+pub use bind::{Apart, DeltaMushBind, DeltaMushConfig};
+
+pub use bind::DeltaMushBindError;
 pub use frames::{Fan, Fans, FrameKind};
 
 /// Registry entry.

@@ -33,10 +33,14 @@ use sinew_geom::{Affine, Mat3, PackedAffine, Real, Vec3};
 use std::any::Any;
 
 pub use bind::DirectDeltaMushBind;
-pub use compress::{CompressionError, CompressionSettings, VirtualBones, compress};
+pub use compress::CompressionError;
+pub use compress::VirtualBones;
+pub use compress::{CompressionSettings, compress};
 pub use desc::DESC;
-pub use joints::{Frame, JointFrame};
-pub use moments::{Moments, PairMoments};
+pub use joints::Frame;
+pub use joints::JointFrame;
+pub use moments::Moments;
+pub use moments::PairMoments;
 pub use rotation::nearest_rotation;
 pub use setup::{DirectDeltaMushError, SmoothingSettings, moments};
 pub use variant::{Storage, Variant};

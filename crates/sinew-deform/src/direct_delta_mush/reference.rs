@@ -6,16 +6,24 @@
 //!
 //! [`motion`] is one vertex of one frame, generic over precision.
 
+#[cfg(test)]
+use super::SmoothingSettings;
 use super::joints::{Frame, JointFrame};
 use super::rotation::nearest_rotation;
-use super::{Moments, PairMoments, SmoothingSettings, Variant};
+use super::{Moments, PairMoments, Variant};
+#[cfg(test)]
 use crate::laplacian::{MeanOperator, class_positions};
-use sinew_geom::nalgebra::{DMatrix, Matrix4, Quaternion, Vector4};
-use sinew_geom::{Affine, Mat3, Mesh, Quat, Real, Vec3, index32};
+use sinew_geom::nalgebra::Quaternion;
+#[cfg(test)]
+use sinew_geom::nalgebra::{DMatrix, Matrix4, Vector4};
+use sinew_geom::{Affine, Mat3, Quat, Real, Vec3};
+#[cfg(test)]
+use sinew_geom::{Mesh, index32};
 
 /// The moments of every point and joint, double precision. A point is a weld class: all vertices at one position.
+#[cfg(test)]
 #[derive(Clone, Debug)]
-pub struct DenseMoments {
+pub(crate) struct DenseMoments {
     /// Point of each vertex.
     pub class_of_vertex: Vec<u32>,
     /// Smoothed rest position of each point, scene space.
@@ -29,7 +37,8 @@ pub struct DenseMoments {
 ///
 /// `omega_ij = (1 - alpha) sum_k b_ik w_kj [u_k u_k^T, u_k; u_k^T, 1] + alpha sum_k c_ik w_kj [p_i p_i^T, p_i; p_i^T, 1]`, where
 /// `p_i = sum_k b_ik u_k`; then moved by `-p_i`, which leaves of the second term only its weight. The settings' tolerance is not used.
-pub fn dense_moments(
+#[cfg(test)]
+pub(crate) fn dense_moments(
     mesh: &Mesh,
     joint_count: usize,
     settings: &SmoothingSettings,
@@ -74,6 +83,7 @@ pub fn dense_moments(
 }
 
 /// `I` less the matrix of means.
+#[cfg(test)]
 fn normalized_laplacian(operator: &MeanOperator) -> DMatrix<f64> {
     let n = operator.class_count();
     let mut out = DMatrix::identity(n, n);
@@ -86,6 +96,7 @@ fn normalized_laplacian(operator: &MeanOperator) -> DMatrix<f64> {
 }
 
 /// `(I + strength * laplacian)^-iterations`.
+#[cfg(test)]
 fn smoothing(laplacian: &DMatrix<f64>, strength: f64, iterations: u32) -> DMatrix<f64> {
     let n = laplacian.nrows();
     let lu = (DMatrix::identity(n, n) + laplacian * strength).lu();
@@ -98,6 +109,7 @@ fn smoothing(laplacian: &DMatrix<f64>, strength: f64, iterations: u32) -> DMatri
 }
 
 /// Weights of each point: the mean of those of its vertices.
+#[cfg(test)]
 fn class_weights(
     mesh: &Mesh,
     class_of_vertex: &[u32],
@@ -133,10 +145,12 @@ fn class_weights(
     out
 }
 
+#[cfg(test)]
 impl DenseMoments {
     /// In the form that setup leaves, about the middle of the centres: one row a vertex, strongest joint first, without the pairs whose
     /// weight is at most `tolerance`. What those held goes to the strongest joint.
-    pub fn to_moments(&self, tolerance: f64) -> Moments {
+    #[cfg(test)]
+    pub(crate) fn to_moments(&self, tolerance: f64) -> Moments {
         let count = self.centers.len().max(1) as f64;
         let origin = self.centers.iter().sum::<Vec3<f64>>() / count;
         let mut out = Moments {
@@ -164,6 +178,7 @@ impl DenseMoments {
 }
 
 /// Joints of a row by falling weight; the first has what the ones left out held.
+#[cfg(test)]
 fn kept(row: &[Matrix4<f64>], tolerance: f64) -> Vec<(u32, Matrix4<f64>)> {
     let mut all: Vec<(u32, Matrix4<f64>)> = (0..).zip(row.iter().copied()).collect();
     all.sort_by(|a, b| b.1[(3, 3)].total_cmp(&a.1[(3, 3)]).then(a.0.cmp(&b.0)));
@@ -189,7 +204,7 @@ pub struct Row<'a> {
 }
 
 /// For each vertex one over the trace of its second moments; zero where that is no more than rounding of the mesh's size.
-pub fn inverse_sizes(moments: &Moments) -> Vec<f32> {
+pub(crate) fn inverse_sizes(moments: &Moments) -> Vec<f32> {
     let trace = |p: &PairMoments| f64::from(p.second[0] + p.second[3] + p.second[5]);
     let rows = 0..moments.vertex_count();
     let sizes: Vec<f64> = rows
@@ -260,7 +275,7 @@ pub fn motion<R: Real>(variant: Variant, row: &Row<'_>, frame: &Frame<R>) -> Aff
 }
 
 /// The same motion, from rest space less [`Frame::origin`]: what a virtual bone is to the vertices that follow it.
-pub fn bone_motion<R: Real>(variant: Variant, row: &Row<'_>, frame: &Frame<R>) -> Affine<R> {
+pub(crate) fn bone_motion<R: Real>(variant: Variant, row: &Row<'_>, frame: &Frame<R>) -> Affine<R> {
     let m = motion(variant, row, frame);
     Affine {
         linear: m.linear,
@@ -270,7 +285,8 @@ pub fn bone_motion<R: Real>(variant: Variant, row: &Row<'_>, frame: &Frame<R>) -
 
 /// The motion of a vertex that follows virtual bones, from rest space less [`Frame::origin`] to posed space less
 /// [`Frame::reference`]: the weighted sum of their motions. `rows` has a row a bone, `weights` bones and weights that sum to one.
-pub fn two_layers<R: Real>(
+#[cfg(test)]
+pub(crate) fn two_layers<R: Real>(
     variant: Variant,
     rows: &[Row<'_>],
     weights: impl Iterator<Item = (u32, f32)>,
@@ -348,7 +364,8 @@ fn blended_rotation<'a, R: Real>(
 }
 
 /// The rule of variant v5: linear skinning with the weights of the moments.
-pub fn linear_motion<R: Real>(row: &Row<'_>, frame: &Frame<R>) -> Affine<R> {
+#[cfg(test)]
+pub(crate) fn linear_motion<R: Real>(row: &Row<'_>, frame: &Frame<R>) -> Affine<R> {
     let center = R::vec3(row.center);
     let mut out = Affine {
         linear: Mat3::zeros(),

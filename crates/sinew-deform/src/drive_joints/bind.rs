@@ -8,11 +8,11 @@ use sinew_geom::{Affine, LocalTransform, Pose, Quat, Rig, Trs, Vec3};
 
 /// Matrices whose shear, as a share of their largest scale, is above this count as sheared. What single precision and six
 /// printed digits leave behind is below.
-pub const SHEAR_TOLERANCE: f64 = 1e-4;
+pub(crate) const SHEAR_TOLERANCE: f64 = 1e-4;
 
 /// How rotations are blended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RotationBlend {
+pub(crate) enum RotationBlend {
     /// Rotation vectors relative to neutral, on the shorter way, are added by weight.
     #[default]
     Log,
@@ -22,7 +22,7 @@ pub enum RotationBlend {
 
 /// What a matrix means that is no rotation times a scale.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sheared {
+pub(crate) enum Sheared {
     /// An error.
     #[default]
     Error,
@@ -32,7 +32,7 @@ pub enum Sheared {
 
 /// What transforms of driven joints are relative to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum JointSpace {
+pub(crate) enum JointSpace {
     /// The joint's parent.
     Parent,
     /// Where the joint rests.
@@ -42,7 +42,7 @@ pub enum JointSpace {
 
 /// Where the driven joints are in one pose.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct JointPose<'a> {
+pub(crate) struct JointPose<'a> {
     /// What it is called.
     pub name: &'a str,
     /// One a driven joint, in [`DriveJointsConfig::space`].
@@ -51,7 +51,7 @@ pub struct JointPose<'a> {
 
 /// What drives what; see the page of the node.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct DriveJointsConfig<'a> {
+pub(crate) struct DriveJointsConfig<'a> {
     /// Names of the driven joints, or other nodes of the rig.
     pub joints: &'a [String],
     /// One a weight.
@@ -71,7 +71,7 @@ pub struct DriveJointsConfig<'a> {
 /// Why driving joints could not be set up.
 #[derive(Debug, thiserror::Error, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum DriveJointsError {
+pub(crate) enum DriveJointsError {
     /// A name that no node of the rig has.
     #[error("parameter '{parameter}': the rig has no joint '{name}'; {help}")]
     Unknown {
@@ -165,7 +165,7 @@ pub(super) struct DrivenJoint {
 
 /// What drives what, by index.
 #[derive(Clone, Debug)]
-pub struct DriveJointsBind {
+pub(crate) struct DriveJointsBind {
     pub(super) rig: Rig,
     pub(super) weight_count: usize,
     pub(super) joints: Vec<DrivenJoint>,
@@ -198,7 +198,7 @@ impl DriveJointsBind {
     ///
     /// # Errors
     /// [`DriveJointsError`] names the first joint or pose that does not fit.
-    pub fn new(
+    pub(crate) fn new(
         rig: &Rig,
         config: &DriveJointsConfig<'_>,
         weight_count: usize,
@@ -244,7 +244,7 @@ impl DriveJointsBind {
     /// Warnings about joints whose neutral pose is far from where they rest in the rig: further than 45 degrees, or by more than half of the
     /// distance from their parent. Without [`DriveJointsConfig::neutral`] the pose that is nearest to rest counts. Poses in other units,
     /// or in the other [`JointSpace`], are the usual cause.
-    pub fn far_from_rest(&self) -> impl Iterator<Item = String> + '_ {
+    pub(crate) fn far_from_rest(&self) -> impl Iterator<Item = String> + '_ {
         self.far_from_rest.iter().map(|far| {
             let FarFromRest {
                 joint,
@@ -262,11 +262,6 @@ impl DriveJointsBind {
         })
     }
 
-    /// Weights that [`super::DriveJointsJob`] takes.
-    pub fn weight_count(&self) -> usize {
-        self.weight_count
-    }
-
     /// Whether it is a pose of the rig that was bound, as far as its size tells.
     pub(super) fn fits(&self, pose: &Pose) -> bool {
         let nodes = self.rig.nodes().len();
@@ -277,7 +272,7 @@ impl DriveJointsBind {
     }
 
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let of_joint = |j: &DrivenJoint| {
             let turns = match &j.turns {
                 Turns::Log(list) => size_of_val(list.as_slice()),

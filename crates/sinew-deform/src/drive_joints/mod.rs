@@ -11,16 +11,18 @@ mod tests;
 use crate::{BindContext, BoundNode, NodeError, Parameters, UpdateContext};
 use sinew_geom::{LocalTransform, Pose};
 
-pub use bind::{
-    DriveJointsBind, DriveJointsConfig, DriveJointsError, JointPose, JointSpace, RotationBlend,
-    SHEAR_TOLERANCE, Sheared,
+#[cfg(test)]
+pub(crate) use bind::DriveJointsError;
+pub(crate) use bind::{
+    DriveJointsBind, DriveJointsConfig, JointPose, JointSpace, RotationBlend, SHEAR_TOLERANCE,
+    Sheared,
 };
 pub use desc::DESC;
 pub use follower::{Follower, TwistAxis};
 
 /// One frame of work.
 #[derive(Debug)]
-pub struct DriveJointsJob<'a> {
+pub(crate) struct DriveJointsJob<'a> {
     /// From setup.
     pub bind: &'a DriveJointsBind,
     /// One a pose of [`DriveJointsConfig::poses`].
@@ -34,7 +36,7 @@ pub struct DriveJointsJob<'a> {
 impl DriveJointsJob<'_> {
     /// Runs the job, in time linear in nodes and in poses times driven joints; allocates nothing. Nothing is written where
     /// counts do not fit what was bound.
-    pub fn run(self) {
+    pub(crate) fn run(self) {
         let Self {
             bind,
             weights,

@@ -46,7 +46,7 @@ pub struct Mix<'a> {
 
 /// What drives what; see the page of the node.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct DriveMorphsConfig<'a> {
+pub(crate) struct DriveMorphsConfig<'a> {
     /// Name of a morph target for each incoming weight; empty for one that drives none. Without any, `mix` says how many
     /// weights come in.
     pub targets: &'a [String],
@@ -63,7 +63,7 @@ pub struct DriveMorphsConfig<'a> {
 /// Why driving morph targets could not be set up.
 #[derive(Debug, thiserror::Error, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum DriveMorphsError {
+pub(crate) enum DriveMorphsError {
     /// Nothing to drive.
     #[error("mesh '{mesh}' has no morph targets; select a mesh with morph targets")]
     NoTargets {
@@ -151,7 +151,7 @@ pub(super) struct BoundCombination {
 
 /// What drives what, by index.
 #[derive(Clone, Debug)]
-pub struct DriveMorphsBind {
+pub(crate) struct DriveMorphsBind {
     pub(super) weight_count: usize,
     pub(super) target_count: usize,
     /// Weight and target.
@@ -174,7 +174,10 @@ impl DriveMorphsBind {
     ///
     /// # Errors
     /// [`DriveMorphsError`] names the first name that does not fit.
-    pub fn new(mesh: &Mesh, config: &DriveMorphsConfig<'_>) -> Result<Self, DriveMorphsError> {
+    pub(crate) fn new(
+        mesh: &Mesh,
+        config: &DriveMorphsConfig<'_>,
+    ) -> Result<Self, DriveMorphsError> {
         if mesh.morph_targets.is_empty() {
             return Err(DriveMorphsError::NoTargets {
                 mesh: mesh.name.clone(),
@@ -205,15 +208,12 @@ impl DriveMorphsBind {
     }
 
     /// Weights that [`super::DriveMorphsJob`] takes.
-    pub fn weight_count(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn weight_count(&self) -> usize {
         self.weight_count
     }
-    /// Weights that it gives.
-    pub fn target_count(&self) -> usize {
-        self.target_count
-    }
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let of = self.combinations.iter().map(|c| size_of_val(&*c.of));
         size_of_val(&*self.driven)
             + size_of_val(&*self.mixed)

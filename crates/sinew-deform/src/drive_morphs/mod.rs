@@ -11,15 +11,16 @@ use crate::{BindContext, BoundNode, NodeError, UpdateContext};
 use reference::{in_between, mixture, rest_of_parent};
 use sinew_geom::Mesh;
 
-pub use bind::{
-    Combination, CombinationRule, DriveMorphsBind, DriveMorphsConfig, DriveMorphsError, InBetween,
-    Mix,
-};
+pub use bind::{Combination, InBetween, Mix};
+
+pub use bind::CombinationRule;
+
+pub(crate) use bind::{DriveMorphsBind, DriveMorphsConfig, DriveMorphsError};
 pub use desc::DESC;
 
 /// One frame of work.
 #[derive(Debug)]
-pub struct DriveMorphsJob<'a> {
+pub(crate) struct DriveMorphsJob<'a> {
     /// From setup.
     pub bind: &'a DriveMorphsBind,
     /// One a name in [`DriveMorphsConfig::targets`], or a coefficient of [`Mix::weights`].
@@ -37,7 +38,7 @@ pub struct DriveMorphsJob<'a> {
 impl DriveMorphsJob<'_> {
     /// Runs the job, in time linear in weights, targets and what was bound; allocates nothing. Nothing is written where
     /// counts do not fit what was bound.
-    pub fn run(self) {
+    pub(crate) fn run(self) {
         let (bind, out) = (self.bind, self.output);
         let is_short = |list: Option<&[f32]>| list.is_some_and(|l| l.len() != bind.target_count);
         if self.weights.len() != bind.weight_count

@@ -132,7 +132,7 @@ impl HairBind {
     /// The same, with followers whose roots go where the transform of their own strand takes them, those of which `is_own` is true; all others keep
     /// their place beside the guide's root.
     #[must_use]
-    pub fn with_own_roots(mut self, is_own: impl Fn(usize) -> bool) -> Self {
+    pub(crate) fn with_own_roots(mut self, is_own: impl Fn(usize) -> bool) -> Self {
         let is_own = |s| !self.strands.is_guide(s) && is_own(s);
         let own: Vec<bool> = (0..self.strands.len()).map(is_own).collect();
         self.own_roots = if own.contains(&true) { own } else { Vec::new() };
@@ -158,11 +158,11 @@ impl HairBind {
         self.separations.len()
     }
     /// Simulated vertices: those of guides.
-    pub fn guide_vertex_count(&self) -> usize {
+    pub(crate) fn guide_vertex_count(&self) -> usize {
         self.vertices.len()
     }
     /// Number of guides.
-    pub fn guide_count(&self) -> usize {
+    pub(crate) fn guide_count(&self) -> usize {
         self.guides.len()
     }
     /// Vertices of a guide among those of all guides.
@@ -185,7 +185,8 @@ impl HairBind {
     }
     /// Share of the arc length of each vertex, 0 at the root and 1 at the tip, one a vertex of all strands; followers have their
     /// guide's.
-    pub fn arc_fractions(&self) -> impl Iterator<Item = f32> + '_ {
+    #[cfg(test)]
+    pub(crate) fn arc_fractions(&self) -> impl Iterator<Item = f32> + '_ {
         self.guide_of.iter().flat_map(move |&g| {
             let vertices = self.guide_vertices(g as usize);
             vertices.iter().map(|v| v.arc)

@@ -43,18 +43,18 @@ pub(crate) mod test_scene;
 mod tests;
 mod thickness;
 mod wind;
-
-pub use crate::tressfx_hair::{TressFxJob, TressFxSettings, TressFxState};
 pub(crate) use bind::BoundVertex;
-pub use bind::{HairBind, HairBindError};
+pub use bind::HairBind;
 #[cfg(test)]
 pub(crate) use followers::mixed;
 pub use followers::{FollowerSettings, FollowersError, RootSkin, place_followers};
 pub use job::{HairError, HairJob};
 pub use node::DESC;
-pub use precision::HairReal;
+#[cfg(test)]
+pub(crate) use precision::HairReal;
 pub use settings::HairSettings;
 pub(crate) use shape::shortest_arc;
-pub use state::{HairState, HairStateError};
+pub use state::HairState;
+pub use state::HairStateError;
 pub(crate) use strands_out::write_tangents;
 pub use thickness::{thickness, thickness_profile};

@@ -125,11 +125,6 @@ impl<R: HairReal> HairState<R> {
         self.time_secs = 0.0;
     }
 
-    /// Whether a frame was simulated since the beginning or the last reset.
-    pub fn is_started(&self) -> bool {
-        self.started
-    }
-
     /// Simulated seconds since then, pre-roll not counted.
     pub fn time_secs(&self) -> f64 {
         self.time_secs

@@ -64,7 +64,7 @@ impl Anchor {
     }
 
     /// The unit at rest.
-    pub fn rest_unit(&self) -> f64 {
+    pub(crate) fn rest_unit(&self) -> f64 {
         self.unit
     }
 

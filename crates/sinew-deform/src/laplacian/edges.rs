@@ -6,7 +6,7 @@ use sinew_geom::{Mesh, OneRings, WeldMap, index32};
 
 /// Symmetric weights `w_ab = w_ba >= 0` between weld classes: minus the off-diagonal of a Laplacian.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct EdgeTable {
+pub(crate) struct EdgeTable {
     /// `class_count + 1` offsets into the other two.
     pub offsets: Vec<u32>,
     /// Neighbour classes, rising in each row, never the class itself.
@@ -17,7 +17,12 @@ pub struct EdgeTable {
 
 impl EdgeTable {
     /// From a mesh at rest. `rings` must come from the same topology and weld map.
-    pub fn build(mesh: &Mesh, weld: &WeldMap, rings: &OneRings, weights: EdgeWeights) -> Self {
+    pub(crate) fn build(
+        mesh: &Mesh,
+        weld: &WeldMap,
+        rings: &OneRings,
+        weights: EdgeWeights,
+    ) -> Self {
         let positions = class_positions(weld, &mesh.positions);
         match weights {
             EdgeWeights::Uniform | EdgeWeights::UniformSelf => Self::from_rings(rings, |_, _| 1.0),
@@ -28,7 +33,7 @@ impl EdgeTable {
     }
 
     /// Neighbours and weights of class `c`.
-    pub fn row(&self, c: usize) -> impl ExactSizeIterator<Item = (u32, f64)> + '_ {
+    pub(crate) fn row(&self, c: usize) -> impl ExactSizeIterator<Item = (u32, f64)> + '_ {
         let r = self.offsets[c] as usize..self.offsets[c + 1] as usize;
         self.indices[r.clone()]
             .iter()
@@ -37,7 +42,7 @@ impl EdgeTable {
     }
 
     /// Number of classes.
-    pub fn class_count(&self) -> usize {
+    pub(crate) fn class_count(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
 

@@ -126,7 +126,7 @@ impl Layout {
         self.slot_of_vertex.len()
     }
     /// Number of slots, that is, weld classes.
-    pub fn slot_count(&self) -> usize {
+    pub(crate) fn slot_count(&self) -> usize {
         self.member_offsets.len().saturating_sub(1)
     }
     /// Slot of each vertex.
@@ -143,17 +143,17 @@ impl Layout {
         &self.members
     }
     /// Whether some vertices that share a slot lie apart at rest.
-    pub fn keeps_offsets(&self) -> bool {
+    pub(crate) fn keeps_offsets(&self) -> bool {
         self.keep_offsets
     }
 
     /// Whether neighbours have weights; all count alike where not.
-    pub fn is_weighted(&self) -> bool {
+    pub(crate) fn is_weighted(&self) -> bool {
         !self.weights.is_empty()
     }
 
     /// Whether a point counts as one of its own neighbours.
-    pub fn counts_itself(&self) -> bool {
+    pub(crate) fn counts_itself(&self) -> bool {
         self.counts_itself
     }
 

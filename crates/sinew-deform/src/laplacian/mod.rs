@@ -14,17 +14,21 @@ mod smoother;
 mod tests;
 mod watched;
 
-pub use anchor::{Anchor, FrameSpace};
+pub use anchor::FrameSpace;
+
+pub use anchor::Anchor;
 pub(crate) use device::{DeviceClasses, DeviceSmoothing, MOST_LISTED, Slots, SmoothingUniforms};
-pub use edges::EdgeTable;
+pub(crate) use edges::EdgeTable;
 pub(crate) use layout::offsets_fit;
 pub use layout::{CHUNK, Layout, Row};
 pub use operator::MeanOperator;
-pub use parameters::{PIN_BORDER, POSE, WEIGHTS, WELD_TOLERANCE};
+pub(crate) use parameters::{PIN_BORDER, WELD_TOLERANCE};
+pub use parameters::{POSE, WEIGHTS};
 pub(crate) use simd::mix;
 pub(crate) use smoother::Placing;
+pub use smoother::SmootherError;
 pub(crate) use smoother::check_positions;
-pub use smoother::{Smoother, SmootherError, SmoothingScratch};
+pub use smoother::{Smoother, SmoothingScratch};
 pub(crate) use watched::smooth_watched;
 
 use crate::Parameters;
@@ -95,7 +99,7 @@ impl Default for LaplacianConfig {
 
 impl LaplacianConfig {
     /// From the parameters [`WEIGHTS`], [`PIN_BORDER`] and [`WELD_TOLERANCE`].
-    pub fn from_parameters(parameters: &Parameters<'_>) -> Self {
+    pub(crate) fn from_parameters(parameters: &Parameters<'_>) -> Self {
         Self {
             weights: EdgeWeights::from_name(parameters.text("weights")).unwrap_or_default(),
             pin_border: parameters.bool("pin_border"),
@@ -105,7 +109,7 @@ impl LaplacianConfig {
 }
 
 /// Mean position of the members of each class, double precision.
-pub fn class_positions(weld: &WeldMap, positions: &[[f32; 3]]) -> Vec<[f64; 3]> {
+pub(crate) fn class_positions(weld: &WeldMap, positions: &[[f32; 3]]) -> Vec<[f64; 3]> {
     let mut sum = vec![[0.0; 3]; weld.class_count()];
     let mut count = vec![0_u32; weld.class_count()];
     for (&class, p) in weld.class_of_vertex.iter().zip(positions) {

@@ -29,7 +29,7 @@ impl MeanOperator {
     }
 
     /// From edge weights; classes for which `pinned` holds keep their place.
-    pub fn from_edges(
+    pub(crate) fn from_edges(
         edges: &EdgeTable,
         kind: EdgeWeights,
         pinned: impl Fn(usize) -> bool,

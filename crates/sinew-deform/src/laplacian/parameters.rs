@@ -42,14 +42,14 @@ pub const WEIGHTS: ParameterDesc = ParameterDesc::choice(
 );
 
 /// The parameter `pin_border`.
-pub const PIN_BORDER: ParameterDesc = ParameterDesc::bool(
+pub(crate) const PIN_BORDER: ParameterDesc = ParameterDesc::bool(
     "pin_border",
     true,
     "Points on an open border keep their incoming positions.",
 );
 
 /// The parameter `weld_tolerance`.
-pub const WELD_TOLERANCE: ParameterDesc = ParameterDesc::float(
+pub(crate) const WELD_TOLERANCE: ParameterDesc = ParameterDesc::float(
     "weld_tolerance",
     0.0,
     0.0,

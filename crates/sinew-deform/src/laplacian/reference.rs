@@ -19,7 +19,7 @@ pub fn gather<R: Real>(layout: &Layout, positions: &[[f32; 3]]) -> Vec<Vec3<R>> 
 }
 
 /// Where one pass brings the point of a row.
-pub fn smooth_row<R: Real>(
+pub(crate) fn smooth_row<R: Real>(
     layout: &Layout,
     row: &Row<'_>,
     points: &[Vec3<R>],
@@ -49,7 +49,7 @@ pub fn smooth_row<R: Real>(
 }
 
 /// One pass over all slots.
-pub fn smooth_once<R: Real>(layout: &Layout, points: &[Vec3<R>], step: f64) -> Vec<Vec3<R>> {
+pub(crate) fn smooth_once<R: Real>(layout: &Layout, points: &[Vec3<R>], step: f64) -> Vec<Vec3<R>> {
     let mut out = points.to_vec();
     for row in layout.rows() {
         out[row.slot] = smooth_row(layout, &row, points, step);

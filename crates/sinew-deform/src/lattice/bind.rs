@@ -5,7 +5,7 @@ use crate::{BindContext, NodeError};
 use sinew_geom::{Affine, Vec3};
 
 /// Most control points along one axis: what the kernels' stack scratch holds.
-pub const MAX_POINTS: usize = 256;
+pub(crate) const MAX_POINTS: usize = 256;
 
 /// How displacements are interpolated between control points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,7 +200,7 @@ impl LatticeBind {
     ///
     /// # Errors
     /// [`LatticeBindError::SingularTransform`].
-    pub fn bind_to_rest(
+    pub(crate) fn bind_to_rest(
         mut self,
         positions: &[[f32; 3]],
         box_transform: &Affine<f64>,
@@ -255,7 +255,7 @@ impl LatticeBind {
     }
 
     /// Edges of the grid: what the `cage` output draws.
-    pub fn edge_count(&self) -> usize {
+    pub(crate) fn edge_count(&self) -> usize {
         let [x, y, z] = self.resolution;
         if self.is_identity() {
             return 0;

@@ -132,7 +132,7 @@ pub fn rest_points(bind: &LatticeBind) -> Vec<[f64; 3]> {
 }
 
 /// Draws the deformed cage: every edge between neighbouring control points, [`LatticeBind::edge_count`] of them.
-pub fn draw_cage(
+pub(crate) fn draw_cage(
     bind: &LatticeBind,
     box_transform: &Affine<f64>,
     points: &[[f64; 3]],

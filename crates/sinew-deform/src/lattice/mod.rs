@@ -21,11 +21,11 @@ use crate::{
 };
 use std::any::Any;
 
-pub use bind::{
-    Border, BoxOrigin, Interpolation, LatticeBind, LatticeBindError, LatticeConfig, MAX_POINTS,
-    Outside,
-};
-pub use cage::{draw_cage, rest_points};
+#[cfg(test)]
+pub(crate) use bind::{Border, BoxOrigin};
+pub use bind::{Interpolation, LatticeBind, LatticeConfig, Outside};
+pub(crate) use cage::draw_cage;
+pub use cage::rest_points;
 pub use job::{LatticeJob, LatticeScratch};
 pub use reference::Displacement;
 

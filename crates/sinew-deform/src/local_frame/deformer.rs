@@ -1,13 +1,13 @@
 //! From a map to a node: the job, and the bound node that runs it.
 
-use super::{
-    DeviceMap, Frame, LaneReal, LocalMap, MapUniforms, Placement, VertexIn, device, kernel,
-    move_vertex,
-};
+use super::{DeviceMap, Frame, LaneReal, LocalMap, MapUniforms, Placement, device, kernel};
+#[cfg(test)]
+use super::{VertexIn, move_vertex};
 use crate::{
     BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, Line, MaskWeight, MeshView,
     MeshViewMut, NodeError, Par, Parameters, UpdateContext, for_each_chunk,
 };
+#[cfg(test)]
 use sinew_geom::Real;
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -67,7 +67,8 @@ impl<D: LocalDeformer> LocalJob<'_, D> {
 
     /// The same by the reference in precision `R`, one vertex at a time on the calling thread: the truth that
     /// [`Self::run`] is tested against.
-    pub fn run_reference<R: LaneReal>(self) {
+    #[cfg(test)]
+    pub(crate) fn run_reference<R: LaneReal>(self) {
         let deformer = self.deformer;
         match self.placement.frame::<R>() {
             Some(frame) => deformer.with_map::<R, _>(Plain { frame, job: self }),
@@ -126,11 +127,13 @@ impl<D: LocalDeformer> MapVisitor<f32> for Fast<'_, D> {
     }
 }
 
+#[cfg(test)]
 struct Plain<'a, R, D> {
     frame: Frame<R>,
     job: LocalJob<'a, D>,
 }
 
+#[cfg(test)]
 impl<R: LaneReal, D: LocalDeformer> MapVisitor<R> for Plain<'_, R, D> {
     type Output = ();
     fn visit<M: LocalMap<R>>(self, map: M) {

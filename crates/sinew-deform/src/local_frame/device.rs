@@ -8,9 +8,9 @@ use crate::{
 use bytemuck::{NoUninit, Zeroable};
 
 /// `sine_cosine`, `exponential`, `angle_above`, as [`super::LaneReal`] has them.
-pub const ELEMENTARY_WGSL: &str = include_str!("elementary.wgsl");
+pub(crate) const ELEMENTARY_WGSL: &str = include_str!("elementary.wgsl");
 /// `profile_at`, as [`super::Profile`]; takes the setting `SMOOTH`.
-pub const PROFILE_WGSL: &str = include_str!("profile.wgsl");
+pub(crate) const PROFILE_WGSL: &str = include_str!("profile.wgsl");
 
 /// What a deformer adds to the kernel.
 #[derive(Clone, Debug)]

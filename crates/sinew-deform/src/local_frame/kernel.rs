@@ -8,7 +8,7 @@ use std::ops::Range;
 
 /// One vertex before.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct VertexIn<R> {
+pub(crate) struct VertexIn<R> {
     /// Position.
     pub position: [R; 3],
     /// Normal.
@@ -72,7 +72,12 @@ fn unit<R: LaneReal>(v: [R; 3], otherwise: [R; 3]) -> [R; 3] {
 
 /// Moves one vertex; `NORMALS` and `TANGENTS` say which directions to compute.
 #[inline(always)]
-pub fn move_vertex<R: LaneReal, M: LocalMap<R>, const NORMALS: bool, const TANGENTS: bool>(
+pub(crate) fn move_vertex<
+    R: LaneReal,
+    M: LocalMap<R>,
+    const NORMALS: bool,
+    const TANGENTS: bool,
+>(
     frame: &Frame<R>,
     map: &M,
     vertex: VertexIn<R>,

@@ -27,14 +27,20 @@ pub(crate) mod test_support;
 #[cfg(test)]
 mod tests;
 
+pub use deformer::MapVisitor;
 pub(crate) use deformer::bind;
-pub use deformer::{LocalDeformer, LocalJob, MapVisitor};
-pub use device::{DeviceMap, ELEMENTARY_WGSL, MapUniforms, PROFILE_WGSL};
-pub use kernel::{Moved, VertexIn, move_vertex};
+pub use deformer::{LocalDeformer, LocalJob};
+pub use device::DeviceMap;
+pub use device::MapUniforms;
+pub(crate) use device::{ELEMENTARY_WGSL, PROFILE_WGSL};
+pub use kernel::Moved;
+#[cfg(test)]
+pub(crate) use kernel::{VertexIn, move_vertex};
 pub use lanes::LaneReal;
 pub(crate) use lanes::{high, low};
 pub use placement::{Axis, Frame, Placement};
-pub use region::{Profile, Region, RegionAt};
+pub use region::RegionAt;
+pub use region::{Profile, Region};
 
 /// Displacement of a point and its derivative, canonical coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]

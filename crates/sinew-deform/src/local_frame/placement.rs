@@ -27,13 +27,13 @@ pub struct Placement {
 
 impl Placement {
     /// The parameter `transform`.
-    pub const TRANSFORM: ParameterDesc = ParameterDesc::transform(
+    pub(crate) const TRANSFORM: ParameterDesc = ParameterDesc::transform(
         "transform",
         "Local frame of the deformation, in scene space. Its origin is the bottom of the region. Scale and shear are \
          allowed. A flat frame leaves the mesh unchanged.",
     );
     /// The parameter `axis`.
-    pub const AXIS: ParameterDesc = ParameterDesc::choice(
+    pub(crate) const AXIS: ParameterDesc = ParameterDesc::choice(
         "axis",
         "y",
         &[
@@ -54,7 +54,7 @@ impl Placement {
     );
 
     /// From a node that has [`Self::TRANSFORM`] and [`Self::AXIS`].
-    pub fn from_parameters(parameters: &Parameters<'_>) -> Self {
+    pub(crate) fn from_parameters(parameters: &Parameters<'_>) -> Self {
         Self {
             transform: parameters.transform("transform"),
             axis: match parameters.text("axis") {
@@ -66,7 +66,7 @@ impl Placement {
     }
 
     /// Scene from canonical coordinates (z along the axis).
-    pub fn scene_from_canonical(&self) -> Affine<f64> {
+    pub(crate) fn scene_from_canonical(&self) -> Affine<f64> {
         let m = self.transform.linear;
         let order = match self.axis {
             Axis::X => [1, 2, 0],

@@ -23,7 +23,7 @@ impl Region {
     )
     .with_unit("m");
     /// The parameter `limit_bottom`.
-    pub const LIMIT_BOTTOM: ParameterDesc = ParameterDesc::float(
+    pub(crate) const LIMIT_BOTTOM: ParameterDesc = ParameterDesc::float(
         "limit_bottom",
         0.0,
         0.0,
@@ -31,7 +31,7 @@ impl Region {
         "Fraction of the length, at the bottom, that stays rigid.",
     );
     /// The parameter `limit_top`.
-    pub const LIMIT_TOP: ParameterDesc = ParameterDesc::float(
+    pub(crate) const LIMIT_TOP: ParameterDesc = ParameterDesc::float(
         "limit_top",
         0.0,
         0.0,
@@ -56,7 +56,7 @@ impl Region {
     }
 
     /// From a node that has [`Self::LENGTH`], [`Self::LIMIT_BOTTOM`] and [`Self::LIMIT_TOP`].
-    pub fn from_parameters(parameters: &Parameters<'_>) -> Self {
+    pub(crate) fn from_parameters(parameters: &Parameters<'_>) -> Self {
         Self::new(
             parameters.float("length"),
             parameters.float("limit_bottom"),

@@ -6,7 +6,7 @@ use sinew_geom::{Mesh, Rig};
 /// Why a mask could not be set up.
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum MaskBindError {
+pub(crate) enum MaskBindError {
     /// No attribute of that name.
     #[error("mesh '{mesh}' has no attribute '{name}'; its attributes: {found}")]
     NoAttribute {
@@ -71,7 +71,7 @@ pub enum MaskSource {
 ///
 /// # Errors
 /// Where there is no such attribute or component.
-pub fn from_attribute(
+pub(crate) fn from_attribute(
     mesh: &Mesh,
     name: &str,
     component: usize,
@@ -98,7 +98,11 @@ pub fn from_attribute(
 ///
 /// # Errors
 /// Where there is no such set.
-pub fn from_color(mesh: &Mesh, set: usize, channel: usize) -> Result<Vec<f32>, MaskBindError> {
+pub(crate) fn from_color(
+    mesh: &Mesh,
+    set: usize,
+    channel: usize,
+) -> Result<Vec<f32>, MaskBindError> {
     let colors = mesh
         .colors
         .get(set)
@@ -114,7 +118,11 @@ pub fn from_color(mesh: &Mesh, set: usize, channel: usize) -> Result<Vec<f32>, M
 ///
 /// # Errors
 /// Where a joint or the weights are missing.
-pub fn from_joints(mesh: &Mesh, rig: &Rig, names: &[String]) -> Result<Vec<f32>, MaskBindError> {
+pub(crate) fn from_joints(
+    mesh: &Mesh,
+    rig: &Rig,
+    names: &[String],
+) -> Result<Vec<f32>, MaskBindError> {
     if names.is_empty() {
         return Err(MaskBindError::NoJoints);
     }

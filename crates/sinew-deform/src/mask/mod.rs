@@ -14,9 +14,13 @@ use crate::{
 };
 use sinew_geom::Affine;
 
-pub use bind::{MaskBindError, MaskSource, from_attribute, from_color, from_joints};
+pub use bind::MaskSource;
+
+pub(crate) use bind::{MaskBindError, from_attribute, from_color, from_joints};
 pub use desc::DESC;
-pub use reference::{Combine, Curve, Shape, falloff_weight, remap};
+pub use reference::Combine;
+pub(crate) use reference::falloff_weight;
+pub use reference::{Curve, Shape, remap};
 
 /// Values of one frame.
 #[derive(Clone, Copy, Debug)]

@@ -121,7 +121,7 @@ impl Shape {
 
 /// 1 at distance 0, 0 from `falloff` on.
 #[inline(always)]
-pub fn falloff_weight<R: Real>(distance: R, falloff: R, curve: Curve) -> R {
+pub(crate) fn falloff_weight<R: Real>(distance: R, falloff: R, curve: Curve) -> R {
     if distance <= R::zero() {
         return R::one();
     }

@@ -161,10 +161,6 @@ impl MorphBind {
         })
     }
 
-    /// Number of weights that [`super::MorphJob`] needs.
-    pub fn target_count(&self) -> usize {
-        self.target_count
-    }
     pub(crate) fn row(&self, v: usize) -> &[Delta] {
         &self.deltas[self.offsets[v] as usize..self.offsets[v + 1] as usize]
     }

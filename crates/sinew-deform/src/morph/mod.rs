@@ -14,8 +14,9 @@ use crate::{
 use reference::{add_deltas, add_directions};
 use std::any::Any;
 
+pub use bind::MorphBind;
+pub use bind::MorphBindError;
 pub(crate) use bind::{Delta, pose_weights};
-pub use bind::{MorphBind, MorphBindError};
 pub(crate) use device::MOVED_DIRECTION_WGSL;
 
 /// Registry entry.

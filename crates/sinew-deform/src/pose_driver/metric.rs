@@ -70,7 +70,7 @@ pub enum Metric {
 
 /// A rotation as `swing * twist`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SwingTwist {
+pub(crate) struct SwingTwist {
     /// Turns about an axis across the twist axis.
     pub swing: Quat<f64>,
     /// Turns about the twist axis.
@@ -104,7 +104,7 @@ fn canonical(rotation: &Quat<f64>) -> [f64; 4] {
 impl SwingTwist {
     /// Takes `rotation` apart about a unit `axis`; the same for `q` and `-q`. Where the swing is half a turn any twist would do:
     /// there is none then.
-    pub fn of(rotation: &Quat<f64>, axis: &Vec3<f64>) -> Self {
+    pub(super) fn of(rotation: &Quat<f64>, axis: &Vec3<f64>) -> Self {
         let q = canonical(rotation);
         let twist = twist(q, axis);
         Self {

@@ -22,8 +22,10 @@ pub use bind::{PoseDriverBind, PoseDriverError};
 pub use definition::{Clamp, DriverPose, Normalize, PoseDriver, Rules, Solver, Width};
 pub use desc::DESC;
 pub use job::{PoseDriverJob, PoseDriverScratch};
-pub use metric::{DriverValue, Metric, SwingTwist};
-pub use radial::{Curve, CurveError, RadialKernel};
+#[cfg(test)]
+pub(crate) use metric::SwingTwist;
+pub use metric::{DriverValue, Metric};
+pub use radial::{Curve, RadialKernel};
 pub use settings::PoseDriverSettings;
 
 // What nodes that compare poses in other ways take over.

@@ -69,7 +69,7 @@ pub(crate) fn order(word: &str) -> EulerOrder {
 
 impl Metric {
     /// The metric of that name in documents; `order` is for `euler`.
-    pub fn from_word(word: &str, order: EulerOrder) -> Option<Self> {
+    pub(crate) fn from_word(word: &str, order: EulerOrder) -> Option<Self> {
         match word {
             "euler" => Some(Self::Euler(order)),
             _ => meaning(METRICS, word),
@@ -109,7 +109,7 @@ impl Metric {
 
 impl RadialKernel {
     /// The kernel of that name in documents, but for `curve`.
-    pub fn from_word(word: &str) -> Option<Self> {
+    pub(crate) fn from_word(word: &str) -> Option<Self> {
         meaning(KERNELS, word)
     }
     /// Its name in documents.
@@ -122,7 +122,7 @@ macro_rules! words {
     ($($ty:ident in $table:ident, default $default:ident;)*) => {
         $(impl $ty {
             /// What that word of documents means.
-            pub fn from_word(word: &str) -> Self {
+            pub(crate) fn from_word(word: &str) -> Self {
                 meaning($table, word).unwrap_or(Self::$default)
             }
             /// Its word in documents.

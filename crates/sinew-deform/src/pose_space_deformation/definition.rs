@@ -19,7 +19,7 @@ pub enum JointInfluence {
 
 impl JointInfluence {
     /// What that word of documents means.
-    pub fn from_word(word: &str) -> Self {
+    pub(crate) fn from_word(word: &str) -> Self {
         match word {
             "equal" => Self::Equal,
             _ => Self::Skin,

@@ -21,8 +21,11 @@ use crate::{MaskWeight, MeshView, MeshViewMut, Par, for_each_chunk};
 use blocks::CHUNK;
 use node::bind_node;
 
-pub use bind::{PoseSpaceBind, PoseSpaceReport};
-pub use definition::{JointInfluence, PoseSpace, PoseSpaceError, SculptedPose};
+pub use bind::PoseSpaceBind;
+#[cfg(test)]
+pub(crate) use bind::PoseSpaceReport;
+pub use definition::PoseSpaceError;
+pub use definition::{JointInfluence, PoseSpace, SculptedPose};
 pub use desc::DESC;
 
 /// Memory for frames of one mesh; made once, used again.

@@ -47,8 +47,6 @@ pub struct SdfBind {
     report: SurfaceReport,
     vertex_count: usize,
     pub(super) triangles: Vec<[u32; 3]>,
-    /// Number in the topology.
-    original: Vec<u32>,
     classes: Vec<[u32; 3]>,
     edges: Vec<[u32; 3]>,
     edge_offsets: Vec<u32>,
@@ -127,7 +125,6 @@ impl SdfBind {
             fans: fans(&classes, weld.class_count()),
             tree: TreeShape::new(triangles.len()),
             triangles,
-            original,
             classes,
             edges: edges.of_triangle,
             edge_offsets: edges.offsets,
@@ -239,16 +236,12 @@ impl SdfBind {
         self.cell
     }
     /// Bricks that buffers have room for.
-    pub fn brick_capacity(&self) -> usize {
+    pub(crate) fn brick_capacity(&self) -> usize {
         self.brick_capacity
     }
     /// Entries of the brick table that buffers have room for; the coarse level has as many.
-    pub fn table_capacity(&self) -> usize {
+    pub(crate) fn table_capacity(&self) -> usize {
         self.table_capacity
-    }
-    /// Number in the topology of a triangle of this bind.
-    pub fn original_triangle(&self, triangle: usize) -> Option<u32> {
-        self.original.get(triangle).copied()
     }
     /// Edges of a triangle, from corner k to the next.
     pub(super) fn edges_of(&self, triangle: usize) -> [u32; 3] {

@@ -10,11 +10,11 @@ use super::half::single_from;
 use sinew_geom::vec3::length;
 
 /// Cells of a brick along each axis.
-pub const BRICK_CELLS: usize = 7;
+pub(crate) const BRICK_CELLS: usize = 7;
 /// Nodes of a brick along each axis.
-pub const BRICK_NODES: usize = 8;
+pub(crate) const BRICK_NODES: usize = 8;
 /// Nodes of a brick: x fastest, then y, then z.
-pub const BRICK_VALUES: usize = 512;
+pub(crate) const BRICK_VALUES: usize = 512;
 /// Entry of the brick table for bricks without values.
 pub const NO_BRICK: u32 = u32::MAX;
 
@@ -47,7 +47,7 @@ impl GridShape {
         self.bricks.iter().map(|&b| b as usize).product()
     }
     /// Nodes of the coarse level.
-    pub fn coarse_count(&self) -> usize {
+    pub(crate) fn coarse_count(&self) -> usize {
         self.bricks.iter().map(|&b| b as usize + 1).product()
     }
     /// Position of a node in the field's frame.
@@ -59,7 +59,7 @@ impl GridShape {
         self.node_position(self.nodes().map(|n| n.saturating_sub(1)))
     }
     /// Number of a brick, x fastest.
-    pub fn brick_index(&self, b: [u32; 3]) -> usize {
+    pub(crate) fn brick_index(&self, b: [u32; 3]) -> usize {
         let [x, y, z] = b.map(|c| c as usize);
         let [nx, ny, _] = self.bricks.map(|c| c as usize);
         x + nx * (y + ny * z)
@@ -176,7 +176,7 @@ impl FieldView<'_> {
     /// [`Self::sample`] and the derivative of that same interpolation: exact for the field, length about one
     /// near the surface. It is zero where values around a point balance (the centre of a symmetric shape), and jumps
     /// between cells.
-    pub fn sample_with_gradient(&self, point: [f32; 3]) -> (f32, [f32; 3]) {
+    pub(crate) fn sample_with_gradient(&self, point: [f32; 3]) -> (f32, [f32; 3]) {
         let (inside, beyond) = self.locate(point);
         let (value, gradient) = self.cell(inside).value_and_gradient();
         let away = length(beyond);
@@ -191,7 +191,8 @@ impl FieldView<'_> {
 
     /// Distance and gradient where the distance is below `threshold`, at the price of one coarse cell
     /// where a whole brick is further away than that.
-    pub fn sample_below(&self, point: [f32; 3], threshold: f32) -> Option<(f32, [f32; 3])> {
+    #[cfg(test)]
+    pub(crate) fn sample_below(&self, point: [f32; 3], threshold: f32) -> Option<(f32, [f32; 3])> {
         let (inside, beyond) = self.locate(point);
         let limit = threshold / self.shape.cell;
         // Outside the grid nothing is nearer than the side of the grid.
@@ -217,13 +218,9 @@ impl FieldView<'_> {
         is_set.then(|| outside(cell.value(), length(beyond)) * self.shape.cell)
     }
 
-    /// [`Self::sample`] at a point of the scene, in units of the scene.
-    pub fn sample_in_scene(&self, point: [f32; 3]) -> f32 {
-        self.sample(self.frame.point_from_scene(point)) * self.frame.scene_length()
-    }
-
     /// [`Self::sample_with_gradient`] at a point of the scene, in units and axes of the scene.
-    pub fn sample_with_gradient_in_scene(&self, point: [f32; 3]) -> (f32, [f32; 3]) {
+    #[cfg(test)]
+    pub(crate) fn sample_with_gradient_in_scene(&self, point: [f32; 3]) -> (f32, [f32; 3]) {
         let (d, g) = self.sample_with_gradient(self.frame.point_from_scene(point));
         (
             d * self.frame.scene_length(),
@@ -232,7 +229,8 @@ impl FieldView<'_> {
     }
 
     /// [`Self::sample_below`] at a point of the scene, in units and axes of the scene.
-    pub fn sample_below_in_scene(
+    #[cfg(test)]
+    pub(crate) fn sample_below_in_scene(
         &self,
         point: [f32; 3],
         threshold: f32,

@@ -53,8 +53,9 @@ impl FieldFrame {
     }
 
     /// Derivative of the distance in scene units by the scene's position: turned only, both scales cancel.
+    #[cfg(test)]
     #[inline]
-    pub fn gradient_to_scene(&self, g: [f32; 3]) -> [f32; 3] {
+    pub(crate) fn gradient_to_scene(&self, g: [f32; 3]) -> [f32; 3] {
         self.rotation.tr_mul(&Vec3::from(g)).into()
     }
 }

@@ -49,21 +49,26 @@ mod walk;
 mod winding;
 mod words;
 
-pub use crate::tressfx_sdf::{CompatibilityError, CompatibilityField};
-pub use bind::{SdfBind, SurfaceReport};
-pub use build::{BuildReport, FieldBuffers};
+pub use crate::tressfx_sdf::CompatibilityField;
+pub use bind::SdfBind;
+#[cfg(test)]
+pub(crate) use build::BuildReport;
+pub use build::FieldBuffers;
 pub(crate) use field::unset_in_cells;
-pub use field::{
-    BRICK_CELLS, BRICK_NODES, BRICK_VALUES, BrickValues, FieldView, GridShape, NO_BRICK, UNSET,
-};
+pub(crate) use field::{BRICK_CELLS, BRICK_NODES, BRICK_VALUES};
+pub use field::{FieldView, GridShape, NO_BRICK, UNSET};
 pub use frame::FieldFrame;
-pub use isosurface::{Isosurface, isosurface};
+#[cfg(test)]
+pub(crate) use isosurface::Isosurface;
+pub use isosurface::isosurface;
 pub use node::DESC;
-pub use reference::{Feature, Nearest, ReferenceMesh, closest_point, solid_angle};
-pub use settings::{Axis, FieldBox, Resolution, SdfError, SdfSettings, SignMethod, Storage};
-pub use slices::{Slice, slice};
-pub use words::{
-    FieldWords, HEADER_WORDS, SOLID_WORDS, SolidsView, grid_words, move_words, solids_words,
-    write_grid, write_solids,
-};
+pub(crate) use reference::closest_point;
+pub use reference::{Nearest, ReferenceMesh};
+#[cfg(test)]
+pub(crate) use settings::FieldBox;
+pub use settings::{Axis, Resolution, SdfError, SdfSettings, SignMethod, Storage};
+pub use slices::slice;
+pub use words::FieldWords;
+pub use words::SolidsView;
 pub(crate) use words::{GridParts, lay_grid};
+pub(crate) use words::{SOLID_WORDS, grid_words, solids_words, write_solids};

@@ -17,7 +17,7 @@ pub enum Feature {
 }
 
 /// The point of a triangle that is closest to `p`, and what it lies on. A triangle without area is its three edges.
-pub fn closest_point<R: Real>(p: Vec3<R>, corners: [Vec3<R>; 3]) -> (Vec3<R>, Feature) {
+pub(crate) fn closest_point<R: Real>(p: Vec3<R>, corners: [Vec3<R>; 3]) -> (Vec3<R>, Feature) {
     if own_normal(&corners) != Vec3::zeros() {
         return closest_of_face(p, corners);
     }
@@ -162,7 +162,7 @@ impl<R: Real> ReferenceMesh<R> {
 }
 
 /// Signed solid angle of a triangle seen from `p`, positive from behind.
-pub fn solid_angle<R: Real>(p: Vec3<R>, corners: [Vec3<R>; 3]) -> R {
+pub(crate) fn solid_angle<R: Real>(p: Vec3<R>, corners: [Vec3<R>; 3]) -> R {
     let [a, b, c] = corners.map(|v| v - p);
     let (la, lb, lc) = (a.norm(), b.norm(), c.norm());
     let volume = a.dot(&b.cross(&c));

@@ -22,23 +22,23 @@ use bytemuck::{cast_slice, cast_slice_mut};
 use sinew_geom::index32;
 
 /// Words before everything else.
-pub const HEADER_WORDS: usize = 32;
+pub(crate) const HEADER_WORDS: usize = 32;
 /// Words of a solid.
-pub const SOLID_WORDS: usize = 12;
+pub(crate) const SOLID_WORDS: usize = 12;
 
 const SINGLE: u32 = 1;
 const HALF: u32 = 2;
 const SOLIDS: u32 = 3;
 
 /// Words of a grid with room for `bricks` bricks in its table and `slots` of them with values.
-pub fn grid_words(entries: usize, slots: usize, half: bool) -> usize {
+pub(crate) fn grid_words(entries: usize, slots: usize, half: bool) -> usize {
     let values = slots * BRICK_VALUES;
     let values = if half { values / 2 } else { values };
     HEADER_WORDS + 2 * entries + values
 }
 
 /// Words of a field of solids.
-pub fn solids_words(count: usize) -> usize {
+pub(crate) fn solids_words(count: usize) -> usize {
     HEADER_WORDS + count * SOLID_WORDS
 }
 
@@ -123,14 +123,14 @@ fn write_frame(head: &mut [u32], frame: &FieldFrame) {
 }
 
 /// Moves the field that is in `words`, its numbers as they are.
-pub fn move_words(words: &mut [u32], frame: &FieldFrame) {
+pub(crate) fn move_words(words: &mut [u32], frame: &FieldFrame) {
     if words.len() >= HEADER_WORDS {
         write_frame(words, frame);
     }
 }
 
 /// Writes a grid; as much of it as there is room for ([`grid_words`]).
-pub fn write_grid(words: &mut [u32], view: &FieldView<'_>, slots: usize) {
+pub(crate) fn write_grid(words: &mut [u32], view: &FieldView<'_>, slots: usize) {
     if words.len() < HEADER_WORDS {
         return;
     }
@@ -217,7 +217,7 @@ fn write_head(
 }
 
 /// Writes solids, `size` times as large; as many as there is room for ([`solids_words`]).
-pub fn write_solids(
+pub(crate) fn write_solids(
     words: &mut [u32],
     solids: &[[f32; SOLID_WORDS]],
     size: f32,

@@ -4,13 +4,13 @@ mod reference;
 #[cfg(test)]
 mod tests;
 
-use crate::local_frame::{self, LocalJob, Placement, Region};
+use crate::local_frame::{self, Placement, Region};
 use crate::{
     Choice, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeKind, ParameterDesc, PortDesc,
     PortType,
 };
 
-pub use reference::{PlaneWaveMap, RadialWaveMap, Sine, Wave};
+pub use reference::{Sine, Wave};
 
 /// Registry entry.
 pub static DESC: NodeDesc = NodeDesc {
@@ -75,6 +75,3 @@ pub static DESC: NodeDesc = NodeDesc {
     bind: local_frame::bind::<Sine>,
     restore: None,
 };
-
-/// One frame of work.
-pub type SineJob<'a> = LocalJob<'a, Sine>;

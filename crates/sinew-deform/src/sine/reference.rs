@@ -125,7 +125,7 @@ crate::uniform_struct! {
 
 /// Map of the plane wave.
 #[derive(Clone, Copy, Debug)]
-pub struct PlaneWaveMap<R> {
+pub(crate) struct PlaneWaveMap<R> {
     region: RegionAt<R>,
     rate: R,
     phase: R,
@@ -135,7 +135,7 @@ pub struct PlaneWaveMap<R> {
 
 impl<R: LaneReal> PlaneWaveMap<R> {
     /// From the settings.
-    pub fn new(settings: &Sine) -> Self {
+    pub(super) fn new(settings: &Sine) -> Self {
         let (s, c) = settings.direction.sin_cos();
         Self {
             region: settings.region.at(),
@@ -163,7 +163,7 @@ impl<R: LaneReal> LocalMap<R> for PlaneWaveMap<R> {
 
 /// Map of the radial wave.
 #[derive(Clone, Copy, Debug)]
-pub struct RadialWaveMap<R> {
+pub(crate) struct RadialWaveMap<R> {
     region: RegionAt<R>,
     rate: R,
     phase: R,
@@ -173,7 +173,7 @@ pub struct RadialWaveMap<R> {
 
 impl<R: LaneReal> RadialWaveMap<R> {
     /// From the settings.
-    pub fn new(settings: &Sine) -> Self {
+    pub(super) fn new(settings: &Sine) -> Self {
         Self {
             region: settings.region.at(),
             rate: R::from_double(settings.rate()),

@@ -22,7 +22,7 @@ pub(crate) const NO_STRETCH: f64 = 1e-5;
 
 /// Splits `matrix`; `origin` is where the joint sat at bind. Allocates nothing; any matrix gives a finite
 /// result if its numbers are finite.
-pub fn split_joint<R: Real>(matrix: &Affine<R>, origin: Vec3<R>) -> JointMotion<R> {
+pub(crate) fn split_joint<R: Real>(matrix: &Affine<R>, origin: Vec3<R>) -> JointMotion<R> {
     let rotation = rotation_of(&matrix.linear);
     let r = rotation.to_rotation_matrix().into_inner();
     let stretch = r.transpose() * matrix.linear;

@@ -20,17 +20,21 @@ pub(crate) use blend::Matrices;
 pub(crate) use run::{Run, for_each_run};
 use simd::{Blended, Dual, PackedMotion, PackedProducts};
 pub(crate) use simd::{FrameJoints, Frames, Linear, Near, move_frames, move_point};
-use sinew_geom::{Affine, PackedAffine};
+#[cfg(test)]
+use sinew_geom::Affine;
+use sinew_geom::PackedAffine;
 use std::any::Any;
 
+pub use bind::SkinBindError;
 pub(crate) use bind::check_influences;
-pub use bind::{SkinBind, SkinBindError, SkinMethod};
+pub use bind::{SkinBind, SkinMethod};
 pub(crate) use device::add_blending;
+pub use joint::JointMotion;
 pub(crate) use joint::NO_STRETCH;
-pub use joint::{JointMotion, rotation_of, split_joint};
-pub use reference::{
-    SkinVertex, apply_affine, blend_matrices, blend_motions, mix, skin_dual_quaternion, skin_linear,
-};
+pub use joint::rotation_of;
+pub(crate) use joint::split_joint;
+pub use reference::SkinVertex;
+pub use reference::{mix, skin_dual_quaternion, skin_linear};
 
 /// Vertices in one task: a multiple of a block, small enough that two threads share a mesh of some ten thousand evenly.
 const CHUNK: usize = 1024;
@@ -213,7 +217,8 @@ pub(crate) fn skin_vertices(
 }
 
 /// The same frame through the reference, in double precision and on one thread.
-pub fn skin_reference(
+#[cfg(test)]
+pub(crate) fn skin_reference(
     bind: &SkinBind,
     palette: &[PackedAffine],
     blend: impl Fn(usize) -> f64,

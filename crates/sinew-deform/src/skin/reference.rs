@@ -20,7 +20,9 @@ pub struct SkinVertex<R: Real> {
 }
 
 /// Weighted sum of matrices.
-pub fn blend_matrices<'a, R: Real>(row: impl Iterator<Item = (&'a Affine<R>, f32)>) -> Affine<R> {
+pub(crate) fn blend_matrices<'a, R: Real>(
+    row: impl Iterator<Item = (&'a Affine<R>, f32)>,
+) -> Affine<R> {
     let mut sum = Affine {
         linear: Mat3::zeros(),
         translation: Vec3::zeros(),
@@ -38,7 +40,7 @@ pub fn blend_matrices<'a, R: Real>(row: impl Iterator<Item = (&'a Affine<R>, f32
 /// With `r_j` the rotation of joint `j` and `M_j` its matrix, a point `p` comes to the vector part of `(sum_j w_j (M_j p) r_j) r* / |r|^2`,
 /// `r = sum_j w_j r_j`. For rigid matrices this is the blended dual quaternion. It is linear in the matrices: what scales them all
 /// scales the result.
-pub fn blend_motions<'a, R: Real>(
+pub(crate) fn blend_motions<'a, R: Real>(
     row: impl Iterator<Item = (&'a JointMotion<R>, f32)>,
 ) -> Affine<R> {
     let zero = Quaternion::from_parts(R::zero(), Vec3::zeros());
@@ -72,7 +74,7 @@ fn direction<R: Real>(v: Vec3<R>, rest: Vec3<R>) -> Vec3<R> {
 }
 
 /// Position and frame through an affine map.
-pub fn apply_affine<R: Real>(a: &Affine<R>, v: SkinVertex<R>) -> SkinVertex<R> {
+pub(crate) fn apply_affine<R: Real>(a: &Affine<R>, v: SkinVertex<R>) -> SkinVertex<R> {
     let mirrors = a.linear.determinant() < R::zero();
     SkinVertex {
         position: a.point(v.position),

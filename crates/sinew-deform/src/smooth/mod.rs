@@ -15,8 +15,6 @@ use crate::{
 use sinew_geom::Pose;
 use std::any::Any;
 
-pub use crate::laplacian::SmootherError as SmoothBindError;
-
 /// Registry entry.
 pub static DESC: NodeDesc = NodeDesc {
     name: "smooth",

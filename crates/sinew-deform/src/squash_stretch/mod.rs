@@ -9,15 +9,15 @@ mod tests;
 mod volume;
 
 use crate::local_frame::{
-    self, DeviceMap, LaneReal, LocalDeformer, LocalJob, MapUniforms, MapVisitor, Placement, Region,
+    self, DeviceMap, LaneReal, LocalDeformer, MapUniforms, MapVisitor, Placement, Region,
 };
 use crate::{
     Choice, Line, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeKind, ParameterDesc, Parameters,
     PortDesc, PortType,
 };
 
-pub use published::PublishedMap;
-pub use volume::VolumeMap;
+pub(crate) use published::PublishedMap;
+pub(crate) use volume::VolumeMap;
 
 /// Registry entry.
 pub static DESC: NodeDesc = NodeDesc {
@@ -249,6 +249,3 @@ impl SquashStretch {
         }
     }
 }
-
-/// One frame of work.
-pub type SquashStretchJob<'a> = LocalJob<'a, SquashStretch>;

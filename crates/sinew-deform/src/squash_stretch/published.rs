@@ -6,7 +6,7 @@ use crate::{UniformKind, UniformType};
 
 /// Map of the published mode.
 #[derive(Clone, Copy, Debug)]
-pub struct PublishedMap<R> {
+pub(crate) struct PublishedMap<R> {
     region: RegionAt<R>,
     bezier: Bezier<R>,
     /// Stretch minus one.
@@ -17,7 +17,7 @@ pub struct PublishedMap<R> {
 
 impl<R: LaneReal> PublishedMap<R> {
     /// From the settings.
-    pub fn new(settings: &SquashStretch) -> Self {
+    pub(crate) fn new(settings: &SquashStretch) -> Self {
         let stretch = settings.stretch.max(1e-4);
         let cross = cross_ratios(stretch, settings.cross_bias);
         // The bulge peaks at pi/2: a section scale 1 + (r - 1) pi/2 must stay positive.

@@ -7,7 +7,7 @@ use crate::{UniformKind, UniformType};
 
 /// Map of the volume-preserving mode.
 #[derive(Clone, Copy, Debug)]
-pub struct VolumeMap<R> {
+pub(crate) struct VolumeMap<R> {
     region: RegionAt<R>,
     bezier: Bezier<R>,
     inverse_bezier: Bezier<R>,
@@ -22,7 +22,7 @@ pub struct VolumeMap<R> {
 
 impl<R: LaneReal> VolumeMap<R> {
     /// From the settings.
-    pub fn new(settings: &SquashStretch) -> Self {
+    pub(crate) fn new(settings: &SquashStretch) -> Self {
         let m = settings.axis_bias.clamp(0.05, 0.95);
         let bias = settings.cross_bias.clamp(0.0, 1.0);
         Self {

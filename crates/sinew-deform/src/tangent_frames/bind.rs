@@ -122,7 +122,7 @@ impl From<TangentFramesError> for NodeError {
 
 /// Where tangents come from: which corners, with which coefficients.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct UvBind {
+pub(crate) struct UvBind {
     /// For each triangle what its two edges from corner 0 add to the direction of growing `u`.
     pub(super) coefficients: Vec<[f32; 2]>,
     /// Corners of each tangent group.
@@ -253,7 +253,7 @@ impl TangentFramesBind {
     }
 
     /// Face terms of all triangles in any precision, for tests and setup. Allocates.
-    pub fn reference_faces<R: Real>(&self, positions: &[[f32; 3]]) -> Vec<FaceTerms<R>> {
+    pub(crate) fn reference_faces<R: Real>(&self, positions: &[[f32; 3]]) -> Vec<FaceTerms<R>> {
         let area = self.config.normals == NormalMode::AreaWeighted;
         let corners = |t: &[u32; 3]| t.map(|v| R::vec3(positions[v as usize]));
         self.topology
@@ -264,7 +264,8 @@ impl TangentFramesBind {
     }
 
     /// Face tangents of all triangles in any precision, for tests. Allocates; zeros without UVs.
-    pub fn reference_tangents<R: Real>(&self, positions: &[[f32; 3]]) -> Vec<[R; 3]> {
+    #[cfg(test)]
+    pub(crate) fn reference_tangents<R: Real>(&self, positions: &[[f32; 3]]) -> Vec<[R; 3]> {
         let corners = |t: &[u32; 3]| t.map(|v| R::vec3(positions[v as usize]));
         let triangles = self.topology.triangles().iter().enumerate();
         triangles
@@ -280,7 +281,8 @@ impl TangentFramesBind {
         self.topology.vertex_count()
     }
     /// Number of smoothing groups.
-    pub fn group_count(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn group_count(&self) -> usize {
         self.normal_rows.len()
     }
 

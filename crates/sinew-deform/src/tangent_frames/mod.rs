@@ -20,15 +20,17 @@ use crate::{
 use sinew_geom::{Mesh, Real};
 use std::any::Any;
 
-pub use bind::{
-    HardEdges, NormalMode, TangentFramesBind, TangentFramesConfig, TangentFramesError, TangentMode,
-    UvBind,
-};
+pub use bind::{NormalMode, TangentFramesBind, TangentFramesConfig, TangentMode};
+
+pub use bind::HardEdges;
 pub(crate) use device::UNIT_WGSL;
 pub use groups::Rows;
-pub use reference::{
-    FIXED_POINT_RANGE, FaceTerms, angle_between, any_perpendicular, face_tangent, face_terms,
-    gather, gather_fixed, gram_schmidt, unit, vertex_normal, vertex_tangent,
+pub use reference::FaceTerms;
+#[cfg(test)]
+pub(crate) use reference::gather_fixed;
+pub use reference::{angle_between, gather, unit};
+pub(crate) use reference::{
+    any_perpendicular, face_tangent, face_terms, gram_schmidt, vertex_normal, vertex_tangent,
 };
 
 /// Registry entry.
@@ -169,7 +171,7 @@ pub struct TangentFramesScratch {
 impl TangentFramesBind {
     /// Whether tangents come out: always from modes `project` and `none`, from the others where the mesh has
     /// texture coordinates.
-    pub fn makes_tangents(&self) -> bool {
+    pub(crate) fn makes_tangents(&self) -> bool {
         match self.config.tangents {
             TangentMode::Uv | TangentMode::Mikktspace => self.uv.is_some(),
             TangentMode::Project | TangentMode::None => true,

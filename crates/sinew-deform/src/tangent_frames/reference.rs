@@ -8,7 +8,7 @@ use sinew_geom::{Real, Vec3};
 /// largest edge component. Below it, rounding alone decides the direction in `f32`.
 pub(super) const SLIVER: f64 = 1e-13;
 /// The integer range of the fixed-point accumulation: one unit is this many steps.
-pub const FIXED_POINT_RANGE: f64 = 32767.0;
+pub(crate) const FIXED_POINT_RANGE: f64 = 32767.0;
 
 /// What one triangle adds to its corners.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -44,7 +44,7 @@ pub fn angle_between<R: Real>(a: Vec3<R>, b: Vec3<R>) -> R {
 
 /// Normal and corner weights of the triangle `p` (counter-clockwise seen from outside).
 #[inline]
-pub fn face_terms<R: Real>(p: [Vec3<R>; 3], area_weighted: bool) -> FaceTerms<R> {
+pub(crate) fn face_terms<R: Real>(p: [Vec3<R>; 3], area_weighted: bool) -> FaceTerms<R> {
     let (e01, e02, e12) = (p[1] - p[0], p[2] - p[0], p[2] - p[1]);
     if area_weighted {
         let n = e01.cross(&e02);
@@ -79,7 +79,7 @@ pub fn face_terms<R: Real>(p: [Vec3<R>; 3], area_weighted: bool) -> FaceTerms<R>
 /// Unit direction in which `u` grows over the triangle, with the sign of its orientation in UV space folded into
 /// `coefficients`; zero where the UVs are degenerate.
 #[inline]
-pub fn face_tangent<R: Real>(p: [Vec3<R>; 3], coefficients: [f32; 2]) -> [R; 3] {
+pub(crate) fn face_tangent<R: Real>(p: [Vec3<R>; 3], coefficients: [f32; 2]) -> [R; 3] {
     let [a, b] = coefficients.map(R::from_single);
     let t = (p[1] - p[0]) * a + (p[2] - p[0]) * b;
     unit(t).unwrap_or_else(Vec3::zeros).into()
@@ -107,7 +107,7 @@ pub fn gather<R: Real>(faces: &[FaceTerms<R>], vectors: Option<&[[R; 3]]>, row: 
 }
 
 /// The same with each addend cut to an integer: exact, so the order of the sum does not matter.
-pub fn gather_fixed<R: Real>(
+pub(crate) fn gather_fixed<R: Real>(
     faces: &[FaceTerms<R>],
     vectors: Option<&[[R; 3]]>,
     row: &[u32],
@@ -151,7 +151,7 @@ fn gather_mikk<R: Real>(
 
 /// Part of `t` perpendicular to the unit normal, unit; `None` where nothing is left of it.
 #[inline]
-pub fn gram_schmidt<R: Real>(t: Vec3<R>, n: Vec3<R>) -> Option<Vec3<R>> {
+pub(crate) fn gram_schmidt<R: Real>(t: Vec3<R>, n: Vec3<R>) -> Option<Vec3<R>> {
     let t = unit(t)?;
     let flat = t - n * n.dot(&t);
     // Less than this is what rounding leaves of a parallel vector.
@@ -161,7 +161,7 @@ pub fn gram_schmidt<R: Real>(t: Vec3<R>, n: Vec3<R>) -> Option<Vec3<R>> {
 }
 
 /// Any unit vector perpendicular to the unit normal: the axis least along it, made perpendicular.
-pub fn any_perpendicular<R: Real>(n: Vec3<R>) -> Vec3<R> {
+pub(crate) fn any_perpendicular<R: Real>(n: Vec3<R>) -> Vec3<R> {
     let axis = if n.z.abs() < R::from_double(0.5) {
         Vec3::z()
     } else {
@@ -196,7 +196,7 @@ pub(super) fn reference_edge_at<R: Real>(
 
 /// Normal of vertex `v` from the face terms of the current positions; always unit.
 #[inline]
-pub fn vertex_normal<R: Real>(
+pub(crate) fn vertex_normal<R: Real>(
     bind: &TangentFramesBind,
     faces: &[FaceTerms<R>],
     positions: &[[f32; 3]],
@@ -224,7 +224,7 @@ pub fn vertex_normal<R: Real>(
 
 /// Tangent of vertex `v` with bitangent sign, perpendicular to the unit normal `n`; always unit.
 #[inline]
-pub fn vertex_tangent<R: Real>(
+pub(crate) fn vertex_tangent<R: Real>(
     bind: &TangentFramesBind,
     faces: &[FaceTerms<R>],
     tangents: &[[R; 3]],

@@ -4,13 +4,13 @@ mod reference;
 #[cfg(test)]
 mod tests;
 
-use crate::local_frame::{self, LocalJob, Placement, Region};
+use crate::local_frame::{self, Placement, Region};
 use crate::{
     Choice, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeKind, ParameterDesc, PortDesc,
     PortType,
 };
 
-pub use reference::{ExponentialTaperMap, Shape, Taper, TaperMap};
+pub use reference::{Shape, Taper};
 
 /// Registry entry.
 pub static DESC: NodeDesc = NodeDesc {
@@ -75,9 +75,6 @@ pub static DESC: NodeDesc = NodeDesc {
     bind: local_frame::bind::<Taper>,
     restore: None,
 };
-
-/// One frame of work.
-pub type TaperJob<'a> = LocalJob<'a, Taper>;
 
 const fn scale(name: &'static str, doc: &'static str) -> ParameterDesc {
     ParameterDesc::float(name, 1.0, -100.0, 100.0, doc)

@@ -102,7 +102,7 @@ crate::uniform_struct! {
 
 /// Map of the linear and smooth shapes.
 #[derive(Clone, Copy, Debug)]
-pub struct TaperMap<R> {
+pub(crate) struct TaperMap<R> {
     region: RegionAt<R>,
     profile: Profile,
     /// Scale at the bottom minus one, and top minus bottom.
@@ -113,7 +113,7 @@ pub struct TaperMap<R> {
 
 impl<R: LaneReal> TaperMap<R> {
     /// From the settings.
-    pub fn new(settings: &Taper) -> Self {
+    pub(super) fn new(settings: &Taper) -> Self {
         let (start, end) = (settings.start_scale, settings.end_scale);
         Self {
             region: settings.region.at(),
@@ -149,7 +149,7 @@ impl<R: LaneReal> LocalMap<R> for TaperMap<R> {
 
 /// Map of the exponential shape.
 #[derive(Clone, Copy, Debug)]
-pub struct ExponentialTaperMap<R> {
+pub(crate) struct ExponentialTaperMap<R> {
     region: RegionAt<R>,
     start: [R; 2],
     /// Logarithm of top over bottom.
@@ -159,7 +159,7 @@ pub struct ExponentialTaperMap<R> {
 
 impl<R: LaneReal> ExponentialTaperMap<R> {
     /// From the settings; scales are kept above 1e-4.
-    pub fn new(settings: &Taper) -> Self {
+    pub(super) fn new(settings: &Taper) -> Self {
         let start = settings.start_scale.map(|s| s.max(1e-4));
         let end = settings.end_scale.map(|s| s.max(1e-4));
         Self {

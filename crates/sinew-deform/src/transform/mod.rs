@@ -1,5 +1,6 @@
 //! Node `transform`: moves the whole mesh by one affine transform.
 
+#[cfg(test)]
 mod reference;
 mod simd;
 #[cfg(test)]
@@ -11,9 +12,9 @@ use crate::{
     NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType, UniformLayout, UpdateContext,
     for_each_chunk,
 };
+#[cfg(test)]
+pub(crate) use reference::transform_vertex;
 use sinew_geom::{Affine, PackedAffine, Vec3};
-
-pub use reference::transform_vertex;
 
 /// Registry entry.
 pub static DESC: NodeDesc = NodeDesc {

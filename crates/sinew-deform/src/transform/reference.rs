@@ -5,7 +5,7 @@ use sinew_geom::{Affine, Mat3, Real, Vec3};
 
 /// A vertex after the transform.
 #[derive(Clone, Copy, Debug)]
-pub struct Moved {
+pub(crate) struct Moved {
     /// Position.
     pub position: [f32; 3],
     /// Unit normal, where the input has one.
@@ -15,7 +15,7 @@ pub struct Moved {
 }
 
 /// Moves vertex `v` of `input`; `normal_matrix` is [`Affine::normal_matrix`] of `transform`.
-pub fn transform_vertex<R: Real>(
+pub(crate) fn transform_vertex<R: Real>(
     transform: &Affine<R>,
     normal_matrix: &Mat3<R>,
     weight: f32,

@@ -8,7 +8,7 @@ use sinew_geom::{Affine, Mat3, PackedAffine, Quat, Real, Vec3};
 
 /// Parameters as TressFX has them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TressFxSettings {
+pub(crate) struct TressFxSettings {
     /// Per 1/60 s: velocity kept is `exp(-60 damping h)`.
     pub damping: f32,
     /// Downwards, length per second squared.
@@ -95,7 +95,7 @@ const CHUNK: usize = 64;
 
 /// One frame by the TressFX rules.
 #[derive(Debug)]
-pub struct TressFxJob<'a, R: Real = f32> {
+pub(crate) struct TressFxJob<'a, R: Real = f32> {
     /// From setup.
     pub bind: &'a HairBind,
     /// For each strand the skin's transform at its root; those of followers are not read.
@@ -123,7 +123,7 @@ impl<R: Real> TressFxJob<'_, R> {
     ///
     /// # Errors
     /// [`HairError`] where lengths do not fit what was bound; nothing changes then.
-    pub fn run(self) -> Result<(), HairError> {
+    pub(crate) fn run(self) -> Result<(), HairError> {
         self.check()?;
         let bind = self.bind;
         let state = self.state;

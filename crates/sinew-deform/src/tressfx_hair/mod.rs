@@ -7,6 +7,6 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-pub use job::{TressFxJob, TressFxSettings};
+pub(crate) use job::{TressFxJob, TressFxSettings};
 pub use node::DESC;
-pub use state::TressFxState;
+pub(crate) use state::TressFxState;

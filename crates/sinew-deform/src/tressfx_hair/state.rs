@@ -12,7 +12,7 @@ const HEADER: usize = 4 + 4 + 8 + 8 + 4 + 4;
 
 /// Positions of the last frames. 48 bytes a guide vertex (`f32`).
 #[derive(Clone, Debug)]
-pub struct TressFxState<R: Real = f32> {
+pub(crate) struct TressFxState<R: Real = f32> {
     pub(super) now: Vec<Vec3<R>>,
     pub(super) last: Vec<Vec3<R>>,
     pub(super) before_last: Vec<Vec3<R>>,
@@ -24,7 +24,7 @@ pub struct TressFxState<R: Real = f32> {
 
 impl<R: Real> TressFxState<R> {
     /// A state that begins at the skinned rest pose.
-    pub fn new(bind: &HairBind) -> Self {
+    pub(crate) fn new(bind: &HairBind) -> Self {
         let zeros = vec![Vec3::zeros(); bind.guide_vertex_count()];
         Self {
             now: zeros.clone(),
@@ -37,13 +37,8 @@ impl<R: Real> TressFxState<R> {
         }
     }
 
-    /// The next frame begins at the skinned rest pose. As in TressFX, positions of the frame before the last stay.
-    pub fn reset(&mut self) {
-        self.resets = self.resets.max(1);
-    }
-
     /// As [`Self::new`] made it.
-    pub fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         for all in [
             &mut self.now,
             &mut self.last,
@@ -55,17 +50,12 @@ impl<R: Real> TressFxState<R> {
         self.frame = 0;
         self.resets = RESET_FRAMES;
     }
-
-    /// Bytes held.
-    pub fn bytes(&self) -> usize {
-        4 * size_of_val(self.now.as_slice())
-    }
 }
 
 impl TressFxState {
     /// The state as bytes, little endian; [`Self::restore`] gives the same frames bit for bit. Positions before the last and tangents are not
     /// in it: each step writes them before it reads them.
-    pub fn save(&self) -> Vec<u8> {
+    pub(crate) fn save(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.byte_length());
         out.extend(MAGIC);
         out.extend(VERSION.to_le_bytes());
@@ -87,7 +77,7 @@ impl TressFxState {
     ///
     /// # Errors
     /// [`HairStateError`]: other bytes, another version, other strands, another length, or a position that is none.
-    pub fn restore(&mut self, bytes: &[u8]) -> Result<(), HairStateError> {
+    pub(crate) fn restore(&mut self, bytes: &[u8]) -> Result<(), HairStateError> {
         let (head, rest) = (bytes.split_first_chunk::<HEADER>()).ok_or(HairStateError::Format)?;
         let word =
             |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);

@@ -9,13 +9,13 @@ use sinew_geom::index32;
 
 /// How a dense grid lies in bricks. Its node `(i, j, k)` is node `(i, j, k)` of the bricks.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TressFxLayout {
+pub(crate) struct TressFxLayout {
     shape: GridShape,
 }
 
 impl TressFxLayout {
     /// Bricks enough for the nodes of a field.
-    pub fn new(field: &CompatibilityField) -> Self {
+    pub(crate) fn new(field: &CompatibilityField) -> Self {
         let cells = BRICK_CELLS as u32;
         let bricks = field.nodes.map(|n| n.saturating_sub(1).div_ceil(cells));
         Self {
@@ -28,7 +28,7 @@ impl TressFxLayout {
     }
 
     /// Words that a field takes, with values in all bricks.
-    pub fn words(&self) -> usize {
+    pub(crate) fn words(&self) -> usize {
         let (entries, slots) = (self.shape.coarse_count(), self.shape.brick_count());
         grid_words(entries, slots, false)
     }
@@ -37,7 +37,7 @@ impl TressFxLayout {
     ///
     /// Bricks without any distance are left out; all their corners are unset, so that nodes between those are, too. The last
     /// layer of nodes on each axis is left unset: the TressFX look-up refuses the cells that touch it.
-    pub fn write(&self, field: &CompatibilityField, words: &mut [u32]) {
+    pub(crate) fn write(&self, field: &CompatibilityField, words: &mut [u32]) {
         let shape = GridShape {
             origin: field.origin,
             ..self.shape

@@ -89,7 +89,7 @@ impl CompatibilityField {
     }
 
     /// Moves the box (never turns or scales it) so that its centre is at `center`. Where it was before does not matter.
-    pub fn move_to(&mut self, center: [f32; 3]) {
+    pub(crate) fn move_to(&mut self, center: [f32; 3]) {
         let [origin, bound] = self.bound;
         let moved = sub(center, bound);
         self.origin = std::array::from_fn(|k| origin[k] + moved[k]);
@@ -184,7 +184,8 @@ impl CompatibilityField {
 
     /// The original's gradient: forward differences over a tenth of a cell, four look-ups. Where one of them leaves the
     /// band, its 1e10 is in the result.
-    pub fn forward_gradient(&self, point: [f32; 3]) -> [f32; 3] {
+    #[cfg(test)]
+    pub(crate) fn forward_gradient(&self, point: [f32; 3]) -> [f32; 3] {
         let h = 0.1 * self.cell;
         let here = self.sample(point);
         std::array::from_fn(|k| {
@@ -197,7 +198,8 @@ impl CompatibilityField {
     /// The original's unused variant: one cell, and along each axis forward unless that leaves the cell, then backward.
     /// As in TressFX, the world step (a tenth of a cell) is added to the coordinate within the cell (0 to 1) without
     /// being divided by the cell's size. `None` where the look-up is unset.
-    pub fn mixed_gradient(&self, point: [f32; 3]) -> Option<[f32; 3]> {
+    #[cfg(test)]
+    pub(crate) fn mixed_gradient(&self, point: [f32; 3]) -> Option<[f32; 3]> {
         let (at, values) = self.cell_at(point)?;
         let h = 0.1 * self.cell;
         let here = interpolate(at, &values);

@@ -8,6 +8,7 @@ mod node;
 mod tests;
 
 pub use crate::sdf::UNSET;
-pub use bricks::TressFxLayout;
-pub use field::{CompatibilityError, CompatibilityField};
+pub(crate) use bricks::TressFxLayout;
+pub use field::CompatibilityError;
+pub use field::CompatibilityField;
 pub use node::DESC;

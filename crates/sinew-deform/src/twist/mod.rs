@@ -4,13 +4,13 @@ mod reference;
 #[cfg(test)]
 mod tests;
 
-use crate::local_frame::{self, LocalJob, Placement, Region};
+use crate::local_frame::{self, Placement, Region};
 use crate::{
     Choice, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeKind, ParameterDesc, PortDesc,
     PortType,
 };
 
-pub use reference::{Twist, TwistMap};
+pub use reference::Twist;
 
 /// Registry entry.
 pub static DESC: NodeDesc = NodeDesc {
@@ -70,6 +70,3 @@ pub static DESC: NodeDesc = NodeDesc {
     bind: local_frame::bind::<Twist>,
     restore: None,
 };
-
-/// One frame of work.
-pub type TwistJob<'a> = LocalJob<'a, Twist>;

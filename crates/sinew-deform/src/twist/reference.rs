@@ -67,7 +67,7 @@ crate::uniform_struct! {
 
 /// Map of the node.
 #[derive(Clone, Copy, Debug)]
-pub struct TwistMap<R> {
+pub(crate) struct TwistMap<R> {
     region: RegionAt<R>,
     profile: Profile,
     half_start: R,
@@ -76,7 +76,7 @@ pub struct TwistMap<R> {
 
 impl<R: LaneReal> TwistMap<R> {
     /// From the settings.
-    pub fn new(settings: &Twist) -> Self {
+    pub(super) fn new(settings: &Twist) -> Self {
         Self {
             region: settings.region.at(),
             profile: settings.profile,

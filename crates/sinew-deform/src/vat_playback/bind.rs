@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Why a bake cannot be played on a mesh.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum VatPlaybackError {
+pub(crate) enum VatPlaybackError {
     /// Another mesh than the one that was made for the bake.
     #[error(
         "the mesh has {found} vertices, but the vertex animation is for {expected}; link its carrier '{carrier}'"
@@ -69,7 +69,7 @@ pub enum VatPlaybackError {
 
 /// A bake and the clip of it that plays.
 #[derive(Clone, Debug)]
-pub struct VatPlaybackBind {
+pub(crate) struct VatPlaybackBind {
     pub(super) animation: Arc<VertexAnimation>,
     pub(super) clip: ClipFrames,
     /// Texture of positions or offsets.
@@ -87,7 +87,7 @@ impl VatPlaybackBind {
     ///
     /// # Errors
     /// [`VatPlaybackError`].
-    pub fn new(
+    pub(crate) fn new(
         animation: &Arc<VertexAnimation>,
         mesh: &Mesh,
         clip: &str,
@@ -139,7 +139,7 @@ impl VatPlaybackBind {
     }
 
     /// Frames of the layout that are seen at a moment of the clip, seconds; one without `blend`, or where the in-betweens of two mean nothing.
-    pub fn frames(&self, secs: f64, blend: bool) -> FrameBlend {
+    pub(crate) fn frames(&self, secs: f64, blend: bool) -> FrameBlend {
         let (manifest, at) = (self.animation.manifest(), self.clip.at(secs));
         let blends = blend && manifest.can_blend;
         manifest.in_layout(match blends {
@@ -153,7 +153,7 @@ impl VatPlaybackBind {
     }
 
     /// Whether the bake has normals, or turns those of its carrier.
-    pub fn has_normals(&self) -> bool {
+    pub(crate) fn has_normals(&self) -> bool {
         match &self.pieces {
             Some(pieces) => pieces.normals.is_some(),
             None => self.normals.is_some(),

@@ -14,9 +14,12 @@ use crate::{
 };
 use sinew_vat::playback::FrameBlend;
 
-pub use bind::{VatPlaybackBind, VatPlaybackError};
-pub use pieces::{PieceCarrier, PiecePose};
-pub use reference::{BakedTexture, baked_normal, baked_position};
+pub(crate) use bind::VatPlaybackBind;
+#[cfg(test)]
+pub(crate) use bind::VatPlaybackError;
+pub(crate) use pieces::PieceCarrier;
+pub use pieces::PiecePose;
+pub(crate) use reference::{baked_normal, baked_position};
 
 /// Registry entry.
 pub static DESC: NodeDesc = NodeDesc {
@@ -75,7 +78,7 @@ pub static DESC: NodeDesc = NodeDesc {
 
 /// One frame of work.
 #[derive(Debug)]
-pub struct VatPlaybackJob<'a> {
+pub(crate) struct VatPlaybackJob<'a> {
     /// The bake.
     pub bind: &'a VatPlaybackBind,
     /// What is seen, from [`VatPlaybackBind::frames`].
@@ -90,7 +93,7 @@ pub struct VatPlaybackJob<'a> {
 
 impl VatPlaybackJob<'_> {
     /// Runs the job; writes positions, and normals where the bake has them.
-    pub fn run(self) {
+    pub(crate) fn run(self) {
         match &self.bind.pieces {
             Some(pieces) => self.run_pieces(pieces),
             None => self.run_vertices(),

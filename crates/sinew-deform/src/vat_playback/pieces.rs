@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 /// The carrier of a bake of pieces: the sequence's first frame.
 #[derive(Clone, Debug)]
-pub struct PieceCarrier {
+pub(crate) struct PieceCarrier {
     /// Texture of rotations.
     pub(super) rotations: usize,
     /// Piece of each vertex.

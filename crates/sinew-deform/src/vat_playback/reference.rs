@@ -82,7 +82,7 @@ fn number<R: Real>(format: TexelFormat, bytes: &[u8]) -> R {
 
 /// Where a vertex is; `carrier` is where the mesh that carries the texture has it, which offsets are added to.
 #[inline]
-pub fn baked_position<R: Real>(
+pub(crate) fn baked_position<R: Real>(
     places: &BakedTexture<'_>,
     vertex: u32,
     at: FrameBlend,
@@ -94,7 +94,11 @@ pub fn baked_position<R: Real>(
 
 /// Its normal, a unit vector; +Y where two frames cancel.
 #[inline]
-pub fn baked_normal<R: Real>(normals: &BakedTexture<'_>, vertex: u32, at: FrameBlend) -> [f32; 3] {
+pub(crate) fn baked_normal<R: Real>(
+    normals: &BakedTexture<'_>,
+    vertex: u32,
+    at: FrameBlend,
+) -> [f32; 3] {
     let normal = normals.between::<R>(vertex, at);
     let unit = normal.try_normalize(R::from_double(1e-6));
     R::array3(unit.unwrap_or_else(|| Vec3::y()))

@@ -144,7 +144,7 @@ impl WrapBind {
         self.strength.len()
     }
     /// Bindings of vertex `v`; empty where it hangs on nothing.
-    pub fn bindings_of(&self, v: usize) -> &[Binding] {
+    pub(crate) fn bindings_of(&self, v: usize) -> &[Binding] {
         &self.bindings[self.offsets[v] as usize..self.offsets[v + 1] as usize]
     }
     /// Bytes held.

@@ -18,7 +18,7 @@ pub struct Hit {
 
 /// Closest point of the triangle `t` to `p` as barycentric coordinates, after Ericson, "Real-Time Collision
 /// Detection", 2005, section 5.1.5.
-pub fn closest_point(p: P, [a, b, c]: [P; 3]) -> [f64; 3] {
+pub(crate) fn closest_point(p: P, [a, b, c]: [P; 3]) -> [f64; 3] {
     let (ab, ac, ap) = (b - a, c - a, p - a);
     let (d1, d2) = (ab.dot(&ap), ac.dot(&ap));
     if d1 <= 0.0 && d2 <= 0.0 {
@@ -65,7 +65,7 @@ struct Node {
 
 /// Boxes around halves of halves of the triangles.
 #[derive(Debug)]
-pub struct Bvh {
+pub(crate) struct Bvh {
     nodes: Vec<Node>,
     order: Vec<u32>,
     corners: Vec<[P; 3]>,
@@ -75,7 +75,7 @@ const LEAF: usize = 4;
 
 impl Bvh {
     /// Over the triangles listed in `order`; `corners` holds all of them.
-    pub fn build(corners: Vec<[P; 3]>, order: Vec<u32>) -> Self {
+    pub(crate) fn build(corners: Vec<[P; 3]>, order: Vec<u32>) -> Self {
         let mut this = Self {
             nodes: Vec::new(),
             order: Vec::new(),
@@ -123,7 +123,13 @@ impl Bvh {
 
     /// The `k` closest triangles that `accept` lets through, closest first, ties by index; squared distances at
     /// most `limit`.
-    pub fn nearest(&self, p: P, k: usize, limit: f64, accept: impl Fn(u32) -> bool) -> Vec<Hit> {
+    pub(crate) fn nearest(
+        &self,
+        p: P,
+        k: usize,
+        limit: f64,
+        accept: impl Fn(u32) -> bool,
+    ) -> Vec<Hit> {
         let mut best: Vec<Hit> = Vec::with_capacity(k + 1);
         let mut stack = vec![0];
         while let Some(i) = stack.pop() {

@@ -20,9 +20,12 @@ use sinew_geom::Real;
 use std::any::Any;
 use std::ops::Range;
 
-pub use bind::{Binding, WrapBind, WrapError};
-pub use bvh::{Bvh, Hit, closest_point};
-pub use reference::{DriverTriangle, carry, local_frame};
+pub use bind::{Binding, WrapBind};
+pub(crate) use bvh::Bvh;
+pub use bvh::Hit;
+#[cfg(test)]
+pub(crate) use bvh::closest_point;
+pub use reference::{carry, local_frame};
 
 /// Registry entry.
 pub static DESC: NodeDesc = NodeDesc {

@@ -116,7 +116,7 @@ impl VirtualBonesBind {
         self.bones.bytes() + self.skin.bytes()
     }
     /// Bytes that the mesh takes without virtual bones.
-    pub fn full_bytes(&self) -> u64 {
+    pub(crate) fn full_bytes(&self) -> u64 {
         self.full_bytes
     }
 }
