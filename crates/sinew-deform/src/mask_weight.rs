@@ -55,7 +55,7 @@ impl<'a> MaskWeight<'a> {
         }
     }
 
-    /// The parameters [`Self::WEIGHT`] and [`Self::INVERT`], as uniforms.
+    /// The parameters `Self::WEIGHT` and `Self::INVERT`, as uniforms.
     pub fn uniforms(parameters: &crate::Parameters<'_>) -> (f32, u32) {
         (
             parameters.single("weight"),

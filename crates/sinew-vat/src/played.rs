@@ -139,7 +139,7 @@ impl<'a> PlayedParticles<'a> {
     }
 }
 
-/// What [`Space::place`] was given, in double precision.
+/// What `Space::place` was given, in double precision.
 #[must_use]
 pub fn position_in_gltf(space: Space, v: [f64; 3]) -> [f64; 3] {
     direction_in_gltf(space, v).map(|c| c / f64::from(space.units_per_metre()))

@@ -70,7 +70,7 @@ impl Space {
         out
     }
 
-    /// What [`Self::place`] was given, metres.
+    /// What `Self::place` was given, metres.
     pub fn position_in_gltf(self, v: [f32; 3]) -> [f32; 3] {
         self.direction_in_gltf(v)
             .map(|c| c / self.units_per_metre())

@@ -126,7 +126,7 @@ fn read_loss(job: &VatJob, scans: &[ScanRecord]) -> (f64, i64) {
     (most.0, job.number(most.1))
 }
 
-/// How far simplification moved surfaces, both ways, as [`crate::vat::maker::matching::surface_deviation`] measures it: at all vertices, and at four points inside of
+/// How far simplification moved surfaces, both ways, measured at all vertices, and at four points inside of
 /// some thousands of triangles of each frame.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SimplifiedSummary {

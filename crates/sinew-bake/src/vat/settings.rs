@@ -108,7 +108,7 @@ pub enum Points {
     /// Each corner of a triangle.
     #[default]
     Corners,
-    /// Each unique point of a frame, once; a lookup says which point a corner shows ([`crate::vat::maker::points`]).
+    /// Each unique point of a frame, once; a lookup says which point a corner shows.
     Unique,
 }
 

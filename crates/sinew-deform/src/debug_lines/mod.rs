@@ -126,7 +126,7 @@ pub struct DebugLinesJob<'a> {
     pub color: [f32; 4],
     /// Lines to put first.
     pub before: &'a [Line],
-    /// As long as `before` and [`Shape::line_count`] together; what does not fit is left out.
+    /// As long as `before` and `Shape::line_count` together; what does not fit is left out.
     pub output: &'a mut [Line],
 }
 

@@ -1,6 +1,6 @@
 //! Direct delta mush as the paper writes it, to be read beside it.
 //!
-//! [`dense_moments`] is the setup, in double precision and with dense matrices, for tests of a few hundred vertices: time grows with the
+//! `dense_moments` is the setup, in double precision and with dense matrices, for tests of a few hundred vertices: time grows with the
 //! cube of the vertices. Rows are used where the paper has columns: `B = (I + lambda D^-1 L)^-p` has rows that sum to one, and so
 //! has `C = (I + kappa D^-1 L)^-p`. `D^-1 L` is the identity less the weighted mean of the neighbours.
 //!
@@ -199,7 +199,7 @@ pub struct Row<'a> {
     pub pairs: &'a [PairMoments],
     /// Its smoothed rest position, less [`Frame::origin`].
     pub center: [f32; 3],
-    /// From [`inverse_sizes`].
+    /// From `inverse_sizes`.
     pub inverse_size: f32,
 }
 

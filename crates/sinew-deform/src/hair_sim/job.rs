@@ -61,7 +61,7 @@ pub struct HairJob<'a, R: HairReal = f32> {
     /// From setup.
     pub bind: &'a HairBind,
     /// For each strand the skin's transform at its root (scene from scene at bind): a blended joint matrix, scale
-    /// allowed. Those of followers are read where [`HairBind::with_own_roots`] says so. One that is not finite leaves the strand's root where it was.
+    /// allowed. Those of followers are read where `HairBind::with_own_roots` says so. One that is not finite leaves the strand's root where it was.
     pub transforms: &'a [PackedAffine],
     /// Time since the last frame. Zero and less: nothing moves, and the motion of roots since then comes with the next frame.
     pub dt_secs: f32,

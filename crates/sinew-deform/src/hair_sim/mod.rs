@@ -45,6 +45,7 @@ mod thickness;
 mod wind;
 pub(crate) use bind::BoundVertex;
 pub use bind::HairBind;
+pub use bind::HairBindError;
 #[cfg(test)]
 pub(crate) use followers::mixed;
 pub use followers::{FollowerSettings, FollowersError, RootSkin, place_followers};

@@ -226,7 +226,7 @@ impl LatticeBind {
     /// Checks one frame's control points: none, or one for each grid point, all finite.
     ///
     /// # Errors
-    /// [`LatticeBindError::PointCount`], [`LatticeBindError::PointNotFinite`].
+    /// `LatticeBindError::PointCount`, `LatticeBindError::PointNotFinite`.
     pub fn check_points(&self, points: &[[f64; 3]]) -> Result<(), LatticeBindError> {
         if !points.is_empty() && points.len() != self.point_count() {
             return Err(LatticeBindError::PointCount {

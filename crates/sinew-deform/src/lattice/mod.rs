@@ -21,6 +21,7 @@ use crate::{
 };
 use std::any::Any;
 
+pub use bind::LatticeBindError;
 #[cfg(test)]
 pub(crate) use bind::{Border, BoxOrigin};
 pub use bind::{Interpolation, LatticeBind, LatticeConfig, Outside};

@@ -25,6 +25,7 @@ pub use job::{PoseDriverJob, PoseDriverScratch};
 #[cfg(test)]
 pub(crate) use metric::SwingTwist;
 pub use metric::{DriverValue, Metric};
+pub use radial::CurveError;
 pub use radial::{Curve, RadialKernel};
 pub use settings::PoseDriverSettings;
 

@@ -51,8 +51,8 @@ mod words;
 
 pub use crate::tressfx_sdf::CompatibilityField;
 pub use bind::SdfBind;
-#[cfg(test)]
-pub(crate) use build::BuildReport;
+pub use bind::SurfaceReport;
+pub use build::BuildReport;
 pub use build::FieldBuffers;
 pub(crate) use field::unset_in_cells;
 pub(crate) use field::{BRICK_CELLS, BRICK_NODES, BRICK_VALUES};

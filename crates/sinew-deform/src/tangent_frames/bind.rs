@@ -166,7 +166,7 @@ impl TangentFramesBind {
     /// As [`Self::new`], followed: asks between its parts whether to go on.
     ///
     /// # Errors
-    /// As [`Self::new`]; [`TangentFramesError::Stopped`].
+    /// As [`Self::new`]; `TangentFramesError::Stopped`.
     pub fn new_watched(
         mesh: &Mesh,
         config: TangentFramesConfig,
@@ -300,7 +300,7 @@ impl TangentFramesBind {
     /// Checks what came from a file against the mesh and configuration it is used with.
     ///
     /// # Errors
-    /// [`TangentFramesError::Saved`] names the first part that does not fit.
+    /// `TangentFramesError::Saved` names the first part that does not fit.
     pub fn restored(
         mut self,
         mesh: &Mesh,

@@ -20,6 +20,7 @@ use crate::{
 use sinew_geom::{Mesh, Real};
 use std::any::Any;
 
+pub use bind::TangentFramesError;
 pub use bind::{NormalMode, TangentFramesBind, TangentFramesConfig, TangentMode};
 
 pub use bind::HardEdges;

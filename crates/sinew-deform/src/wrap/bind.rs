@@ -107,7 +107,7 @@ impl WrapBind {
     /// As [`Self::new`], followed: asks now and then whether to go on.
     ///
     /// # Errors
-    /// As [`Self::new`]; [`WrapError::Stopped`].
+    /// As [`Self::new`]; `WrapError::Stopped`.
     pub fn new_watched(
         mesh: &Mesh,
         driver: &Mesh,
@@ -157,7 +157,7 @@ impl WrapBind {
     /// Checks what came from a file against the meshes and configuration it is used with.
     ///
     /// # Errors
-    /// [`WrapError::Saved`] names the first part that does not fit.
+    /// `WrapError::Saved` names the first part that does not fit.
     pub fn restored(
         mut self,
         mesh: &Mesh,

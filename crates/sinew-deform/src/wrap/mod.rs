@@ -20,6 +20,7 @@ use sinew_geom::Real;
 use std::any::Any;
 use std::ops::Range;
 
+pub use bind::WrapError;
 pub use bind::{Binding, WrapBind};
 pub(crate) use bvh::Bvh;
 pub use bvh::Hit;

@@ -40,7 +40,7 @@ struct Parts {
 
 impl VirtualBonesBind {
     /// From what [`super::compress`] found with the same variant, and the number of joints that it was found for. `full_bytes` is
-    /// what the mesh takes without virtual bones, for [`Self::full_bytes`].
+    /// what the mesh takes without virtual bones, for `Self::full_bytes`.
     pub fn new(
         found: &VirtualBones,
         joint_count: usize,

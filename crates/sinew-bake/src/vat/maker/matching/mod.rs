@@ -38,7 +38,8 @@ pub use distance::SurfaceDistance;
 pub(crate) use distance::{NearTriangle, SurfaceTree, surface_deviation, surface_distance};
 pub(crate) use joined::numbers_mean_the_same;
 pub(crate) use landing::{FrameEnd, frame_end};
-pub(crate) use slots::{Slot, SlotChain, SlotsError};
+pub use slots::SlotsError;
+pub(crate) use slots::{Slot, SlotChain};
 
 use candidates::{Scale, Search};
 use drift::Drift;
