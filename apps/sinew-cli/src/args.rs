@@ -58,15 +58,17 @@ pub(crate) struct Args {
     pub(crate) allowed_folders: Vec<PathBuf>,
     /// Overwrite files that Sinew refuses to overwrite by default.
     ///
-    /// These are files that the same command reads, files of another kind than the output, and the graph file of `init`.
+    /// Without --force, Sinew does not overwrite a file that the command reads, a file of another kind than the output, or a graph that
+    /// exists already (`sinew init`).
     #[arg(long, global = true)]
     pub(crate) force: bool,
     /// Do not wait until written files are on the disk. Faster on slow disks, but a power failure can lose the files.
     #[arg(long, global = true)]
     pub(crate) no_sync: bool,
-    /// Run custom kernels of a graph that is embedded in a character on GPU hardware.
+    /// Allow the custom kernels of an embedded graph to run on a hardware GPU.
     ///
-    /// Check the kernels first with `sinew check CHARACTER`. Software adapters run them without this option.
+    /// An embedded graph is a graph inside a character file. Without this option, its custom kernels run on software adapters only. Check
+    /// the kernels first with `sinew check CHARACTER`.
     #[arg(long, global = true)]
     pub(crate) trust: bool,
 }
@@ -147,7 +149,7 @@ pub(crate) struct RunArgs {
     pub(crate) evaluated: DeviceArg,
     /// Resume a simulation from a saved state. Frames up to the saved one are skipped.
     ///
-    /// Use the same device for both runs; with `--device auto` Sinew picks it.
+    /// Use the same --device as in the run that saved the state. `--device auto` chooses that device.
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
     /// Save the state of simulations (hair) after the last frame, for --state in a later run.
@@ -155,7 +157,7 @@ pub(crate) struct RunArgs {
     pub(crate) save_state: Option<PathBuf>,
     /// Continue an interrupted run: keep the frames whose files are complete.
     ///
-    /// For outputs with one file per frame. A record beside the files (NAME.0-120.run.txt) lists the complete frames until the run ends.
+    /// For outputs with one file per frame. During the run, the file NAME.0-120.run.txt beside the output lists the complete frames.
     /// If the character, the graph or an option changed, all frames are written again.
     #[arg(long)]
     pub(crate) resume: bool,
@@ -268,10 +270,10 @@ impl<const N: usize> FromStr for Numbers<N> {
 /// Where frames are evaluated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Device {
-    /// CPU. Every run gives the same bits.
+    /// CPU. The results of all runs are identical, bit for bit.
     #[default]
     Cpu,
-    /// The GPU that SINEW_ADAPTER names, otherwise the fastest kind.
+    /// The GPU that SINEW_ADAPTER names. Without it, Sinew prefers a discrete GPU, then integrated, virtual, other, software.
     Gpu,
     /// GPU hardware if it can run the graph, otherwise the CPU. Graphs with custom kernels run on any adapter.
     Auto,
@@ -291,7 +293,7 @@ pub(crate) enum Interpolation {
 pub(crate) struct CheckArgs {
     /// Graph document to check, or a GLB or glTF file with an embedded graph.
     pub(crate) graph: PathBuf,
-    /// Print the compiled graph: phases, order of nodes, links.
+    /// Print the compiled graph: nodes that run once (setup), nodes that run in each frame (update), their order and links.
     #[arg(long)]
     pub(crate) explain: bool,
     /// Bind the graph to this character as well. With --explain, also print buffers and memory.

@@ -49,7 +49,7 @@ pub(crate) struct BakeVatArgs {
     pub(crate) settings: VatSettingsArgs,
     /// Measure the error of blended frames and add it to the report.
     ///
-    /// Sinew bakes every second frame once more and compares blends with the frames that it left out.
+    /// Sinew makes a second bake without every second frame. It compares the frames that it left out with the blends of this bake.
     #[arg(long)]
     pub(crate) blend_error: bool,
     /// Write the bake into this folder.
@@ -120,7 +120,7 @@ pub(crate) struct VatSizeArgs {
     /// Set the kind of bake. Default: detected from the sequence.
     #[arg(long, value_enum, requires = "sequence")]
     pub(crate) mode: Option<ModeArg>,
-    /// Set the number of vertices, for meshes with constant triangles.
+    /// Set the number of vertices, for meshes with constant topology (the same triangles in all frames).
     #[arg(
         long,
         value_name = "NUMBER",
@@ -128,7 +128,7 @@ pub(crate) struct VatSizeArgs {
         conflicts_with = "sequence"
     )]
     pub(crate) vertices: Option<u32>,
-    /// Set the number of triangles of the largest frame, for meshes with changing triangles (3 texels each).
+    /// Set the number of triangles of the largest frame, for meshes with changing topology (3 texels per triangle).
     ///
     /// With a sequence: simplify every frame to this number of triangles.
     #[arg(
@@ -138,7 +138,7 @@ pub(crate) struct VatSizeArgs {
         conflicts_with = "vertices"
     )]
     pub(crate) triangles: Option<u32>,
-    /// Set what gets a texel, for meshes with changing triangles.
+    /// Set what gets a texel, for meshes with changing topology.
     ///
     /// With a sequence: `unique` or `corners`, as for a bake. Without one: the number of unique points of the largest frame
     /// (about half the number of triangles), to show the size with unique points as well.
@@ -237,17 +237,17 @@ pub(crate) struct PlayedArgs {
     pub(crate) graph: GraphArgs,
     /// Play this clip. Repeat to put several clips into one bake, in this order.
     ///
-    /// Default: the first clip. For `verify`: the clips of the bake.
+    /// Default: the first clip. For `sinew vat verify` the default is the clips of the bake.
     #[arg(short, long)]
     pub(crate) clip: Vec<String>,
-    /// Make a clip of these frame numbers of a folder, both ends included: walk=0..23. Repeat for more clips.
+    /// Define a clip of a sequence: with walk=0..23, the clip `walk` has the frames 0 to 23. Repeat for more clips.
     ///
-    /// Frames that are in no clip are left out.
+    /// FIRST and LAST are frame numbers in the names of the files. Frames that are in no clip are not baked.
     #[arg(long = "range", value_name = "NAME=FIRST..LAST")]
     pub(crate) ranges: Vec<NumberRange>,
     /// Set the frame rate of the sequence and the bake, in frames per second.
     ///
-    /// Default: the value in --settings, otherwise 24. For `verify`: the rate of the bake.
+    /// Default: the value in --settings, otherwise 24. For `sinew vat verify` the default is the rate of the bake.
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) fps: Option<f64>,
     /// Use this mesh output of the graph. Required if there are several.
@@ -286,7 +286,7 @@ pub(crate) struct VatSettingsArgs {
     /// QUANTITY is position, offset, normal, rotation (pieces), size (particles), uv0, color0, thickness, tangent, velocity=NAME
     /// or attribute=NAME.
     ///
-    /// FORMAT is unorm8, unorm16, two_unorm8, half or float.
+    /// FORMAT is unorm8, unorm16, two_unorm8 (two 8-bit textures), half or float.
     ///
     /// Default: positions (or offsets) in 16 bits and normals in 8. Pieces have positions and rotations, particles positions and
     /// sizes.
@@ -306,10 +306,10 @@ pub(crate) struct VatSettingsArgs {
     /// A bake computes its normals from the surface and ignores the normals of the source.
     #[arg(long, value_name = "DEGREES", allow_negative_numbers = true)]
     pub(crate) crease: Option<f32>,
-    /// Set the order of triangles, if triangles change. Default: the value in --settings, otherwise `match`.
+    /// Set the order of triangles, for meshes with changing topology. Default: the value in --settings, otherwise `match`.
     #[arg(long, value_enum)]
     pub(crate) order: Option<OrderArg>,
-    /// Set what gets a texel, if triangles change. Default: the value in --settings, otherwise `corners`.
+    /// Set what gets a texel, for meshes with changing topology. Default: the value in --settings, otherwise `corners`.
     #[arg(long, value_enum)]
     pub(crate) points: Option<PointsArg>,
     /// Use this vector attribute as the velocity of points, in metres per second. It improves the matching.
@@ -331,20 +331,20 @@ pub(crate) struct VatSettingsArgs {
 /// Pieces and particles.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ShapeArgs {
-    /// Read the numbers of pieces from this scalar attribute (mode rigid).
+    /// Read piece IDs from this scalar vertex attribute (mode rigid). Vertices with the same ID are one piece.
     ///
     /// Default: triangles that are connected in the first frame are one piece.
     #[arg(long, value_name = "ATTRIBUTE")]
     pub(crate) pieces: Option<String>,
-    /// Allow vertices this distance from the rigid motion of their piece, in metres (mode rigid).
+    /// Allow this distance between a vertex and the rigid motion of its piece, in metres (mode rigid).
     ///
-    /// Default: 2e-5 of the diagonal of the first frame.
+    /// Default: 2e-5 of the diagonal of the bounding box of the first frame.
     #[arg(long, value_name = "METRES", allow_negative_numbers = true)]
     pub(crate) rigid_tolerance: Option<f32>,
-    /// Allow this surface error where a frame triangulates faces differently from the first frame, in metres.
+    /// Allow this error of the surface, in metres, if all frames use the triangles of the first frame.
     ///
-    /// Default: 2e-5 of the diagonal of the bounding box. In mode soft, a quad with a larger error gets a vertex at its centre,
-    /// which makes it exact.
+    /// For sequences in which the diagonals of quads change. If the error of a quad is larger, mode soft adds a vertex at the centre of
+    /// this quad. The quad is then exact. Default: 2e-5 of the diagonal of the bounding box.
     #[arg(long, value_name = "METRES", allow_negative_numbers = true)]
     pub(crate) recut_tolerance: Option<f32>,
     /// Step from pose to pose instead of blending (mode rigid).
@@ -352,7 +352,7 @@ pub(crate) struct ShapeArgs {
     /// Needed for pieces that rotate by 180 degrees or more from one frame to the next.
     #[arg(long)]
     pub(crate) no_blend: bool,
-    /// Read the numbers of points from this scalar attribute (mode particles). Default: `id`.
+    /// Read point IDs from this scalar attribute (mode particles). Default: `id`.
     ///
     /// Without such an attribute, points are matched by their motion.
     #[arg(long, value_name = "ATTRIBUTE")]
@@ -373,13 +373,13 @@ pub(crate) enum ModeArg {
     /// Detect it from the sequence.
     #[default]
     Auto,
-    /// Changing triangles: separate triangles, three texels each.
+    /// Changing topology (triangles change): separate triangles, three texels per triangle.
     Remesh,
-    /// Constant triangles: one texel per vertex.
+    /// Constant topology (the same triangles in all frames): one texel per vertex.
     Soft,
     /// Pieces that move without bending: one texel per piece.
     Rigid,
-    /// Points: one texel and one square each.
+    /// Points: one texel per point. Players draw one quad per point.
     Particles,
 }
 
@@ -397,7 +397,7 @@ pub(crate) enum AtEndArg {
 /// Order of triangles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OrderArg {
-    /// Match triangles from frame to frame, so that players can blend. Two rows of texels per frame, except with unique points.
+    /// Match triangles from frame to frame. Players can then blend. A frame takes two rows of texels, or one row with `--points unique`.
     Match,
     /// The order of the file. Players step from frame to frame.
     File,

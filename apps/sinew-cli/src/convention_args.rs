@@ -16,10 +16,12 @@ pub(crate) struct ConventionArgs {
     /// Write the carrier mesh as OBJ as well, in the axes of glTF. Always written with --for unity.
     #[arg(long)]
     obj: bool,
-    /// Store normals below the offsets in one texture. Needs --convention openvat.
+    /// Store offsets and normals in one texture: offsets in the upper half, normals in the lower half. Needs --convention openvat.
     #[arg(long)]
     packed_normals: bool,
-    /// Store normals in ten bits of the alpha channel of positions, instead of a rotation texture. Needs --convention sidefx.
+    /// Store each normal in 10 bits, in the alpha channel of the position texture. Needs --convention sidefx.
+    ///
+    /// Without this option, normals are in a rotation texture.
     #[arg(long)]
     compressed_normals: bool,
 }
@@ -48,7 +50,7 @@ enum Engine {
 enum ConventionArg {
     /// Sinew: a manifest, a carrier mesh and players.
     Sinew,
-    /// OpenVAT, for its players. Needs constant triangles.
+    /// OpenVAT, for its players. Needs constant topology: the same triangles in all frames.
     Openvat,
     /// SideFX Labs vertex animation textures 3: soft body, dynamic remeshing, sprites; rigid body for Unity.
     Sidefx,

@@ -30,6 +30,8 @@ pub(crate) struct GraphInputs {
     #[arg(long = "input", value_name = "NAME=FILE")]
     pub(crate) input_files: Vec<String>,
     /// Reuse setup results from this file. Missing results are computed and added to it.
+    ///
+    /// Setup results are what nodes compute once before the first frame, such as weights and neighbours (bind data).
     #[arg(long, value_name = "FILE")]
     pub(crate) cache: Option<PathBuf>,
 }
