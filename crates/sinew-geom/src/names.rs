@@ -100,7 +100,8 @@ fn edit_distance(a: &str, b: &str) -> usize {
 pub fn instead_of<'a>(given: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
     match closest(given, known.clone()) {
         Some(name) => format!("did you mean '{name}'?"),
-        None => format!("there are {}", listed(known)),
+        None if known.clone().next().is_none() => "known: none".into(),
+        None => format!("known: {}", listed(known)),
     }
 }
 
@@ -140,5 +141,15 @@ mod tests {
         let known = ["skin", "smooth", "delta_mush"];
         assert_eq!(closest("delta_mash", known.into_iter()), Some("delta_mush"));
         assert_eq!(closest("zebra", known.into_iter()), None);
+    }
+
+    #[test]
+    fn without_a_close_word_all_are_listed() {
+        let known = ["skin", "smooth"];
+        assert_eq!(
+            instead_of("zebra", known.into_iter()),
+            "known: skin, smooth"
+        );
+        assert_eq!(instead_of("zebra", [].into_iter()), "known: none");
     }
 }

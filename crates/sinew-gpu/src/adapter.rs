@@ -2,7 +2,7 @@
 //!
 //! An adapter is a GPU together with a driver for it. A software driver, which runs on the CPU, is an adapter too. The environment
 //! variable [`ADAPTER_VARIABLE`] (`SINEW_ADAPTER`) chooses one: `software` selects a software driver. Any other text selects the first
-//! adapter whose name, driver or interface contains the text, ignoring case.
+//! adapter whose name, driver or graphics API contains the text, ignoring case.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub enum Preference {
     /// The fastest kind: a discrete GPU, then an integrated GPU, then a virtual GPU, then software.
     #[default]
     Any,
-    /// The first adapter whose name, driver or interface (`vulkan`, `metal`, `dx12`) contains this text, ignoring case.
+    /// The first adapter whose name, driver or graphics API (`vulkan`, `metal`, `dx12`) contains this text, ignoring case.
     Named(String),
     /// A software driver, such as Mesa's lavapipe or Microsoft's WARP.
     Software,
@@ -272,9 +272,9 @@ pub enum AdapterError {
     /// There is no adapter.
     #[error("no GPU adapter found; {INSTALL_HINT}")]
     None,
-    /// No adapter has the requested text in its name, driver or interface.
+    /// No adapter has the requested text in its name, driver or graphics API.
     #[error(
-        "no GPU adapter has '{wanted}' in its name, driver or interface; there {}",
+        "no GPU adapter has '{wanted}' in its name, driver or graphics API; there {}",
         there_is(found)
     )]
     NoSuchName {

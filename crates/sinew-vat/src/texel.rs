@@ -18,6 +18,19 @@ pub enum TexelFormat {
     Float,
 }
 
+/// As on the command line and in manifests: `two_unorm8`.
+impl std::fmt::Display for TexelFormat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Unorm8 => "unorm8",
+            Self::Unorm16 => "unorm16",
+            Self::TwoUnorm8 => "two_unorm8",
+            Self::Half => "half",
+            Self::Float => "float",
+        })
+    }
+}
+
 impl TexelFormat {
     /// Whether values are stored as they are; otherwise a [`Range`] brings them to 0 to 1.
     pub fn is_float(self) -> bool {

@@ -49,7 +49,7 @@ pub enum HairError {
     #[error(transparent)]
     Selection(#[from] SelectionError),
     /// The attribute does not exist or has another type.
-    #[error("{asset} has no {what} attribute '{name}'; {}", known_attributes(.known))]
+    #[error("{asset} has no {what} attribute '{name}'; {}", known_attributes(what, .known))]
     Attribute {
         /// The character.
         asset: String,
@@ -74,9 +74,9 @@ pub enum HairError {
     Stopped(#[from] Stopped),
 }
 
-fn known_attributes(names: &[String]) -> String {
+fn known_attributes(what: &str, names: &[String]) -> String {
     match names {
-        [] => "it has no attribute of this type".to_owned(),
+        [] => format!("it has no {what} attributes"),
         names => format!("it has {}", names.join(", ")),
     }
 }

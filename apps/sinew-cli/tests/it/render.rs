@@ -310,7 +310,7 @@ fn wrong_input_is_told_and_leaves_nothing() {
         (
             &["square.obj", "-o", "a.png", "--look", "attribute:heat"],
             2,
-            "no attribute 'heat'; it has none",
+            "no attribute 'heat'; it has no attributes",
         ),
         (
             &["square.obj", "-o", "a.png", "--look", "output:mask"],

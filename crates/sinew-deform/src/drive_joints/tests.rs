@@ -497,7 +497,7 @@ fn what_does_not_fit_is_told() {
         (
             follower("lower", "zzz"),
             0,
-            "parameter 'followers': the rig has no joint 'zzz'; there are upper, lower, helper, tip",
+            "parameter 'followers': the rig has no joint 'zzz'; known: upper, lower, helper, tip",
         ),
         (
             config(&fixed, &place),

@@ -374,7 +374,7 @@ fn wrong_names_and_places_are_told() {
                 targets: &wrong,
                 ..DriveMorphsConfig::default()
             },
-            "parameter 'targets': the mesh has no morph target 'smiel'; there are smile, frown, both, half",
+            "parameter 'targets': the mesh has no morph target 'smiel'; known: smile, frown, both, half",
         ),
         (
             with_in_betweens(vec![between("half", "smil", 0.5)]),

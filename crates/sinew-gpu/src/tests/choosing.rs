@@ -54,7 +54,7 @@ fn no_such_name_lists_what_there_is() {
     let message = message.to_string();
     assert_eq!(
         message,
-        "no GPU adapter has 'Radeon' in its name, driver or interface; there are llvmpipe (LLVM 15) (software, vulkan, driver 1.0), \
+        "no GPU adapter has 'Radeon' in its name, driver or graphics API; there are llvmpipe (LLVM 15) (software, vulkan, driver 1.0), \
          Intel UHD (integrated, vulkan, driver 1.0), NVIDIA H200 (discrete, vulkan, driver 1.0)"
     );
 }

@@ -12,7 +12,7 @@ use sinew_deform::ParameterValue;
 #[non_exhaustive]
 pub enum ParameterError {
     /// No parameter has this name.
-    #[error("the graph has no parameter '{name}'; it has {}", if .known.is_empty() { "none".to_owned() } else { .known.join(", ") })]
+    #[error("{}", unknown_parameter(.name, .known))]
     Unknown {
         /// Requested name.
         name: String,
@@ -33,6 +33,16 @@ pub enum ParameterError {
         /// Name of the parameter.
         name: String,
     },
+}
+
+fn unknown_parameter(name: &str, known: &[String]) -> String {
+    match known {
+        [] => format!("the graph has no parameters, but '{name}' is set"),
+        known => format!(
+            "the graph has no parameter '{name}'; it has {}",
+            known.join(", ")
+        ),
+    }
 }
 
 /// The current values of a plan's parameters for one instance. Executors keep one per instance.

@@ -161,7 +161,7 @@ impl Parser<'_> {
         let (n, count) = self.numbers::<7>(
             words,
             3,
-            "x y z, optionally followed by a weight or a colour",
+            "three numbers (x y z), optionally followed by a weight or a colour",
         )?;
         let exact = [n[0], n[1], n[2]];
         let position = self.file_box.take(exact, self.origin);

@@ -63,11 +63,11 @@ fn errors_name_the_line() {
     for (text, expected) in [
         (
             "v 0 0 0\nv 1 x 0\n",
-            "bad.obj: line 2: found 'x', expected x y z, optionally followed by a weight or a colour",
+            "bad.obj: line 2: found 'x', expected three numbers (x y z), optionally followed by a weight or a colour",
         ),
         (
             "v 0 0\n",
-            "bad.obj: line 1: found 'end of line', expected x y z, optionally followed by a weight or a colour",
+            "bad.obj: line 1: found 'end of line', expected three numbers (x y z), optionally followed by a weight or a colour",
         ),
         (
             "v 0 0 nan\n",

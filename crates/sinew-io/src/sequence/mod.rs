@@ -97,7 +97,7 @@ pub fn find_sequence(path: &Path) -> Result<SequenceFiles, IoError> {
                 path,
                 "file name",
                 format!("'{}'", name.escape_debug()),
-                "a frame number or #### in the name",
+                "a sequence: a frame number in the name, for example square_0001.obj, or #### in its place",
             ));
         }
     }

@@ -225,7 +225,7 @@ fn sequences_come_back_with_numbers_and_gaps() {
     for (name, part) in [
         (
             "alone/out.ply",
-            "expected a frame number or #### in the name",
+            "expected a sequence: a frame number in the name",
         ),
         ("alone/out_01.abc", "use OBJ or PLY"),
         (

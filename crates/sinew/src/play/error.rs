@@ -49,7 +49,7 @@ pub enum PlayError {
     #[error(transparent)]
     Selection(#[from] SelectionError),
     /// A file was given for an input that the graph does not have.
-    #[error("the graph has no input '{name}'; it has {}", listed(.known))]
+    #[error("{}", no_input("input", .name, .known))]
     NoInput {
         /// The requested name.
         name: String,
@@ -183,8 +183,19 @@ impl From<crate::gpu::GpuError> for RunError {
     }
 }
 
+/// What is wrong with the name of an input. `what` is "input" or "values input".
+pub(super) fn no_input(what: &str, name: &str, known: &[String]) -> String {
+    match known {
+        [] => format!("the graph has no {what}s, but '{name}' is given"),
+        known => format!(
+            "the graph has no {what} '{name}'; it has {}",
+            known.join(", ")
+        ),
+    }
+}
+
 /// Names for a message.
-pub(super) fn listed(names: &[String]) -> String {
+fn listed(names: &[String]) -> String {
     if names.is_empty() {
         "none".to_owned()
     } else {

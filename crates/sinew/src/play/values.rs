@@ -1,7 +1,7 @@
 //! Numbers for `values` inputs, from files or tables.
 
 use super::PlayError;
-use super::error::listed;
+use super::error::no_input;
 use crate::graph::{InputDecl, InputType, Plan};
 use crate::io::{ValueTable, read_values};
 use std::path::Path;
@@ -21,7 +21,7 @@ pub struct Values {
 #[non_exhaustive]
 pub enum ValuesError {
     /// The plan has no values input with this name.
-    #[error("{name}={origin}: the graph has no values input '{name}'; it has {}", listed(.known))]
+    #[error("{name}={origin}: {}", no_input("values input", .name, .known))]
     NoInput {
         /// The requested name.
         name: String,

@@ -477,7 +477,7 @@ fn wrong_clips_are_refused() {
     assert!(
         error
             .to_string()
-            .contains("has no clip 'walk'; there are bend")
+            .contains("has no clip 'walk'; known: bend")
     );
     let (cast, graph) = bound(&arm, &Document::of_character(&arm));
     let runner = Runner::cpu(&graph).expect("runs on the processor");

@@ -120,7 +120,7 @@ pub(super) fn attribute_values(
     let missing = || {
         let known: Vec<&str> = mesh.attributes.keys().map(String::as_str).collect();
         let known = if known.is_empty() {
-            "none".to_owned()
+            "no attributes".to_owned()
         } else {
             known.join(", ")
         };

@@ -39,13 +39,14 @@ impl FileConvention for OpenVat {
     }
 
     fn contradiction(&self, settings: &VatSettings, mode: Mode) -> Option<Contradiction> {
-        if !matches!(
-            settings.space,
-            Space::YUpRightHanded | Space::ZUpRightHanded
-        ) {
-            let expected =
-                "none, or blender: openvat has one space, which its engine shaders convert";
-            return Some(("space", format!("{:?}", settings.space), expected));
+        let found = match settings.space {
+            Space::YUpRightHanded | Space::ZUpRightHanded => None,
+            Space::YUpLeftHanded => Some("y_up_left_handed (--for unity)"),
+            Space::ZUpLeftHandedCentimeters => Some("z_up_left_handed_centimeters (--for unreal)"),
+        };
+        if let Some(found) = found {
+            let expected = "no --for, or --for blender: openvat has one space, the axes of Blender; its engine shaders convert them";
+            return Some(("space", found.into(), expected));
         }
         let textures = settings.textures_of(mode);
         let fits = |t: &&TextureChoice| {
@@ -53,12 +54,13 @@ impl FileConvention for OpenVat {
             is_known && t.format != TexelFormat::TwoUnorm8
         };
         if let Some(wrong) = textures.iter().find(|t| !fits(t)) {
-            let found = format!("{:?} in {:?}", wrong.quantity, wrong.format);
-            return Some(("textures", found, "offset and normal, each in one file"));
+            let found = format!("{} in {}", wrong.quantity, wrong.format);
+            let expected = "offset and normal, each in one file (not two_unorm8); change --texture";
+            return Some(("textures", found, expected));
         }
         let normal = format_of(&textures, &Quantity::Normal);
         if self.packed_normals && normal != format_of(&textures, &Quantity::Offset) {
-            let found = normal.map_or("without normals".into(), |f| format!("normals in {f:?}"));
+            let found = normal.map_or("without normals".into(), |f| format!("normals in {f}"));
             let expected = "normals in the format of the offsets, to be packed with them";
             return Some(("textures", found, expected));
         }

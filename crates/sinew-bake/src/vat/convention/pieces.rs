@@ -20,8 +20,9 @@ const STILL: f64 = 1e-4;
 /// What is wrong with the textures of pieces.
 pub(super) fn mismatch(textures: &[TextureChoice]) -> Option<(String, &'static str)> {
     let wrong = textures.iter().find(|t| !t.format.is_float())?;
-    let found = format!("{} in {:?}", wrong.quantity, wrong.format);
-    let expected = "half or float: numbers of parts and turns do not survive codes";
+    let found = format!("{} in {}", wrong.quantity, wrong.format);
+    let expected =
+        "half or float: the alpha channels hold numbers that integer formats would round";
     Some((found, expected))
 }
 

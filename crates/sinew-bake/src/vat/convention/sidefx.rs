@@ -255,8 +255,8 @@ fn not_written(mode: Mode, texture: &TextureChoice) -> Option<(String, &'static 
         Quantity::Offset if mode == Mode::Soft => None,
         Quantity::Position if mode == Mode::Remesh => None,
         Quantity::Normal | Quantity::Color(0) if is_in_two => {
-            let found = format!("{quantity} in two files");
-            Some((found, "two files for places only"))
+            let found = format!("{quantity} in two_unorm8");
+            Some((found, "two_unorm8 for positions and offsets only"))
         }
         Quantity::Normal | Quantity::Color(0) => None,
         _ if mode == Mode::Remesh => Some((format!("{quantity}"), "position, normal and color0")),
@@ -275,11 +275,11 @@ fn mismatch(
         return compressed_normals.then_some(nothing);
     };
     if compressed_normals && !place.is_float() {
-        let expected = "half or float: ten bits of a normal do not fit into other alphas";
-        return Some((format!("places in {place:?}"), expected));
+        let expected = "half or float: the alpha channel of other formats cannot hold the ten bits of a normal";
+        return Some((format!("positions in {place}"), expected));
     }
-    let found = format!("places in {place:?} and normals in {normal:?}");
-    let expected = "floats for both or for none: one sign tells shaders of both";
+    let found = format!("positions in {place} and normals in {normal}");
+    let expected = "half or float for both or for neither: the shaders read one sign for both; change --texture";
     (normal.is_float() != place.is_float()).then_some((found, expected))
 }
 
@@ -287,8 +287,8 @@ fn mismatch(
 fn sprites_mismatch(textures: &[TextureChoice]) -> Option<(String, &'static str)> {
     let place = format_of(textures, &Quantity::Position)?;
     if !place.is_float() {
-        let expected = "half or float: alpha holds widths as they are";
-        return Some((format!("position in {place:?}"), expected));
+        let expected = "half or float: the alpha channel holds widths without scaling";
+        return Some((format!("position in {place}"), expected));
     }
     let wrong = |texture: &TextureChoice| {
         let TextureChoice { quantity, format } = texture;
@@ -296,7 +296,7 @@ fn sprites_mismatch(textures: &[TextureChoice]) -> Option<(String, &'static str)
             Quantity::Position => None,
             Quantity::Size => {
                 let expected = "the format of positions, in whose alpha they are";
-                (*format != place).then(|| (format!("size in {format:?}"), expected))
+                (*format != place).then(|| (format!("size in {format}"), expected))
             }
             Quantity::Color(0) => not_written(Mode::Particles, texture),
             _ => Some((format!("{quantity}"), "position, size and color0")),

@@ -230,7 +230,7 @@ fn wrong_names_and_counts() {
         (wrong(vec![one()]), "'joints': found none"),
         (
             wrong(vec![Setting("joints", texts(&["amr"])), one()]),
-            "found 'amr', expected a joint of the rig; there are root, arm, hand",
+            "found 'amr', expected a joint of the rig; known: root, arm, hand",
         ),
         (
             wrong(vec![Setting("joints", texts(&["hnd"])), one()]),

@@ -298,7 +298,7 @@ fn bind_refuses_with_a_reason() {
         ),
         (
             fail(&whole, &|s| s.poses[1].target = "elbow".into()),
-            "there are a, b, c, d, e",
+            "known: a, b, c, d, e",
         ),
         (
             fail(&mesh(&[]), &|_| ()),
