@@ -11,7 +11,7 @@ const MOST: i64 = 1024;
 pub(crate) struct Threads {
     /// Set the number of threads, at most 1024. 0 uses all cores.
     ///
-    /// Sinew uses fewer threads if the system allows no more.
+    /// If the system cannot start that many threads, Sinew halves the number until it can.
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=MOST))]
     threads: u16,
 }
