@@ -60,8 +60,8 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
     });
     let outer = [
         ("sinew-io", [&GRAPHICS[..], &NODES].concat()),
-        // Textures of mesh sequences know meshes; it takes a library to simplify them.
-        ("sinew-vat", [&GRAPHICS[..], &FILES, &NODES].concat()),
+        // The format of texture bakes: those who play it need no file and no picture library.
+        ("sinew-vat", [&GRAPHICS[..], &READ_OR_DRAW, &NODES].concat()),
         // Bakes take frames from whoever has them; graphs are one source among others.
         ("sinew-bake", [&GRAPHICS[..], &NODES].concat()),
         ("sinew-picture", [&GRAPHICS[..], &FILES].concat()),

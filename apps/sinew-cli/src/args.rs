@@ -155,9 +155,10 @@ pub(crate) struct RunArgs {
     /// Save the state of simulations (hair) after the last frame, for --state in a later run.
     #[arg(long, value_name = "FILE")]
     pub(crate) save_state: Option<PathBuf>,
-    /// Continue an interrupted run: keep the frames whose files are complete.
+    /// Continue an interrupted run: keep the frames whose files are complete. Use it from the first run on.
     ///
-    /// For outputs with one file per frame. During the run, the file NAME.0-120.run.txt beside the output lists the complete frames.
+    /// For outputs with one file per frame. During the run, the file NAME.ply.0-120.run.txt beside the output lists the complete frames
+    /// and a hash of each file. The next run keeps a frame only if its files still have these hashes.
     /// If the character, the graph or an option changed, all frames are written again.
     #[arg(long)]
     pub(crate) resume: bool,

@@ -25,6 +25,10 @@ pub(crate) enum Form {
 const CACHE: Form = Form::Begins("setup cache", &[b"SNWC"]);
 const STATE: Form = Form::Begins("saved state", &[b"SNWPLAY"]);
 
+/// How the record of a run begins; a key follows.
+pub(crate) const RUN_RECORD: &str = "sinew run 2 ";
+const RECORD: Form = Form::Begins("record of a run", &[b"sinew run "]);
+
 /// Arguments that are written: of a command, or of all (`""`).
 const FORMS: &[(&str, &str, Form)] = &[
     ("bake vat", "output", Form::Folder),
@@ -146,6 +150,11 @@ impl Outputs {
         self.check(path, Form::File)?;
         self.places.insert(place(path));
         Ok(())
+    }
+
+    /// The same of the record of a run.
+    pub(crate) fn check_record(&mut self, path: &Path) -> Outcome {
+        self.check(path, RECORD)
     }
 
     /// Says that a file is read that the arguments do not name: a graph does.

@@ -72,6 +72,12 @@ impl Reporter {
         outputs.check_file(path)
     }
 
+    /// The same of the record of a run.
+    pub(crate) fn check_record(&self, path: &Path) -> Outcome {
+        let mut outputs = self.outputs.lock().unwrap_or_else(PoisonError::into_inner);
+        outputs.check_record(path)
+    }
+
     /// Looks at what a bake of a name would replace in a folder.
     pub(crate) fn check_bake(&self, folder: &Path, name: &str) -> Outcome {
         let outputs = self.outputs.lock().unwrap_or_else(PoisonError::into_inner);

@@ -4,7 +4,7 @@
 use crate::args::Interpolation;
 use crate::exit::{Failure, Outcome};
 use crate::output::{ending_of, frame_file, is_sequence};
-use crate::reporter::Reporter;
+use crate::reporter::{Reporter, counted};
 use sinew::deform::Line;
 use sinew::geom::{Mesh, Rig};
 use sinew::graph::BoundGraph;
@@ -230,6 +230,8 @@ impl<'a> Results<'a> {
     pub(crate) fn finish(self) -> Outcome {
         let Self {
             paths,
+            numbers,
+            asked,
             options,
             reporter,
             times_secs,
@@ -267,7 +269,17 @@ impl<'a> Results<'a> {
             if !is_sequence(path) {
                 reporter.wrote_file();
             }
-            reporter.info("written", &format!("wrote {}", path.display()));
+            let file = |number: &i64| frame_file(path, *number, asked).display().to_string();
+            let message = match (is_sequence(path), numbers) {
+                (false, _) => format!("wrote {}", path.display()),
+                (true, []) => format!("all frames of {} are complete", path.display()),
+                (true, [only]) => format!("wrote {}", file(only)),
+                (true, [first, .., last]) => {
+                    let files = counted(numbers.len() as u64, "file");
+                    format!("wrote {files}, {} to {}", file(first), file(last))
+                }
+            };
+            reporter.info("written", &message);
         }
         Ok(())
     }

@@ -20,7 +20,7 @@ mod kernel;
 mod keyed;
 mod plan;
 mod program;
-mod renamed;
+pub mod renamed;
 mod schema;
 mod sealed;
 mod value;

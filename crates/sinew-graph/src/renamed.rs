@@ -10,7 +10,7 @@ const KINDS: [(&str, &str); 2] = [
 const CHOICES: [(&str, &str); 2] = [("documented", "published"), ("document_004", "psd_json")];
 
 /// The node kind that replaces an old name.
-pub(crate) fn kind(old: &str) -> Option<&'static str> {
+pub fn kind(old: &str) -> Option<&'static str> {
     renamed(&KINDS, old)
 }
 

@@ -6,7 +6,8 @@ use crate::reporter::{Reporter, print};
 use sinew::deform::{
     DefaultValue, NodeDesc, ParameterDesc, ParameterType, Phase, REGISTRY, find_node,
 };
-use sinew::graph::KERNEL_SUMMARY;
+use sinew::geom::names::instead_of;
+use sinew::graph::{KERNEL_SUMMARY, renamed};
 use std::fmt::Write;
 
 /// Not in the registry: each kernel has pins of its own.
@@ -28,16 +29,14 @@ pub(super) fn nodes(args: &NodesArgs, reporter: &Reporter) -> Outcome {
     match &args.node {
         None => {
             let mut out = String::new();
-            for desc in REGISTRY {
-                let _ = writeln!(
-                    out,
-                    "{:<18}{:<10}{}",
-                    desc.name,
-                    desc.kind.as_str(),
-                    desc.summary
-                );
+            let rows = REGISTRY
+                .iter()
+                .map(|d| (d.name, d.kind.as_str(), d.summary));
+            let rows: Vec<_> = rows.chain([(KERNEL, KERNEL, KERNEL_SUMMARY)]).collect();
+            let width = rows.iter().map(|r| r.0.len()).max().unwrap_or(0) + 2;
+            for (name, kind, summary) in rows {
+                let _ = writeln!(out, "{name:<width$}{kind:<10}{summary}");
             }
-            let _ = writeln!(out, "{KERNEL:<18}{KERNEL:<10}{KERNEL_SUMMARY}");
             print(&out);
             Ok(())
         }
@@ -52,11 +51,11 @@ pub(super) fn nodes(args: &NodesArgs, reporter: &Reporter) -> Outcome {
             }
             None => {
                 let known = REGISTRY.iter().map(|d| d.name).chain([KERNEL]);
-                let known: Vec<&str> = known.collect();
-                Err(Failure::usage(format!(
-                    "there is no node '{name}'; the nodes are {}",
-                    known.join(", ")
-                )))
+                let help = match renamed::kind(name) {
+                    Some(new) => format!("it is called '{new}' now"),
+                    None => instead_of(name, known),
+                };
+                Err(Failure::usage(format!("there is no node '{name}'; {help}")))
             }
         },
     }

@@ -3,7 +3,9 @@
 use crate::args::{Device, RunArgs};
 use crate::exit::{Code, Failure, Outcome};
 use crate::frames::frame_numbers;
-use crate::output::{check_ending, check_frames, check_size, holds_numbers, tell_left_out};
+use crate::output::{
+    check_ending, check_frames, check_size, ending_of, holds_numbers, tell_left_out,
+};
 use crate::reporter::Reporter;
 use crate::results::{Options, Results};
 use crate::resume::RunRecord;
@@ -96,7 +98,8 @@ fn frames_key(
     let version = env!("CARGO_PKG_VERSION");
     let all = format!(
         "{version} {graph:?} {played} {} {state:?} {:?}",
-        args.fps, args.output
+        args.fps,
+        args.output.iter().map(|o| ending_of(o)).collect::<Vec<_>>()
     );
     Ok(content_key_of(all.as_bytes()))
 }

@@ -215,7 +215,6 @@ fn folders_are_made_and_what_cannot_be_written_is_said_before_the_work() {
     assert!(!p.path("empty").exists());
 }
 
-/// Frames of an earlier, longer run are told of.
 /// A record of other frames, or with a line that was cut off, never keeps a frame that was not made.
 #[test]
 fn records_of_other_runs_keep_nothing() {
@@ -233,9 +232,9 @@ fn records_of_other_runs_keep_nothing() {
         p.sinew(&[&line, more].concat())
     };
     const OTHER_RUN: &str = "ply\nformat ascii 1.0\nelement vertex 0\nend_header\n";
-    let record = "x.0-2.run.txt";
+    let record = "x.ply.0-2.run.txt";
     let ply = ["-o", "x_##.ply"];
-    ended(&run(&ply), 0, "");
+    ended(&run(&ply), 0, "nothing to resume");
     let made: Vec<Vec<u8>> = (0..3).map(|k| bytes(&p, &format!("x_0{k}.ply"))).collect();
     let damage = |text: &str| {
         p.put(record, text);
@@ -245,6 +244,11 @@ fn records_of_other_runs_keep_nothing() {
     ended(&run(&ply), 0, "the record of another run");
     let again: Vec<Vec<u8>> = (0..3).map(|k| bytes(&p, &format!("x_0{k}.ply"))).collect();
     assert_eq!(made, again);
+    // A text of the user's that happens to have that name stays.
+    p.put(record, "notes\n");
+    ended(&run(&ply), 2, "expected record of a run");
+    assert_eq!(p.text(record), "notes\n");
+    ended(&run(&[&ply[..], &["--force"]].concat()), 0, "");
     // A record lists the frames whose files are complete.
     let mut child = begun(
         &p,
@@ -262,13 +266,40 @@ fn records_of_other_runs_keep_nothing() {
         ],
     );
     until(|| p.path("long_3.ply").exists());
+    let second = [
+        "run",
+        "square.obj",
+        "-g",
+        "shift.json",
+        "--frames",
+        "0-900000",
+        "--resume",
+        "-o",
+        "long_#.ply",
+    ];
+    ended(
+        &p.sinew(&second),
+        6,
+        "long.ply.0-900000.run.txt is in use: another run writes these frames now",
+    );
     let _ = child.kill();
     let _ = child.wait();
-    let text = p.text("long.0-900000.run.txt");
+    let text = p.text("long.ply.0-900000.run.txt");
+    let hash = blake3::hash(&bytes(&p, "long_2.ply")).to_hex();
     assert!(
-        text.starts_with("sinew run 1 ") && text.contains("\n2\n"),
+        text.starts_with("sinew run 2 ") && text.contains(&format!(" hash {}", &hash[..32])),
         "{text}"
     );
+    // Frames whose files were changed since are written again.
+    let third = bytes(&p, "long_2.ply");
+    p.put("long_2.ply", OTHER_RUN);
+    std::fs::remove_file(p.path("long_1.ply")).expect("removed");
+    let mut child = begun(&p, &second);
+    until(|| bytes(&p, "long_2.ply") == third);
+    let _ = child.kill();
+    let told = child.wait_with_output().expect("ended");
+    let told = String::from_utf8_lossy(&told.stderr).into_owned();
+    assert!(told.contains("files of 2 complete frames"), "{told}");
     let found = p.sinew(&[
         "run",
         "square.obj",
@@ -281,6 +312,7 @@ fn records_of_other_runs_keep_nothing() {
     ended(&found, 2, "--resume needs outputs with one file per frame");
 }
 
+/// Frames of an earlier, longer run are told of.
 #[test]
 fn frames_of_an_earlier_run_are_told_of() {
     let p = Place::new();
@@ -764,7 +796,10 @@ mod signals {
             if !killed {
                 break;
             }
-            assert!(p.path("part/x.0-1500.run.txt").exists(), "the record stays");
+            assert!(
+                p.path("part/x.ply.0-1500.run.txt").exists(),
+                "the record stays"
+            );
             assert_eq!(*made.get_or_insert(made_at()), made_at());
         }
         assert_eq!(made, Some(made_at()), "frame 0 was made once");
@@ -772,7 +807,7 @@ mod signals {
             let part = name.replace("whole", "part");
             assert_eq!(bytes(&p, name), bytes(&p, &part), "{part}");
         }
-        assert!(!p.path("part/x.0-1500.run.txt").exists());
+        assert!(!p.path("part/x.ply.0-1500.run.txt").exists());
     }
 
     /// Each command is killed a little later each time, over files of an earlier run: they are those of before, or whole new ones.
