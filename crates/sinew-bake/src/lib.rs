@@ -1,13 +1,16 @@
-//! Bakes sequences of frames to files that every engine plays.
+#![doc = include_str!("../README.md")]
+//!
+//! # Modules
+//!
+//! * [`vat`]: vertex animation textures. [`skin`]: skin weights.
+//! * [`FrameSource`]: where frames come from. [`Chunk`]: a share of them. [`Watch`]: progress and cancellation.
 //!
 //! ```text
 //! FrameSource -> scan -> plan -> texels -> assemble -> folder of files
 //!                  \______ work folder ______/            \-> verify
 //! ```
 //!
-//! Every step writes one record per frame to a work folder and skips frames that have a record. A stopped bake therefore resumes,
-//! and many machines can share one bake. The plan is a pure function of what was measured on the frames. The written files do not
-//! depend on chunks, threads or interruptions.
+//! The plan is a pure function of what was measured on the frames.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,8 @@
-//! The nodes of Sinew, one folder each.
+#![doc = include_str!("../README.md")]
+//!
+//! # The files of a node
+//!
+//! Each node has a module and a folder:
 //!
 //! | file of a node | content |
 //! |---|---|

@@ -1,4 +1,6 @@
-//! The basic types of Sinew: the parts of a character. Deformers are in other crates.
+#![doc = include_str!("../README.md")]
+//!
+//! # Types
 //!
 //! * [`Mesh`]: constant [`Topology`] plus rest attributes, influences and morph targets.
 //! * [`Strands`]: the vertices of a mesh that form strands of hair; [`grow`] grows strands on a mesh.
@@ -10,8 +12,7 @@
 //! * [`vec3`]: arithmetic on vectors that are stored as arrays.
 //! * [`WeldMap`], [`OneRings`], [`CornerFans`]: data that deformers derive from a topology once, in setup.
 //!
-//! Conventions: right-handed, Y up, metres, seconds, radians; column vectors, `dst_from_src` names; counter-clockwise triangles;
-//! joints and morph targets as in glTF.
+//! Transforms are named `dst_from_src`: [`Pose::scene_from_node`] maps node space to scene space.
 
 mod adjacency;
 mod appearance;

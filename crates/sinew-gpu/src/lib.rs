@@ -1,58 +1,13 @@
-//! Sinew on the GPU: adapters, devices, buffers, pipelines, timings, and the executor of bound graphs. This is the only crate
-//! that depends on wgpu directly; it re-exports wgpu.
-//!
-//! ```
-//! use sinew_gpu::{Binding, Buffer, BufferUse, Gpu, GpuError, GpuOptions, KernelSource};
-//!
-//! # fn main() -> Result<(), GpuError> {
-//! let gpu = match Gpu::new(&GpuOptions::from_env()) {
-//!     Ok(gpu) => gpu,
-//!     // The message says what to install, or lists the adapters.
-//!     Err(GpuError::Adapter(why)) => {
-//!         eprintln!("{why}");
-//!         return Ok(());
-//!     }
-//!     Err(error) => return Err(error),
-//! };
-//! let text = "
-//!     @group(0) @binding(0) var<storage, read_write> values: array<f32>;
-//!     @compute @workgroup_size(64)
-//!     fn double(@builtin(global_invocation_id) id: vec3<u32>) {
-//!         if id.x < arrayLength(&values) {
-//!             values[id.x] *= 2.0;
-//!         }
-//!     }";
-//! let bindings = [Binding::read_write(0)];
-//! let kernel = gpu.pipeline(&KernelSource::new("double", text, "double", [64, 1, 1], &bindings))?;
-//!
-//! let values = Buffer::from_slice(&gpu, "values", &[1.0_f32, 2.0, 3.0, 4.0], BufferUse::Storage)?;
-//! let bound = kernel.bind(&gpu, &[(0, values.binding())])?;
-//! let groups = gpu.grid(values.len(), 64)?;
-//! gpu.submit("double", |encoder| {
-//!     let mut pass = encoder.begin_compute_pass(&Default::default());
-//!     kernel.dispatch(&mut pass, &bound, groups);
-//!     Ok(())
-//! })?;
-//! assert_eq!(values.read(&gpu)?, [2.0, 4.0, 6.0, 8.0]);
-//! # Ok(())
-//! # }
-//! ```
-//!
-//! # Sharing the device of an engine
-//!
-//! [`Gpu::from_parts`] takes the device and the queue of an engine. The engine then uses Sinew's buffers without a copy:
-//! [`Buffer::raw`] gives the wgpu buffer. The engine's error handlers stay in place.
-//!
-//! # Errors instead of panics
+#![doc = include_str!("../README.md")]
+//! ## Errors instead of panics
 //!
 //! By default, wgpu panics if a call is not valid. This crate runs every call inside error scopes and returns a [`GpuError`]. It
 //! compares sizes with the limits of the device before it calls wgpu; [`LimitError`] names the requested and the allowed amount.
 //! A lost device is also an error ([`GpuError::DeviceLost`]): create a new [`Gpu`] and bind again.
 //!
-//! # Choosing an adapter
+//! ## The variables of wgpu
 //!
-//! The environment variable `SINEW_ADAPTER` ([`ADAPTER_VARIABLE`]) selects the adapter: `software`, or part of a name, driver or
-//! interface. The variables of wgpu (`WGPU_BACKEND`, `WGPU_VALIDATION`) also apply.
+//! [`ADAPTER_VARIABLE`] (`SINEW_ADAPTER`) selects the adapter. The variables of wgpu (`WGPU_BACKEND`, `WGPU_VALIDATION`) also apply.
 
 mod adapter;
 mod bandwidth;

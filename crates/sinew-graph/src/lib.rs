@@ -1,12 +1,13 @@
-//! The deformer graph: from document text to deformed meshes, on the CPU.
+#![doc = include_str!("../README.md")]
+//! ## Where to start
 //!
-//! ```text
-//! text -> Document (checked, with source locations) -> Plan (ordered, split into setup and update)
-//!      -> BoundGraph (nodes bound, Program of steps and buffers, setup run) -> Instance (state) -> update
-//! ```
+//! * [`compile`] checks a document and gives a [`Plan`], or [`Diagnostics`]. [`GraphSource`] gives the text of nested graphs and kernels.
+//! * [`BoundGraph::bind`] binds a plan to meshes and rigs ([`InputBinding`]) and runs setup. [`BoundGraph::setup_cache`] saves the results.
+//! * [`Instance`] is one character: [`Instance::update`] computes a [`Frame`].
+//! * [`compile_with_nodes`] also takes nodes of your own. [`schema`](schema()) gives the JSON Schema of documents.
 //!
-//! This crate opens no files: the caller passes in nested graphs and inputs. It knows no deformer by name except
-//! `tangent_frames`: the binder inserts that node where a node or an output reads stale normals or tangents.
+//! This crate knows no deformer by name except `tangent_frames`: the binder inserts that node where a node or an output reads stale normals
+//! or tangents.
 
 mod bind;
 mod cache;

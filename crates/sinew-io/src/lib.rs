@@ -1,9 +1,14 @@
-//! Readers and writers of Sinew: the only crate of the library that opens files.
+#![doc = include_str!("../README.md")]
 //!
-//! * Readers check indices, finite numbers and counts once, and compare counts with the bytes of the file before they allocate.
-//! * A reader returns a [`sinew_geom::Asset`] with warnings about what it repaired, or an [`IoError`] with the location of the
-//!   error. Corrupt bytes may give a wrong mesh, never a panic.
-//! * Writers write under a temporary name and rename at the end. A file appears complete or not at all.
+//! # Modules
+//!
+//! Functions for several formats are in the root of the crate: [`read_any`], [`read_mesh`], [`read_sequence`]. A reader returns a
+//! [`sinew_geom::Asset`], or an [`IoError`] with the location of the error.
+//!
+//! * [`gltf`], [`obj`], [`ply`], [`tressfx`]: characters, meshes and strands. [`gltf_write`]: GLB.
+//! * [`point_cache`]: PC2 and MDD. [`write_npz`]: NumPy arrays. [`FrameCache`]: the input of all animation writers.
+//! * [`picture`], [`texture`]: pixels. [`vertex_animation`]: bakes. [`pose_driver`]: pose drivers of other systems.
+//! * [`AtomicFile`], [`AtomicDir`]: files that appear complete or not at all. [`Folders`]: which files a document may name.
 
 mod any;
 mod atomic;

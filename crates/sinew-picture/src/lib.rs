@@ -1,22 +1,12 @@
-//! Pictures, without a GPU and without files.
+#![doc = include_str!("../README.md")]
 //!
-//! * [`Picture`], [`Camera`]: a small rasteriser of meshes (z-buffer, supersampling, three lights, lines) for before/after
-//!   pictures in demos, documents and tests. It has no textures, shadows or clipping: a triangle that reaches behind the camera
-//!   is left out.
+//! # Types and functions
+//!
+//! * [`Picture`], [`Camera`]: the rasteriser (z-buffer, supersampling, three lights, lines).
 //! * [`ColorMap`], [`Scale`], [`draw_scale_bar`]: numbers as colours, and the legend for them.
 //! * [`draw_text`]: antialiased text. [`sheet`]: several pictures with labels and a legend.
 //!
-//! ```
-//! use sinew_picture::{Camera, MeshPicture, Picture};
-//! let positions = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
-//! let camera = Camera::framing(&positions, 0.3, 0.2, 1.0);
-//! let mut picture = Picture::new(64, 64);
-//! picture.draw_mesh(&MeshPicture::new(&positions, &[[0, 1, 2]]), &camera)?;
-//! assert_eq!(picture.resolve().width(), 64);
-//! # Ok::<(), sinew_picture::PictureError>(())
-//! ```
-//!
-//! The same input gives the same bytes: drawing is sequential, in the order given.
+//! Drawing is sequential, in the order given.
 
 mod camera;
 mod canvas;

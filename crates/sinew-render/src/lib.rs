@@ -1,39 +1,8 @@
-//! Renders pictures of deformed meshes without a window, on any GPU adapter in hardware or software.
+#![doc = include_str!("../README.md")]
 //!
 //! A [`Scene`] lists [`Surface`]s and [`Lines`] with their looks. A [`Shot`] has the camera and the size of the picture. A [`Renderer`]
 //! draws them and returns an [`Image`](sinew_geom::Image). Surfaces draw from GPU buffers of a graph without a copy ([`Surface::bind`]),
 //! or from arrays ([`Surface::upload`]).
-//!
-//! ```
-//! use sinew_geom::{Mesh, Topology};
-//! use sinew_gpu::{Gpu, GpuError, GpuOptions};
-//! use sinew_picture::Camera;
-//! use sinew_render::{Renderer, Scene, Shot, Surface, SurfaceLook};
-//!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let gpu = match Gpu::new(&GpuOptions::from_env()) {
-//!     Ok(gpu) => gpu,
-//!     // The message says what to install.
-//!     Err(GpuError::Adapter(why)) => {
-//!         eprintln!("{why}");
-//!         return Ok(());
-//!     }
-//!     Err(error) => return Err(error.into()),
-//! };
-//! let corners = vec![[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
-//! let mesh = Mesh::new("triangle", Topology::new(3, vec![[0, 1, 2]])?, corners);
-//! let surface = Surface::new(&gpu, &mesh)?;
-//! let scene = Scene {
-//!     surfaces: vec![SurfaceLook::clay(&surface)],
-//!     bounds: mesh.bounds(),
-//!     ..Scene::default()
-//! };
-//! let camera = Camera::framing(&mesh.positions, 0.3, 0.2, 1.0);
-//! let image = Renderer::new(&gpu)?.render(&scene, &Shot::studio(64, 64, camera))?;
-//! assert_eq!(image.width(), 64);
-//! # Ok(())
-//! # }
-//! ```
 //!
 //! # Passes of a picture
 //!

@@ -1,14 +1,6 @@
-//! Procedural characters: a bending arm with a hand, a creature on four legs, a rubber ball, a head with hair.
+#![doc = include_str!("../README.md")]
 //!
-//! They are computed from a few dozen numbers and are the same on every call. They have what deformers ask for: smooth normals,
-//! texture coordinates with seams (vertices are split there), vertex colours, joint weights with up to eight influences, a morph
-//! target and a clip. Nothing is read from disk.
-//!
-//! ```
-//! let arm = sinew_samples::arm_with_hand()?;
-//! assert_eq!(arm.clips[0].name, "bend");
-//! # Ok::<(), sinew_samples::SampleError>(())
-//! ```
+//! # How they are made
 //!
 //! Arm, creature and head are smooth unions of round cones and ellipsoids (a signed distance field), polygonised by surface nets.
 //! Their joint weights are the label of the nearest bone, diffused along the surface.

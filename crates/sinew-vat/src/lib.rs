@@ -1,8 +1,10 @@
-//! Vertex animation textures: the format. A bake is a manifest, textures with one row per frame (or more), and a carrier mesh whose texture
-//! coordinates point at texels.
+#![doc = include_str!("../README.md")]
 //!
-//! Its parts are data here: manifest, layout, texels, what they show at a given time ([`animation`], [`playback`], [`played`]), and the players
-//! for engines ([`players`]). The crate `sinew-bake` makes bakes. This crate opens no files: textures come and go as texels.
+//! # Modules
+//!
+//! * [`manifest`], [`layout`], [`quantity`], [`texture`], [`texel`], [`lookup`]: the format.
+//! * [`animation`], [`playback`], [`played`]: what a bake shows at a given time.
+//! * [`space`]: axes and units of engines. [`players`]: code for engines.
 
 #![forbid(unsafe_code)]
 

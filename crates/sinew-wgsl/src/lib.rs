@@ -1,7 +1,5 @@
-//! Builds WGSL modules from kernel snippets, checks them and describes them, without a GPU.
-//!
-//! A kernel is WGSL that calls *accessors*: functions such as `read_position(index)` that its text does not declare. The buffer that an
-//! accessor reads is decided when nodes are combined. This crate combines them:
+#![doc = include_str!("../README.md")]
+//! ## The steps
 //!
 //! 1. [`Snippet::parse`] reads one kernel. It finds the declarations and refuses forbidden content. The text is either a set of
 //!    declarations with a function `kernel(index: u32)`, or only the statements of that function.
@@ -10,69 +8,17 @@
 //! 3. [`ModuleBuilder::finish`] parses and validates the result with naga and checks barriers ([naga does not](#barriers)). It returns a
 //!    [`Module`]: text, naga module, entry points, bindings, layouts.
 //!
-//! ```
-//! use sinew_wgsl::{ModuleBuilder, ModuleOptions, Snippet};
+//! ## Limits
 //!
-//! const ACCESSORS: &str = "
-//! @group(0) @binding(0) var<storage, read> sinew_in: array<f32>;
-//! @group(0) @binding(1) var<storage, read_write> sinew_out: array<f32>;
-//! fn sinew_read(i: u32) -> f32 { return sinew_in[i]; }
-//! fn sinew_write(i: u32, value: f32) { sinew_out[i] = value; }";
-//!
-//! let scale = Snippet::parse("scale.wgsl", "write_value(index, 2.0 * read_value(index));")?;
-//! let mut module = ModuleBuilder::new(ModuleOptions::default());
-//! module.declare("accessors", ACCESSORS);
-//! let entry = module
-//!     .add(&scale, "sinew_0_", &[("read_value", "sinew_read"), ("write_value", "sinew_write")])?
-//!     .expect("no library");
-//! module.declare(
-//!     "entry point",
-//!     &format!(
-//!         "@compute @workgroup_size(64)
-//!          fn main(@builtin(global_invocation_id) id: vec3<u32>) {{ {entry}(id.x); }}"
-//!     ),
-//! );
-//! let module = module.finish()?;
-//! assert_eq!(module.entry_points()[0].workgroup_size, [64, 1, 1]);
-//! assert_eq!(module.entry_points()[0].bindings.len(), 2);
-//! # Ok::<(), sinew_wgsl::KernelErrors>(())
-//! ```
-//!
-//! # Errors point into the author's text
-//!
-//! An error names the author's file, line and column, and uses the author's names. Problems in different functions are reported
-//! together:
-//!
-//! ```
-//! # use sinew_wgsl::{ModuleBuilder, ModuleOptions, Snippet};
-//! # let mut module = ModuleBuilder::new(ModuleOptions::default());
-//! # module.declare("accessors", "fn sinew_read(i: u32) -> f32 { return 0.0; }");
-//! let snippet = Snippet::parse("scale.wgsl", "let a = 1.0;\nlet b = a * read_valeu(index);")?;
-//! module.add(&snippet, "sinew_0_", &[("read_value", "sinew_read")])?;
-//! let errors = module.finish().unwrap_err();
-//! assert_eq!(
-//!     errors.to_string(),
-//!     "error: unknown function `read_valeu`
-//!  --> scale.wgsl:2:13
-//!   |
-//! 2 | let b = a * read_valeu(index);
-//!   |             ^^^^^^^^^^
-//!   = help: did you mean `read_value`?"
-//! );
-//! # Ok::<(), sinew_wgsl::KernelErrors>(())
-//! ```
-//!
-//! # Untrusted text
-//!
-//! Any text gives either a module or errors, never a panic or a stack overflow. Nesting, chains of operators and chains of
-//! declarations are limited before naga parses them; the limits are far above hand-written code. The length is limited too
-//! ([`LONGEST_TEXT`], [`LONGEST_FUNCTION`]), because naga's time grows with its square: a thousand lines take milliseconds, a megabyte
-//! takes a few seconds. Each function with a problem costs this time once more, at most 16 times and less often for long modules.
+//! Nesting, chains of operators and chains of declarations are limited before naga parses them; the limits are far above hand-written
+//! code. The length is limited too ([`LONGEST_TEXT`], [`LONGEST_FUNCTION`]), because naga's time grows with its square: a thousand lines
+//! take milliseconds, a megabyte takes a few seconds. Each function with a problem costs this time once more, at most 16 times and less
+//! often for long modules.
 //!
 //! [`ModuleOptions::limited`] also limits the compile cost of a module: drivers inline every call, and their time grows with the square
 //! of the result. An endless loop is valid WGSL; [`Snippet::loop_counters`] ends it.
 //!
-//! # Barriers
+//! ## Barriers
 //!
 //! Either all threads of a workgroup must reach a barrier, or none. Browsers check this rule, naga 30 does not.
 //! [`ModuleBuilder::finish`] checks it across function calls. If an entry point returns early for surplus threads before it calls a

@@ -1,35 +1,21 @@
-//! Sinew: an open deformer graph.
+#![doc = include_str!("../README.md")]
+//! ## Modules
 //!
-//! You give it a character (mesh, skeleton, clips, morph targets) and a small document that says how the character deforms. It
-//! gives you the deformed mesh of each frame.
+//! | module | holds |
+//! |---|---|
+//! | [`geom`] | meshes, rigs, clips, poses |
+//! | [`deform`] | the deformers and drivers, and their registry |
+//! | [`graph`] | graph documents, plans, instances |
+//! | [`psd`] | tools for pose space deformation: checks, correctives, compression, conversion |
+//! | [`vat`] | vertex animation textures as arrays |
+//! | `io` | readers and writers of files |
+//! | `play` | plays characters from files or from memory |
+//! | `bake` | bakes: vertex animation textures, skin weights |
+//! | `hair` | grows strands on a character, and writes hair files |
+//! | `gpu` | adapters, buffers, kernels, graphs on the GPU |
+//! | `picture`, `render` | pictures of results |
 //!
-//! ```
-//! use sinew::deform::Par;
-//! use sinew::geom::{Mesh, Topology};
-//! use sinew::graph::{Frame, InputBinding, Instance, NoNesting};
-//! use std::sync::Arc;
-//!
-//! let mesh = Mesh::new(
-//!     "triangle",
-//!     Topology::new(3, vec![[0, 1, 2]])?,
-//!     vec![[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],
-//! );
-//! let document = r#"{
-//!     "sinew": "1.0",
-//!     "inputs": { "body": { "type": "mesh" } },
-//!     "stack": [{ "node": "transform", "transform": { "translation": [0, 0, 2] } }]
-//! }"#;
-//! let plan = sinew::graph::compile("shift.json", document, &NoNesting)?;
-//! let mut instance = Instance::bind(Arc::new(plan), &[InputBinding::Mesh(Arc::new(mesh))], &[], Par::Seq)?;
-//! instance.update(&Frame::default(), Par::Seq)?;
-//! let body = instance.mesh_output("body").expect("declared by the stack");
-//! assert_eq!(body.positions[1], [1.0, 0.0, 2.0]);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
-//! Use this in an engine, which has its own meshes and poses. For characters in files, use `play` (feature `io`). It loads a
-//! character, compiles its graph or a default one, binds it and plays clips frame by frame, on the CPU or (feature `gpu`) on the
-//! GPU.
+//! `io`, `play`, `bake` and `hair` need the feature `io`; `gpu` needs `gpu`; `picture` and `render` need `render`.
 
 #[cfg(feature = "io")]
 pub mod bake;

@@ -63,7 +63,11 @@ fn every_format_is_written_at_once() {
     let names = ["o.glb", "o.npz", "o.pc2", "o.mdd", "o.ply"];
     let mut arguments = vec!["run", "square.obj", "-g", "shift.json", "--frames", "0-2"];
     names.iter().for_each(|n| arguments.extend(["-o", n]));
-    expect(&p.sinew(&arguments), 0, "wrote o.ply");
+    expect(
+        &p.sinew(&arguments),
+        0,
+        "wrote 3 files, o_0000.ply to o_0002.ply",
+    );
     let files = p.files();
     for name in [
         "o.glb",

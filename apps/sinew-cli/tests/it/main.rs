@@ -19,6 +19,7 @@ mod psd_convert;
 mod psd_extract;
 #[cfg(feature = "gpu")]
 mod render;
+mod resume;
 mod setup;
 mod strangers;
 mod vat;

@@ -12,22 +12,6 @@
 //! Each step is optional and says what it did. [`prepare`] depends on nothing but its arguments: the same mesh and
 //! settings give the same bits on any number of threads, so frames can be prepared in any order.
 //!
-//! ```
-//! use sinew_geom::{Mesh, Topology};
-//! use crate::vat::maker::prepare::{PrepareSettings, prepare, simplify::SimplifySettings};
-//!
-//! let positions = vec![[0.0; 3], [1.0, 0.0, 0.0], [1.0, 0.0, 1.0], [0.0, 0.0, 1.0]];
-//! let topology = Topology::new(4, vec![[0, 2, 1], [0, 3, 2]])?;
-//! let settings = PrepareSettings {
-//!     simplify: Some(SimplifySettings { target_faces: 1130, ..Default::default() }),
-//!     ..Default::default()
-//! };
-//! let (mesh, report) = prepare(&Mesh::new("quad", topology, positions), &settings)?;
-//! assert_eq!(report.faces_after, 2);
-//! assert_eq!(mesh.positions.len(), 4);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
 //! Degenerate geometry is legal: faces without area, faces given twice, vertices without faces, edges of many faces,
 //! meshes of points, strands or nothing. Faces with a corner that is not finite are dropped before the first step.
 
