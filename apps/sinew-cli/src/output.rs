@@ -161,7 +161,7 @@ pub(crate) fn frame_file(path: &Path, number: i64, numbers: &[i64]) -> PathBuf {
     }
 }
 
-/// What is before and after the last # in a file name, and how many there are.
+/// The text before the last group of # in a file name, the number of #, and the text after it.
 fn name_around_number(path: &Path) -> Option<(String, usize, String)> {
     let name = path.file_name()?.to_str()?;
     let end = name.rfind('#')? + 1;

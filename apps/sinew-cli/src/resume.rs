@@ -17,7 +17,7 @@ pub(crate) struct RunRecord<'a> {
     outputs: &'a [PathBuf],
     /// All that were asked for.
     numbers: &'a [i64],
-    /// What is in the files of each complete frame.
+    /// Frame number, and size and hash of each of its files.
     done: BTreeMap<i64, String>,
 }
 

@@ -30,7 +30,7 @@ use sinew_vat::texel::TexelFormat;
 /// All modes. Where nobody says how a sequence is taken, the first that takes it.
 pub(crate) const ALL: [Mode; 4] = [Mode::Particles, Mode::Rigid, Mode::Soft, Mode::Remesh];
 
-/// What is done in a mode.
+/// The steps of a bake in this mode.
 pub(crate) fn of(mode: Mode) -> &'static dyn BakeMode {
     match mode {
         Mode::Soft => &soft::Soft,

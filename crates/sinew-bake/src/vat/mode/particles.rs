@@ -263,7 +263,7 @@ const REACH: f32 = 0.05;
 /// Code of the warning that points have the default width.
 pub(crate) const DEFAULT_WIDTH: &str = "default_width";
 
-/// What is to be said of the widths of a frame's points: nobody said how wide they are, and most points are not as wide as that.
+/// Code and message of the warning for points without a width attribute, if the settings give no width either.
 #[expect(
     clippy::float_cmp,
     reason = "another number than the default was asked for"

@@ -81,7 +81,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What is left where nothing stands for pieces that vanish.
+    /// The triangles of a search that gives vanished pieces no faces.
     #[cfg(test)]
     pub(super) fn find_without_stand_ins(mut self) -> Vec<[u32; 3]> {
         self.go_as_far_as_needed(self.start()).0.triangles
