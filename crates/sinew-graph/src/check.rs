@@ -3,6 +3,10 @@
 pub(crate) mod angles;
 mod declarations;
 mod description;
+#[cfg(feature = "kernels")]
+mod kernel;
+#[cfg(not(feature = "kernels"))]
+#[path = "check/no_kernels.rs"]
 mod kernel;
 mod links;
 mod nested;
@@ -11,7 +15,6 @@ mod nodes;
 use crate::diagnostic::{Diagnostics, Severity, closest};
 use crate::json::{self, Json, Reporter};
 use crate::kernel::CustomKernel;
-use crate::kernel::text::Analysis;
 use crate::keyed::Keyed;
 use crate::plan::{
     InputDecl, InputType, OutputDecl, ParameterDecl, ParameterSource, Plan, PlanNode,
@@ -30,12 +33,8 @@ const MAX_NESTING: usize = 32;
 const MAX_GRAPHS: usize = 4096;
 /// Bytes of all documents that a graph names. A document counts once for each use.
 const MAX_NESTED_BYTES: usize = 64 << 20;
-/// Bytes of all kernels of a document, at most: checking takes seconds per megabyte. Equal kernels count once.
-const MAX_KERNEL_BYTES: usize = 4 << 20;
 /// Bytes of values given to nested graphs. A value counts once for each reader, since each reader holds a copy.
 const MAX_GIVEN_BYTES: usize = 256 << 20;
-/// Size that a shorter kernel counts with.
-const LEAST_KERNEL_BYTES: usize = 1 << 10;
 /// Nodes after which no further graph is nested.
 const MAX_NODES_TO_NEST: usize = 1 << 16;
 /// After this many problems in a document, messages no longer suggest a similar name.
@@ -184,12 +183,8 @@ struct Collector<'a> {
     nested_bytes: usize,
     /// Bytes of values that nested graphs were given so far.
     given_bytes: usize,
-    /// Kernels that were checked and are right, by what they were checked for: nodes may share a text.
-    checked_kernels: HashMap<[u8; 32], Analysis>,
-    /// Bytes of kernels that were checked so far.
-    kernel_bytes: usize,
-    /// What the kernels so far take to compile.
-    kernel_share: f64,
+    #[cfg(feature = "kernels")]
+    kernels: kernel::Checked,
     aliases: Vec<Alias>,
     /// Steps that a link can lead on at most, once all of the document is read.
     most_steps: usize,
@@ -218,9 +213,8 @@ pub(crate) fn compile(
         nested_bytes: 0,
         given_bytes: 0,
         most_steps: 0,
-        checked_kernels: HashMap::new(),
-        kernel_bytes: 0,
-        kernel_share: 0.0,
+        #[cfg(feature = "kernels")]
+        kernels: kernel::Checked::default(),
         aliases: Vec::new(),
         counts: Vec::new(),
         open_files: vec![file.to_owned()],

@@ -9,15 +9,24 @@
 //! | `bound` | a kernel bound to meshes: arrays, uniforms |
 //! | `signature` | node descriptions that live as long as the process |
 
+#[cfg(feature = "kernels")]
 mod bound;
+#[cfg(feature = "kernels")]
 mod device;
+#[cfg(feature = "kernels")]
 pub(crate) mod given;
+#[cfg(feature = "kernels")]
 pub(crate) mod signature;
+#[cfg(feature = "kernels")]
 pub(crate) mod source;
+#[cfg(feature = "kernels")]
 pub(crate) mod text;
 
+#[cfg(feature = "kernels")]
 pub(crate) use bound::bind;
-use sinew_deform::{AttributeEffect, Element, MeshAttribute, NodeDesc, PortType};
+#[cfg(feature = "kernels")]
+use sinew_deform::{AttributeEffect, MeshAttribute, PortType};
+use sinew_deform::{Element, NodeDesc};
 use std::sync::Arc;
 
 /// One-sentence summary of the node for lists.
@@ -77,11 +86,16 @@ pub struct CustomKernel {
     pub(crate) group_size: Option<u32>,
     pub(crate) buffers: Vec<KernelBuffer>,
     /// Name and value of each constant, in WGSL.
+    #[cfg(feature = "kernels")]
     pub(crate) constants: Vec<(String, String)>,
     pub(crate) file: Arc<str>,
     pub(crate) text: Arc<str>,
     /// What executors need to know of the text.
+    #[cfg(feature = "kernels")]
     pub(crate) analysis: text::Analysis,
+    /// Without the feature there is no kernel.
+    #[cfg(not(feature = "kernels"))]
+    never: std::convert::Infallible,
 }
 
 impl CustomKernel {
@@ -110,12 +124,22 @@ impl CustomKernel {
         &self.text
     }
 
+    #[cfg(feature = "kernels")]
     fn uses(&self, name: &str) -> bool {
         self.analysis.names.contains(name)
     }
 }
 
+#[cfg(not(feature = "kernels"))]
+pub(crate) fn bind(
+    kernel: &CustomKernel,
+    _: &sinew_deform::BindContext<'_>,
+) -> Result<Box<dyn sinew_deform::BoundNode>, sinew_deform::NodeError> {
+    match kernel.never {}
+}
+
 /// Attributes of a mesh output that a kernel writes.
+#[cfg(feature = "kernels")]
 pub(crate) fn written(desc: &NodeDesc) -> impl Iterator<Item = (&'static str, MeshAttribute)> {
     desc.outputs.iter().flat_map(|port| {
         let effects = port.effect.map(|e| e.all());
@@ -127,6 +151,7 @@ pub(crate) fn written(desc: &NodeDesc) -> impl Iterator<Item = (&'static str, Me
 }
 
 /// Element type of an array at a port.
+#[cfg(feature = "kernels")]
 fn element(ty: PortType) -> Option<Element> {
     match ty {
         PortType::Mask | PortType::Values => Some(Element::Float),

@@ -49,7 +49,6 @@ mod walk;
 mod winding;
 mod words;
 
-pub use crate::tressfx_sdf::CompatibilityField;
 pub use bind::SdfBind;
 pub use bind::SurfaceReport;
 pub use build::BuildReport;

@@ -5,7 +5,7 @@ mod outputs;
 mod values;
 
 use super::nodes::COMMON_KEYS;
-use super::{Collector, LEAST_KERNEL_BYTES, MAX_KERNEL_BYTES, RawNode, Symbol};
+use super::{Collector, RawNode, Symbol};
 use crate::json::{Json, Member, Reporter};
 use crate::kernel::given::given;
 use crate::kernel::source::Source;
@@ -14,7 +14,7 @@ use crate::kernel::{
 };
 use crate::plan::ParameterSource;
 use sinew_deform::{Element, NodeDesc};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -31,6 +31,10 @@ const KERNEL_KEYS: [&str; 8] = [
 ];
 /// Most invocations of a workgroup on any adapter.
 const LARGEST_GROUP: u32 = 1024;
+/// Bytes of all kernels of a document, at most: checking takes seconds per megabyte. Equal kernels count once.
+const MAX_KERNEL_BYTES: usize = 4 << 20;
+/// Size that a shorter kernel counts with.
+const LEAST_KERNEL_BYTES: usize = 1 << 10;
 /// Constants of a kernel, at most.
 const MOST_CONSTANTS: usize = 256;
 /// Compile cost of all kernels of a graph together, at most; 1 is the limit of one kernel. About a minute on a software driver.
@@ -48,6 +52,16 @@ const ELEMENTS: [(&str, Element); 6] = [
 const INPUT_TYPES: [&str; 5] = ["mesh", "pose", "buffer", "mask", "values"];
 
 type Link = Option<(String, Range<usize>)>;
+
+/// The kernels of a document that were checked so far.
+#[derive(Default)]
+pub(super) struct Checked {
+    /// Of those that are right, by what they were checked for: nodes may share a text.
+    analyses: HashMap<[u8; 32], text::Analysis>,
+    bytes: usize,
+    /// What they take to compile.
+    share: f64,
+}
 
 /// The declaration of a kernel node while it is read. `None` anywhere means that a problem was reported.
 struct Reading {
@@ -348,11 +362,11 @@ impl Collector<'_> {
         key.update(source.text.as_bytes());
         key.update(format!("{:p}{domain:?}{buffers:?}{constants:?}", desc).as_bytes());
         let key = *key.finalize().as_bytes();
-        let analysis = match self.checked_kernels.get(&key) {
+        let analysis = match self.kernels.analyses.get(&key) {
             Some(known) => known.clone(),
             None => {
-                self.kernel_bytes += source.text.len().max(LEAST_KERNEL_BYTES);
-                if self.kernel_bytes > MAX_KERNEL_BYTES {
+                self.kernels.bytes += source.text.len().max(LEAST_KERNEL_BYTES);
+                if self.kernels.bytes > MAX_KERNEL_BYTES {
                     let message = format!(
                         "the kernels of this graph have more than {MAX_KERNEL_BYTES} bytes"
                     );
@@ -365,7 +379,7 @@ impl Collector<'_> {
                 }
                 match text::check(&file, &source.text, around) {
                     Ok(analysis) => {
-                        self.checked_kernels.insert(key, analysis.clone());
+                        self.kernels.analyses.insert(key, analysis.clone());
                         analysis
                     }
                     Err(problems) => {
@@ -377,8 +391,8 @@ impl Collector<'_> {
                 }
             }
         };
-        self.kernel_share += analysis.compile_share;
-        if self.kernel_share > MOST_KERNEL_SHARE {
+        self.kernels.share += analysis.compile_share;
+        if self.kernels.share > MOST_KERNEL_SHARE {
             let message =
                 "a driver may take more than a minute to compile the kernels up to this one";
             let help = format!(

@@ -3,9 +3,9 @@
 use crate::common::allocations::counted_pool;
 use sinew::deform::Par;
 use sinew::deform::sdf::{
-    Axis, CompatibilityField, FieldBuffers, FieldFrame, Resolution, SdfBind, SdfSettings,
-    SignMethod, Storage, UNSET,
+    Axis, FieldBuffers, FieldFrame, Resolution, SdfBind, SdfSettings, SignMethod, Storage, UNSET,
 };
+use sinew::deform::tressfx_sdf::CompatibilityField;
 use sinew::geom::Mesh;
 use sinew_testkit::MeshTruth;
 
