@@ -255,7 +255,7 @@ def hlsl_in_a_kernel():
     at = case("seeds/05")
     done = subprocess.run([SINEW, "check", at / "hlsl.json"], capture_output=True, text=True)
     assert done.returncode == 4, done.returncode
-    assert "HLSL" in done.stderr and "var p: vec3f" in done.stderr and "docs/kernels.md" in done.stderr, done.stderr
+    assert "HLSL" in done.stderr and "var p: vec3f" in done.stderr and "docs/nodes/kernel.md" in done.stderr, done.stderr
     yield "named"
 
 

@@ -13,7 +13,7 @@ SINEW=${SINEW:-target/release/sinew}
 PYTHON=${PYTHON:-target/ci/venv/bin/python}
 export NODE_PATH=${NODE_PATH:-$PWD/target/ci/npm/node_modules}
 out=${E2E_OUT:-target/e2e}
-graph=examples/skin_delta_mush.json
+graph=example:skin_delta_mush
 characters=../shared/data/characters
 failures=()
 
@@ -56,7 +56,7 @@ fi
 
 echo "-- graph documents against the schema"
 if "$SINEW" schema >"$out/schema.json"; then
-  "$PYTHON" - "$out/schema.json" examples/*.json <<'PYTHON' || fail "examples fit the schema"
+  "$PYTHON" - "$out/schema.json" examples/*.json crates/sinew-deform/src/*/*.json <<'PYTHON' || fail "examples fit the schema"
 import json, re, sys
 import jsonschema
 schema, *documents = sys.argv[1:]
@@ -75,7 +75,7 @@ PYTHON
 else
   fail "sinew schema"
 fi
-for document in examples/*.json; do
+for document in examples/*.json crates/sinew-deform/src/*/*.json; do
   quietly "$SINEW" check "$document" || fail "sinew check $document"
 done
 
@@ -179,7 +179,7 @@ if [ -d "$psd" ]; then
   node tools/e2e/validate_glb.cjs "$out/male_psd.glb" || fail "valid: male_psd.glb"
   golden "$out/male_psd.glb" || fail "correctives on the processor"
   golden "$out/male_psd.glb" --device gpu || fail "correctives on a graphics device"
-  if golden "$male" --graph examples/skin_linear.json >/dev/null; then fail "the golden files notice missing correctives"; fi
+  if golden "$male" --graph example:skin_linear >/dev/null; then fail "the golden files notice missing correctives"; fi
   quietly "$SINEW" psd check "$out/male_psd.glb" || fail "sinew psd check"
   for file in missing_rotation negative_radius duplicate_samples; do
     status=0

@@ -41,15 +41,28 @@ fn check_folder(folder: &Path, name: &str, registry: &str) -> Vec<String> {
             out.push(format!("sinew-deform/src/{name} has no {file}"));
         }
     }
-    if !definition.contains("include_str!(\"README.md\")") {
-        out.push(format!(
-            "sinew-deform/src/{name} does not include its README.md"
-        ));
+    for file in documents(folder) {
+        if !definition.contains(&format!("include_str!(\"{file}\")")) {
+            out.push(format!(
+                "sinew-deform/src/{name} does not include its {file}"
+            ));
+        }
     }
     if !registry.contains(&format!("&{name}::")) {
         out.push(format!("sinew-deform/src/{name} has no line in REGISTRY"));
     }
     out
+}
+
+/// What the description of a node has of its folder: the page, the list of pictures, example graphs.
+fn documents(folder: &Path) -> Vec<String> {
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<_> = files
+        .filter_map(|f| f.file_name().into_string().ok())
+        .collect();
+    names.retain(|n| n == "README.md" || n == "pictures.txt" || n.ends_with(".json"));
+    names.sort();
+    names
 }
 
 /// All Rust files of a folder, one after another.

@@ -1,4 +1,5 @@
-//! The pictures of README and docs: `docs/pictures/commands.txt` lists each with the arguments of `sinew` or `node` that make it.
+//! The pictures of README and docs, each with the arguments of `sinew` or `node` that make it: `docs/pictures/commands.txt` lists those of README
+//! and pages, `pictures.txt` in the folder of a node those of its page.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,6 +7,9 @@ use std::process::Command;
 /// Where pictures and their list are.
 const FOLDER: &str = "docs/pictures";
 const LIST: &str = "commands.txt";
+/// Where nodes are, and their lists.
+const NODES: &str = "crates/sinew-deform/src";
+const LIST_OF_NODE: &str = "pictures.txt";
 /// What arguments begin with that name a file of the optional data.
 const OPTIONAL: &str = "../shared/";
 /// The first of the arguments of what is no rendering: plots, slices of fields, in-betweens.
@@ -18,13 +22,13 @@ const SCRIPT: &str = "node";
 #[derive(Debug, PartialEq, Eq)]
 struct Entry {
     file: String,
-    /// It is on the pages of some nodes.
-    on_pages: bool,
+    /// It is on the page of a node.
+    on_page: bool,
     arguments: Vec<String>,
 }
 
-/// A line for each picture, its arguments indented below it.
-fn parse(list: &str) -> Result<Vec<Entry>, String> {
+/// A line for each picture, its arguments indented below it. `path`: that of the list, for messages.
+fn parse(path: &str, list: &str, on_page: bool) -> Result<Vec<Entry>, String> {
     let mut out: Vec<Entry> = Vec::new();
     for (number, line) in (1..).zip(list.lines()) {
         if line.trim().is_empty() || line.starts_with('#') {
@@ -33,7 +37,7 @@ fn parse(list: &str) -> Result<Vec<Entry>, String> {
         if line.starts_with(' ') {
             let entry = out
                 .last_mut()
-                .ok_or_else(|| format!("{FOLDER}/{LIST}:{number} has arguments of no picture"))?;
+                .ok_or_else(|| format!("{path}:{number} has arguments of no picture"))?;
             entry
                 .arguments
                 .extend(line.split_whitespace().map(str::to_owned));
@@ -42,18 +46,16 @@ fn parse(list: &str) -> Result<Vec<Entry>, String> {
         let (head, text) = line.split_once(": ").unwrap_or((line, ""));
         if text.trim().is_empty() {
             return Err(format!(
-                "{FOLDER}/{LIST}:{number} does not say what is to be seen, expected FILE NODES: TEXT"
+                "{path}:{number} does not say what is to be seen, expected FILE: TEXT"
             ));
         }
-        let mut words = head.split_whitespace();
-        let file = words.next().unwrap_or_default().to_owned();
+        let file = head.split_whitespace().next().unwrap_or_default();
         if out.iter().any(|e| e.file == file) {
-            return Err(format!("{FOLDER}/{LIST}:{number} has {file} again"));
+            return Err(format!("{path}:{number} has {file} again"));
         }
-        let on_pages = words.next().is_some();
         out.push(Entry {
-            file,
-            on_pages,
+            file: file.to_owned(),
+            on_page,
             arguments: Vec::new(),
         });
     }
@@ -61,9 +63,29 @@ fn parse(list: &str) -> Result<Vec<Entry>, String> {
 }
 
 fn read(root: &Path) -> Result<Vec<Entry>, String> {
-    let path = root.join(FOLDER).join(LIST);
-    let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-    parse(&text)
+    let list = |path: &str, on_page| {
+        let text = std::fs::read_to_string(root.join(path)).map_err(|e| format!("{path}: {e}"))?;
+        parse(path, &text, on_page)
+    };
+    let mut out = list(&format!("{FOLDER}/{LIST}"), false)?;
+    let nodes = std::fs::read_dir(root.join(NODES)).map_err(|e| format!("{NODES}: {e}"))?;
+    let nodes = nodes.filter_map(|n| n.ok()?.file_name().into_string().ok());
+    let mut lists: Vec<_> = nodes
+        .map(|n| format!("{NODES}/{n}/{LIST_OF_NODE}"))
+        .collect();
+    lists.retain(|l| root.join(l).is_file());
+    lists.sort();
+    for path in lists {
+        let of_node = list(&path, true)?;
+        if let Some(twice) = of_node
+            .iter()
+            .find(|e| out.iter().any(|o| o.file == e.file))
+        {
+            return Err(format!("{path} has {}, which another list has", twice.file));
+        }
+        out.extend(of_node);
+    }
+    Ok(out)
 }
 
 /// Makes the pictures of these names (without ending), or all of them.
@@ -72,7 +94,7 @@ pub(crate) fn make(root: &Path, names: &[String]) -> Result<(), String> {
     let stem = |e: &Entry| e.file.split('.').next().unwrap_or_default().to_owned();
     let is = |e: &Entry, name: &String| *name == e.file || *name == stem(e);
     if let Some(name) = names.iter().find(|n| !entries.iter().any(|e| is(e, n))) {
-        return Err(format!("{FOLDER}/{LIST} has no picture '{name}'"));
+        return Err(format!("no list of pictures has '{name}'"));
     }
     let program = build(root)?;
     for entry in &entries {
@@ -173,7 +195,7 @@ fn problems(entries: &[Entry], there: &[String], texts: &[(String, String)]) -> 
         }
     }
     for entry in entries {
-        if !entry.on_pages && !shown.contains(&entry.file.as_str()) {
+        if !entry.on_page && !shown.contains(&entry.file.as_str()) {
             out.push(format!("{FOLDER}/{}: no page shows it", entry.file));
         }
     }
@@ -209,7 +231,7 @@ fn references(text: &str) -> Vec<&str> {
 mod tests {
     use super::*;
 
-    const TEXT: &str = "# a comment\n\na.png bend twist: two\n    sample:arm --yaw 3\n    --pitch 4\nb.gif: turns\n    ../shared/x.glb\n";
+    const TEXT: &str = "# a comment\n\na.png twist: two\n    sample:arm --yaw 3\n    --pitch 4\nb.gif: turns\n    ../shared/x.glb\n";
 
     #[test]
     fn scripts_draw_with_the_program() {
@@ -236,21 +258,21 @@ mod tests {
 
     #[test]
     fn lists_are_read() {
-        let entries = parse(TEXT).expect("a list");
+        let entries = parse("list", TEXT, false).expect("a list");
         assert_eq!(
             entries[0].arguments,
             ["sample:arm", "--yaw", "3", "--pitch", "4"]
         );
-        assert!(entries[0].on_pages && !entries[1].on_pages);
         assert_eq!(entries[1].file, "b.gif");
-        for bad in ["  x\n", "a.png\n", "a.png bend:\n", "a.png: x\na.png: y\n"] {
-            assert!(parse(bad).is_err(), "{bad}");
+        for bad in ["  x\n", "a.png\n", "a.png twist:\n", "a.png: x\na.png: y\n"] {
+            assert!(parse("list", bad, false).is_err(), "{bad}");
         }
     }
 
     #[test]
     fn unknown_and_unused_pictures_are_problems() {
-        let entries = parse(TEXT).expect("a list");
+        let mut entries = parse("list", TEXT, false).expect("a list");
+        entries[0].on_page = true;
         let page = |text: &str| vec![("README.md".to_owned(), text.to_owned())];
         let there = ["a.png".to_owned(), "b.gif".to_owned()];
         let good = "![x](docs/pictures/b.gif) [y](docs/pictures/commands.txt)";

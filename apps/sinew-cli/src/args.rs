@@ -331,6 +331,9 @@ pub(crate) struct InitArgs {
     /// Make the graph for this character, with nodes for its skin, morph targets and strands.
     #[arg(long = "for", value_name = "CHARACTER")]
     pub(crate) character: Option<PathBuf>,
+    /// Write this built-in example instead, for example `bend`. `sinew nodes bend` shows the examples of a node.
+    #[arg(long, value_name = "NAME", conflicts_with = "character")]
+    pub(crate) example: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]

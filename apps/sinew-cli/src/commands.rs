@@ -78,9 +78,15 @@ fn init(args: &InitArgs, force: bool, reporter: &Reporter) -> Outcome {
             args.file.display()
         )));
     }
-    let (starter, character) = match &args.character {
-        None => (Document::starter(), "CHARACTER.glb".to_owned()),
-        Some(path) => {
+    let (starter, character) = match (&args.character, &args.example) {
+        (None, None) => (Document::starter(), "CHARACTER.glb".to_owned()),
+        (None, Some(name)) => {
+            let name = load::example_name(name).unwrap_or(name);
+            let example = load::example(name)?;
+            let document = Document::from_text(name, example.graph, "");
+            (document, format!("sample:{}", example.sample))
+        }
+        (Some(path), _) => {
             let character = load::character(path, reporter)?;
             (
                 Document::starter_for(&character),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// A graph document, and what its inputs and parameters are.
 #[derive(Clone, Debug, Default, PartialEq, clap::Args)]
 pub(crate) struct GraphArgs {
-    /// Use this graph document.
+    /// Use this graph document: a JSON file, or a built-in example (example:bend; `sinew nodes bend` shows the examples of a node).
     ///
     /// Default: the graph that is embedded in the character. Without one: morph targets and linear skinning.
     #[arg(short, long)]

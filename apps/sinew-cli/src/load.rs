@@ -4,7 +4,7 @@ use crate::args::Device;
 use crate::exit::{Code, Failure, Outcome};
 use crate::reporter::Reporter;
 use sinew::bake::{content_key, content_key_of};
-use sinew::deform::ParameterValue;
+use sinew::deform::{Example, ParameterValue, examples, find_example};
 use sinew::graph::Plan;
 use sinew::io::Folders;
 use sinew::play::{self, Character, Document, PlayInputs, Values};
@@ -33,7 +33,7 @@ pub(crate) fn built_in(path: &Path) -> Option<Outcome<Character>> {
     Some(sample(name))
 }
 
-fn sample(name: &str) -> Outcome<Character> {
+pub(crate) fn sample(name: &str) -> Outcome<Character> {
     let made = match name {
         "arm" => sinew_samples::arm_with_hand(),
         "creature" => sinew_samples::creature(),
@@ -81,9 +81,35 @@ pub(crate) fn cast(
     Ok(cast)
 }
 
+/// A file, or a built-in example: `example:NAME`.
 pub(crate) fn document(path: &Path, reporter: &Reporter) -> Outcome<Document> {
-    let document = Document::from_file(path).map_err(|e| Failure::new(Code::Graph, e))?;
+    let document = match path.to_str().and_then(example_name) {
+        Some(name) => Document::from_text(path.display().to_string(), example(name)?.graph, ""),
+        None => Document::from_file(path).map_err(|e| Failure::new(Code::Graph, e))?,
+    };
     Ok(allowing(document, reporter))
+}
+
+/// Whether a path is that of a graph document, not of a character.
+pub(crate) fn is_document(path: &Path) -> bool {
+    let is_json = |e: &std::ffi::OsStr| e.eq_ignore_ascii_case("json");
+    path.extension().is_some_and(is_json) || path.to_str().and_then(example_name).is_some()
+}
+
+/// The name in `example:NAME`.
+pub(crate) fn example_name(word: &str) -> Option<&str> {
+    word.strip_prefix("example:")
+}
+
+/// The built-in example of a name.
+pub(crate) fn example(name: &str) -> Outcome<&'static Example> {
+    find_example(name).ok_or_else(|| {
+        let names: Vec<_> = examples().map(|e| e.name).collect();
+        let names = names.join(", ");
+        Failure::usage(format!(
+            "there is no example '{name}'; the examples are {names}"
+        ))
+    })
 }
 
 /// With the folders of `--allow-folder`, and trusted by `--trust`.

@@ -69,7 +69,7 @@ pub(crate) struct KindArgs {
     /// Draw several variants side by side, each with its label.
     ///
     /// A variant is a built-in stack (rest, linear, dual_quaternion, rigid, delta_mush, default), `graph`, a graph document
-    /// (FILE.json) or a parameter of the graph (NAME=VALUE).
+    /// (FILE.json, example:NAME) or a parameter of the graph (NAME=VALUE).
     #[arg(long, value_name = "A,B,...")]
     pub(crate) compare: Option<String>,
     /// Set the width and height of each picture, in pixels. Default: 1280x720, on sheets and in animations 480x480.

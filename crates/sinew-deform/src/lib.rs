@@ -78,9 +78,9 @@ pub(crate) use device::{DIRECTIONS_WGSL, PACKED_WGSL};
 pub use mask_weight::MaskWeight;
 pub(crate) use mask_weight::{MASK_PORT, MASK_WEIGHT_WGSL};
 pub use node::{
-    BindContext, BindInput, BindWarnings, BoundNode, InputValue, Inputs, Line, MAX_PORTS, MeshView,
-    MeshViewMut, NodeDesc, NodeError, NodeKind, OutputValue, Outputs, Restore, SetupNote,
-    UpdateContext,
+    BindContext, BindInput, BindWarnings, BoundNode, Example, InputValue, Inputs, Line, MAX_PORTS,
+    MeshView, MeshViewMut, NodeDesc, NodeDocs, NodeError, NodeKind, OutputValue, Outputs, Restore,
+    SetupNote, UpdateContext,
 };
 pub use par::Par;
 pub(crate) use par::{SplitMut, for_each_chunk};
@@ -133,4 +133,14 @@ pub static REGISTRY: &[&NodeDesc] = &[
 /// The node of that name.
 pub fn find_node(name: &str) -> Option<&'static NodeDesc> {
     REGISTRY.iter().copied().find(|d| d.name == name)
+}
+
+/// The example graphs of all nodes.
+pub fn examples() -> impl Iterator<Item = &'static Example> {
+    REGISTRY.iter().flat_map(|d| d.docs.examples)
+}
+
+/// The example graph of that name.
+pub fn find_example(name: &str) -> Option<&'static Example> {
+    examples().find(|e| e.name == name)
 }

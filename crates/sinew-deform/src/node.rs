@@ -57,6 +57,54 @@ pub struct Restore {
     pub restore: RestoreFn,
 }
 
+/// The documentation of a node: files of its folder.
+#[derive(Clone, Copy, Debug)]
+pub struct NodeDocs {
+    /// The page of the docs (Markdown, without title): formula, source, where we differ.
+    pub page: &'static str,
+    /// Pictures of the page, and the commands that make them, in the form that `docs/pictures/commands.txt` explains.
+    pub pictures: &'static str,
+    /// Graphs that show it.
+    pub examples: &'static [Example],
+}
+
+/// An example graph, which the command line knows as `example:NAME`.
+#[derive(Clone, Copy, Debug)]
+pub struct Example {
+    /// A name that no other example has.
+    pub name: &'static str,
+    /// The document. It names no files.
+    pub graph: &'static str,
+    /// The built-in sample that it is for: `arm`, `ball`, `creature` or `head`.
+    pub sample: &'static str,
+    /// What to compare it with: `rest`, `linear` (skinning), or the name of another example.
+    pub before: &'static str,
+    /// The frame of the sample's first clip that shows it best, at 30 per second.
+    pub frame: u32,
+}
+
+impl NodeDocs {
+    /// For nodes without documentation, for example those of tests.
+    pub const NONE: Self = Self::page("");
+
+    /// A page without pictures and examples.
+    pub const fn page(page: &'static str) -> Self {
+        Self {
+            page,
+            pictures: "",
+            examples: &[],
+        }
+    }
+    /// With these pictures.
+    pub const fn pictures(self, pictures: &'static str) -> Self {
+        Self { pictures, ..self }
+    }
+    /// With these example graphs.
+    pub const fn examples(self, examples: &'static [Example]) -> Self {
+        Self { examples, ..self }
+    }
+}
+
 /// Everything the rest of Sinew knows about a node.
 #[derive(Debug)]
 pub struct NodeDesc {
@@ -66,8 +114,8 @@ pub struct NodeDesc {
     pub kind: NodeKind,
     /// One sentence.
     pub summary: &'static str,
-    /// The page of the docs (Markdown, without title): formula, source, where we differ.
-    pub page: &'static str,
+    /// Its page, pictures and example graphs.
+    pub docs: NodeDocs,
     /// Rows of the coverage table that it serves.
     pub rows: &'static [u16],
     /// Links in.

@@ -29,6 +29,8 @@ use sinew_deform::{AttributeEffect, MeshAttribute, PortType};
 use sinew_deform::{Element, NodeDesc};
 use std::sync::Arc;
 
+/// The page of the node in the docs (Markdown).
+pub const PAGE: &str = include_str!("kernel/README.md");
 /// One-sentence summary of the node for lists.
 pub const SUMMARY: &str = "Runs a kernel of your own, written in WGSL, over vertices or triangles.";
 

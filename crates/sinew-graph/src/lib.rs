@@ -39,7 +39,8 @@ pub use instance::{
     RestOffsetError, StateError, StateHome, UpdateError,
 };
 pub use kernel::{
-    BufferPer, BufferWrite, CustomKernel, KernelBuffer, KernelDomain, SUMMARY as KERNEL_SUMMARY,
+    BufferPer, BufferWrite, CustomKernel, KernelBuffer, KernelDomain, PAGE as KERNEL_PAGE,
+    SUMMARY as KERNEL_SUMMARY,
 };
 pub use keyed::{KeyInterpolation, Keyed};
 pub use plan::{

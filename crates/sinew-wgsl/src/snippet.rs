@@ -132,7 +132,7 @@ impl Snippet {
             let message = "this is HLSL or GLSL, but a kernel must be WGSL".to_owned();
             let mut error = KernelError::at(file, text, foreign.span, message);
             error.help = Some(format!(
-                "{}; docs/kernels.md has a table of words",
+                "{}; docs/nodes/kernel.md has a table of words",
                 foreign.help
             ));
             return Err(error.into());

@@ -1,4 +1,4 @@
-//! Writes the seed corpora: `cargo run -p sinew-fuzz --features targets --example seeds`, into `fuzz/corpus/<target>`.
+//! Writes the seed corpora and the words of graph documents: `cargo run -p sinew-fuzz --features targets --example seeds`, into `fuzz/corpus/<target>`.
 //! Seeds are small and valid: every feature of a format at least once, so that mutations start behind the header.
 
 mod gltf;
@@ -14,6 +14,8 @@ use sinew::io::texture::{ExrCompression, TextureChannels, TextureFormat, Texture
 use sinew::io::{CachedMesh, FrameCache, FrameData, Surface};
 use sinew_fuzz::characters;
 use sinew_fuzz::documents::{self, SEPARATOR};
+use serde_json::Value;
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -34,6 +36,7 @@ fn main() -> Outcome {
     picture(&folder(&corpus, "picture")?)?;
     texture(&folder(&corpus, "texture")?)?;
     graphs(&folder(&corpus, "graph_check")?)?;
+    graph_words(&corpus.with_file_name("dictionaries").join("graph_check.dict"))?;
     caches(&folder(&corpus, "cache_restore")?, &sheet)?;
     work_records(&folder(&corpus, "work_records")?)?;
     for entry in std::fs::read_dir(&corpus)? {
@@ -272,6 +275,41 @@ fn point_cache(to: &Path, sheet: &Asset) -> Outcome {
     Ok(())
 }
 
+/// As it is, and as plain JSON, which the mutator can take apart.
+fn example(to: &Path, text: &str) -> Outcome {
+    let plain = sinew::graph::to_plain_json("example", text)?;
+    std::fs::write(to, plain)?;
+    Ok(std::fs::write(to.with_extension("jsonc"), text)?)
+}
+
+/// The words that documents are made of: keys and values of the schema, names of outputs.
+fn graph_words(to: &Path) -> Outcome {
+    let mut words = BTreeSet::new();
+    let outputs = sinew::deform::REGISTRY.iter().flat_map(|d| d.outputs);
+    words.extend(outputs.map(|p| p.name.to_owned()));
+    let mut values = vec![sinew::graph::schema()];
+    while let Some(value) = values.pop() {
+        match value {
+            Value::Object(members) => {
+                for (key, value) in members {
+                    // Sentences and patterns are no words of documents.
+                    if !["description", "title", "pattern", "$ref", "$id"].contains(&&*key) {
+                        values.push(value);
+                    }
+                    words.insert(key);
+                }
+            }
+            Value::Array(more) => values.extend(more),
+            Value::String(word) => drop(words.insert(word)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.$".contains(c);
+    words.retain(|w| !w.is_empty() && w.chars().all(is_plain));
+    let lines: Vec<String> = words.iter().map(|w| format!("\"\\\"{w}\\\"\"\n")).collect();
+    Ok(std::fs::write(to, lines.concat())?)
+}
+
 fn graphs(to: &Path) -> Outcome {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
     for entry in std::fs::read_dir(examples)? {
@@ -279,11 +317,11 @@ fn graphs(to: &Path) -> Outcome {
         if path.extension().is_some_and(|e| e == "json") {
             let name = path.file_name().ok_or("a name")?;
             let text = std::fs::read_to_string(&path)?;
-            // Plain JSON, so that the mutator can take it apart.
-            let plain = sinew::graph::to_plain_json("example", &text)?;
-            std::fs::write(to.join(name), plain)?;
-            std::fs::write(to.join(name).with_extension("jsonc"), text)?;
+            example(&to.join(name), &text)?;
         }
+    }
+    for built_in in sinew::deform::examples() {
+        example(&to.join(built_in.name).with_extension("json"), built_in.graph)?;
     }
     for (index, desc) in sinew::deform::REGISTRY.iter().enumerate() {
         let text = documents::around(desc, "");

@@ -3,12 +3,13 @@
 use crate::args::{DemoArgs, Interpolation};
 use crate::commands::run_frames;
 use crate::exit::{Failure, Outcome};
+use crate::load;
 use crate::reporter::Reporter;
 use crate::results::Options;
 use crate::setup::{self, SetupFile};
 use sinew::bake::vat::{VatSettings, bake, read_animation, remove_work};
 use sinew::bake::{MeshFrames, Watch};
-use sinew::deform::Par;
+use sinew::deform::{Example, Par, examples};
 use sinew::geom::Asset;
 use sinew::graph::{Frame, Instance, NoNesting, compile};
 use sinew::io::Folders;
@@ -18,94 +19,42 @@ use sinew_picture::{Background, Camera, Image, LinePicture, MeshPicture, Picture
 use std::path::Path;
 use std::sync::Arc;
 
-/// One entry of the demo.
-struct Demo {
-    /// Name of the graph and of what is written.
-    name: &'static str,
-    graph: &'static str,
-    sample: Sample,
-    /// The graph of the left picture; the rest mesh where there is none.
-    before: Option<&'static str>,
-    /// When the picture is taken, seconds.
-    at_secs: f64,
+/// Frames a second of the clips of samples.
+const RATE: f64 = 30.0;
+
+/// The examples of all nodes; hair takes too long.
+fn shown() -> impl Iterator<Item = &'static Example> {
+    examples().filter(|e| e.sample != "head")
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Sample {
-    Arm,
-    Creature,
-    Ball,
+/// The graph of the left picture; `None` for the rest mesh.
+fn before(example: &Example) -> Outcome<Option<&'static Example>> {
+    match example.before {
+        "rest" => Ok(None),
+        "linear" => load::example("skin_linear").map(Some),
+        name => load::example(name).map(Some),
+    }
 }
-
-macro_rules! graph {
-    ($name:literal) => {
-        include_str!(concat!("../../../../examples/", $name, ".json"))
-    };
-}
-
-const LINEAR: &str = graph!("skin_linear");
-/// The arm's clip has the elbow at 140 degrees and the wrist at 120 here.
-const ELBOW_SECS: f64 = 1.8;
-
-macro_rules! demos {
-    ($($name:literal $sample:ident $before:expr, $at:expr;)+) => {
-        &[$(Demo { name: $name, graph: graph!($name), sample: Sample::$sample, before: $before, at_secs: $at }),+]
-    };
-}
-
-const DEMOS: &[Demo] = demos! {
-    "skin_linear" Arm None, ELBOW_SECS;
-    "skin_dual_quaternion" Arm Some(LINEAR), ELBOW_SECS;
-    "skin_delta_mush" Arm Some(LINEAR), ELBOW_SECS;
-    "rigid_delta_mush" Creature Some(graph!("skin_rigid")), 0.3;
-    "direct_delta_mush" Arm Some(graph!("skin_rigid")), ELBOW_SECS;
-    "smooth" Arm Some(LINEAR), ELBOW_SECS;
-    "morph" Arm Some(LINEAR), ELBOW_SECS;
-    "blend" Arm Some(LINEAR), ELBOW_SECS;
-    "difference" Arm Some(LINEAR), ELBOW_SECS;
-    "wrap" Arm Some(LINEAR), ELBOW_SECS;
-    "bend" Arm None, 0.8;
-    "lattice" Ball None, 0.8;
-    "squash_stretch" Ball None, 0.4;
-    "twist" Ball None, 0.8;
-    "taper" Ball None, 0.8;
-    "sine" Ball None, 0.8;
-    "masked_transform" Ball None, 0.8;
-    "debug_lines" Ball None, 0.8;
-};
 
 const PANEL: usize = 480;
 
 pub(super) fn demo(args: &DemoArgs, reporter: &Reporter) -> Outcome {
-    let samples = [
-        (
-            Sample::Arm,
-            sinew_samples::arm_with_hand().map_err(Failure::input)?,
-        ),
-        (
-            Sample::Creature,
-            sinew_samples::creature().map_err(Failure::input)?,
-        ),
-        (Sample::Ball, sinew_samples::ball().map_err(Failure::input)?),
-    ];
-    let progress = reporter.progress(DEMOS.len(), "demo");
-    for (done, demo) in DEMOS.iter().enumerate() {
+    let count = shown().count();
+    let progress = reporter.progress(count, "demo");
+    for (done, example) in shown().enumerate() {
         reporter.check_interrupt()?;
-        let Some((_, asset)) = samples.iter().find(|s| s.0 == demo.sample) else {
-            continue;
-        };
-        animate(demo, asset, &args.output, reporter)?;
-        picture(demo, asset, &args.output)?;
+        let asset = load::sample(example.sample)?.asset;
+        animate(example, &asset, &args.output, reporter)?;
+        picture(example, &asset, &args.output)?;
         progress.step(done + 1);
     }
-    elbow_comparison(&samples[0].1, &args.output)?;
+    elbow_comparison(&args.output)?;
     baked_drop(&args.output)?;
     reporter.info(
         "written",
         &format!(
-            "wrote {} GLB files, {} pictures and a bake ({DROP}_vat) to {}",
-            DEMOS.len(),
-            DEMOS.len() + 2,
+            "wrote {count} GLB files, {} pictures and a bake ({DROP}_vat) to {}",
+            count + 2,
             args.output.display()
         ),
     );
@@ -117,8 +66,8 @@ fn character(asset: &Asset) -> Arc<Character> {
 }
 
 /// The whole clip through the graph, as a GLB.
-fn animate(demo: &Demo, asset: &Asset, folder: &Path, reporter: &Reporter) -> Outcome {
-    let plan = Arc::new(compile(demo.name, demo.graph, &NoNesting).map_err(Failure::bind)?);
+fn animate(example: &Example, asset: &Asset, folder: &Path, reporter: &Reporter) -> Outcome {
+    let plan = Arc::new(compile(example.name, example.graph, &NoNesting).map_err(Failure::bind)?);
     let cast = PlayInputs::load(character(asset), &plan, &Folders::default())?;
     let runner = Runner::cpu(&setup::bind(
         &cast,
@@ -127,9 +76,9 @@ fn animate(demo: &Demo, asset: &Asset, folder: &Path, reporter: &Reporter) -> Ou
         &SetupFile::default(),
         reporter,
     )?)?;
-    let mut player = Player::new(runner, cast, Vec::new(), None, 30.0)?;
+    let mut player = Player::new(runner, cast, Vec::new(), None, RATE)?;
     let numbers: Vec<i64> = (0..=16).map(|i| i * 3).collect();
-    let outputs = [folder.join(format!("{}.glb", demo.name))];
+    let outputs = [folder.join(format!("{}.glb", example.name))];
     let options = Options {
         source: None,
         interpolation: Interpolation::Linear,
@@ -215,21 +164,23 @@ fn draw(look: &Look, triangles: &[[u32; 3]], camera: &Camera) -> Outcome<Image> 
 }
 
 /// Yaw and pitch that show a sample well, radians.
-fn view(sample: Sample) -> (f32, f32) {
+fn view(sample: &str) -> (f32, f32) {
     match sample {
-        Sample::Arm => (0.25, 0.25),
-        Sample::Creature => (0.9, 0.2),
-        Sample::Ball => (0.5, 0.25),
+        "arm" => (0.25, 0.25),
+        "ball" => (0.5, 0.25),
+        _ => (0.9, 0.2),
     }
 }
 
-fn picture(demo: &Demo, asset: &Asset, folder: &Path) -> Outcome {
-    let after = evaluate(asset, demo.graph, demo.at_secs)?;
-    let before = match demo.before {
-        Some(graph) => evaluate(asset, graph, demo.at_secs)?,
+fn picture(example: &Example, asset: &Asset, folder: &Path) -> Outcome {
+    let at_secs = f64::from(example.frame) / RATE;
+    let after = evaluate(asset, example.graph, at_secs)?;
+    let other = before(example)?;
+    let before = match other {
+        Some(other) => evaluate(asset, other.graph, at_secs)?,
         None => rest(asset)?,
     };
-    let (yaw, pitch) = view(demo.sample);
+    let (yaw, pitch) = view(example.sample);
     let ends = after.lines.iter().flat_map(|l| [l.from, l.to]);
     let all: Vec<[f32; 3]> = before
         .positions
@@ -241,31 +192,28 @@ fn picture(demo: &Demo, asset: &Asset, folder: &Path) -> Outcome {
     let camera = Camera::framing(&all, yaw, pitch, 1.0);
     let mesh = asset.merged(&Default::default()).map_err(Failure::bind)?;
     let triangles = mesh.topology.triangles();
-    let label = if demo.before.is_some() {
-        "before"
-    } else {
-        "rest"
-    };
+    let label = other.map_or("rest", |_| "before");
     let panels = [
         draw(&before, triangles, &camera)?,
         draw(&after, triangles, &camera)?,
     ];
-    let image = side_by_side(&[(label, &panels[0]), (demo.name, &panels[1])]);
-    sinew::io::write_png(&folder.join(format!("{}.png", demo.name)), &image)
+    let image = side_by_side(&[(label, &panels[0]), (example.name, &panels[1])]);
+    sinew::io::write_png(&folder.join(format!("{}.png", example.name)), &image)
         .map_err(Failure::output)
 }
 
 /// The elbow at 140 degrees under three ways of skinning.
-fn elbow_comparison(asset: &Asset, folder: &Path) -> Outcome {
-    let graphs = [
-        ("linear", LINEAR),
-        ("dual quaternion", graph!("skin_dual_quaternion")),
-        ("delta mush", graph!("skin_delta_mush")),
+fn elbow_comparison(folder: &Path) -> Outcome {
+    let ways = [
+        ("linear", load::example("skin_linear")?),
+        ("dual quaternion", load::example("skin_dual_quaternion")?),
+        ("delta mush", load::example("skin_delta_mush")?),
     ];
+    let asset = load::sample("arm")?.asset;
     let mesh = asset.merged(&Default::default()).map_err(Failure::bind)?;
-    let looks = graphs
+    let looks = ways
         .iter()
-        .map(|g| evaluate(asset, g.1, ELBOW_SECS))
+        .map(|(_, e)| evaluate(&asset, e.graph, f64::from(e.frame) / RATE))
         .collect::<Outcome<Vec<Look>>>()?;
     let all: Vec<[f32; 3]> = looks
         .iter()
@@ -276,7 +224,7 @@ fn elbow_comparison(asset: &Asset, folder: &Path) -> Outcome {
         .iter()
         .map(|l| draw(l, mesh.topology.triangles(), &camera))
         .collect::<Outcome<Vec<Image>>>()?;
-    let panels: Vec<(&str, &Image)> = graphs.iter().zip(&images).map(|(g, i)| (g.0, i)).collect();
+    let panels: Vec<(&str, &Image)> = ways.iter().zip(&images).map(|(w, i)| (w.0, i)).collect();
     sinew::io::write_png(&folder.join("elbow.png"), &side_by_side(&panels)).map_err(Failure::output)
 }
 

@@ -22,16 +22,10 @@ pub(super) fn inspect(args: &InspectArgs, reporter: &Reporter) -> Outcome {
             false => super::vat::inspect_bake(&manifest),
         };
     }
-    let report = match args
-        .file
-        .extension()
-        .and_then(|e| e.to_str())
-        .unwrap_or_default()
-        .to_lowercase()
-        .as_str()
-    {
+    let ending = args.file.extension().and_then(|e| e.to_str());
+    let report = match ending.unwrap_or_default().to_lowercase().as_str() {
         "pc2" | "mdd" => point_cache(&args.file)?,
-        "json" => {
+        _ if load::is_document(&args.file) => {
             let plan = load::compile(&load::document(&args.file, reporter)?, reporter)?;
             json!({ "kind": "graph", "explain": plan.explain() })
         }

@@ -7,7 +7,7 @@ use sinew::deform::{
     DefaultValue, NodeDesc, ParameterDesc, ParameterType, Phase, REGISTRY, find_node,
 };
 use sinew::geom::names::instead_of;
-use sinew::graph::{KERNEL_SUMMARY, renamed};
+use sinew::graph::{KERNEL_PAGE, KERNEL_SUMMARY, renamed};
 use std::fmt::Write;
 
 /// Not in the registry: each kernel has pins of its own.
@@ -19,10 +19,12 @@ pub(super) fn nodes(args: &NodesArgs, reporter: &Reporter) -> Outcome {
             let path = folder.join(format!("{}.md", desc.name));
             sinew::io::write_text(&path, &page(desc)).map_err(Failure::output)?;
         }
+        sinew::io::write_text(&folder.join(format!("{KERNEL}.md")), KERNEL_PAGE)
+            .map_err(Failure::output)?;
         sinew::io::write_text(&folder.join("README.md"), &index()).map_err(Failure::output)?;
         reporter.info(
             "written",
-            &format!("wrote {} pages to {}", REGISTRY.len() + 1, folder.display()),
+            &format!("wrote {} pages to {}", REGISTRY.len() + 2, folder.display()),
         );
         return Ok(());
     }
@@ -41,7 +43,7 @@ pub(super) fn nodes(args: &NodesArgs, reporter: &Reporter) -> Outcome {
             Ok(())
         }
         Some(name) if name == KERNEL => {
-            print(include_str!("../../../../docs/kernels.md"));
+            print(KERNEL_PAGE);
             Ok(())
         }
         Some(name) => match find_node(name) {
@@ -76,17 +78,15 @@ fn index() -> String {
     }
     let _ = writeln!(
         out,
-        "| [`{KERNEL}`](../kernels.md) | {KERNEL} | {KERNEL_SUMMARY} |"
+        "| [`{KERNEL}`]({KERNEL}.md) | {KERNEL} | {KERNEL_SUMMARY} |"
     );
     out
 }
 
-/// Pictures of the docs, with the commands that make them.
-const PICTURES: &str = include_str!("../../../../docs/pictures/commands.txt");
-
 /// A picture on the page of a node.
 struct Picture<'a> {
     file: &'a str,
+    /// The node whose folder lists it, and others that it shows.
     nodes: Vec<&'a str>,
     /// What is to be seen.
     text: &'a str,
@@ -105,10 +105,10 @@ impl Picture<'_> {
     }
 }
 
-/// The list, as its head describes it.
-fn pictures(list: &str) -> Vec<Picture<'_>> {
+/// The pictures that a node lists.
+fn pictures(desc: &NodeDesc) -> Vec<Picture<'static>> {
     let mut out: Vec<Picture<'_>> = Vec::new();
-    for line in list.lines().filter(|l| !l.starts_with('#')) {
+    for line in desc.docs.pictures.lines() {
         if line.starts_with(' ') {
             let Some(picture) = out.last_mut() else {
                 continue;
@@ -124,7 +124,7 @@ fn pictures(list: &str) -> Vec<Picture<'_>> {
             let mut words = head.split_whitespace();
             out.push(Picture {
                 file: words.next().unwrap_or_default(),
-                nodes: words.collect(),
+                nodes: std::iter::once(desc.name).chain(words).collect(),
                 text,
                 arguments: Vec::new(),
             });
@@ -136,10 +136,10 @@ fn pictures(list: &str) -> Vec<Picture<'_>> {
 /// The page of one node: ports, parameters, then the folder's own text.
 fn page(d: &NodeDesc) -> String {
     let mut out = format!("# {}\n\n{} ({})\n\n", d.name, d.summary, d.kind.as_str());
-    for p in pictures(PICTURES)
-        .iter()
-        .filter(|p| p.nodes.contains(&d.name))
-    {
+    // Its own come first.
+    let others = REGISTRY.iter().filter(|o| o.name != d.name);
+    let all = std::iter::once(d).chain(others.copied());
+    for p in all.flat_map(pictures).filter(|p| p.nodes.contains(&d.name)) {
         let _ = writeln!(
             out,
             "![{text}](../pictures/{file})\n\n{text}. Command: `sinew {} -o {file}`.\n",
@@ -194,7 +194,20 @@ fn page(d: &NodeDesc) -> String {
             fields.iter().for_each(|f| parameter_row(&mut out, f, None));
         }
     }
-    let _ = write!(out, "\n{}", d.page);
+    if !d.docs.examples.is_empty() {
+        let names = d
+            .docs
+            .examples
+            .iter()
+            .map(|e| format!("`example:{}`", e.name));
+        let _ = writeln!(
+            out,
+            "\nExample graphs: {}. `sinew init --example {}` writes one to a file.",
+            names.collect::<Vec<_>>().join(", "),
+            d.docs.examples[0].name
+        );
+    }
+    let _ = write!(out, "\n{}", d.docs.page);
     out
 }
 
@@ -283,10 +296,10 @@ mod tests {
 
     #[test]
     fn every_node_has_a_picture() {
-        let pictures = pictures(PICTURES);
+        let pictures: Vec<_> = REGISTRY.iter().flat_map(|d| pictures(d)).collect();
         for node in REGISTRY {
             let shown = pictures.iter().any(|p| p.nodes.contains(&node.name));
-            assert!(shown, "docs/pictures/commands.txt shows no {}", node.name);
+            assert!(shown, "no pictures.txt of a node shows {}", node.name);
         }
         for picture in &pictures {
             assert!(!picture.arguments.is_empty(), "{}", picture.file);

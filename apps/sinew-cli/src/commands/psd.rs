@@ -29,10 +29,7 @@ pub(super) fn psd(command: &PsdCommand, reporter: &Reporter) -> Outcome {
 
 /// A graph document, or the graph in a character.
 fn document(path: &Path, reporter: &Reporter) -> Outcome<Document> {
-    let is_document = path
-        .extension()
-        .is_some_and(|e| e.eq_ignore_ascii_case("json"));
-    if is_document {
+    if load::is_document(path) {
         return load::document(path, reporter);
     }
     let character = load::character(path, reporter)?;

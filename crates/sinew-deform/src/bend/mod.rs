@@ -6,7 +6,8 @@ mod tests;
 
 use crate::local_frame::{self, Placement, Region};
 use crate::{
-    MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeKind, ParameterDesc, PortDesc, PortType,
+    Example, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeDocs, NodeKind, ParameterDesc,
+    PortDesc, PortType,
 };
 
 pub use reference::Bend;
@@ -16,7 +17,7 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "bend",
     kind: NodeKind::Deformer,
     summary: "Bends a region into a circular arc; the rest follows rigidly.",
-    page: include_str!("README.md"),
+    docs: NodeDocs::page(include_str!("README.md")).pictures(include_str!("pictures.txt")).examples(&[Example { name: "bend", graph: include_str!("bend.json"), sample: "arm", before: "rest", frame: 24 }]),
     rows: &[66],
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "Mesh to deform."),

@@ -5,10 +5,10 @@ mod reference;
 mod tests;
 
 use crate::{
-    BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, DevicePass, MASK_PORT,
-    MASK_WEIGHT_WGSL, MaskWeight, MeshEffect, MeshReads, MeshView, MeshViewMut, NodeDesc,
-    NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType, UniformLayout, UpdateContext,
-    for_each_chunk,
+    BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, DevicePass, Example,
+    MASK_PORT, MASK_WEIGHT_WGSL, MaskWeight, MeshEffect, MeshReads, MeshView, MeshViewMut,
+    NodeDesc, NodeDocs, NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType, UniformLayout,
+    UpdateContext, for_each_chunk,
 };
 
 pub(crate) use reference::{blend_direction, blend_position};
@@ -18,7 +18,15 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "blend",
     kind: NodeKind::Deformer,
     summary: "Moves a mesh towards another one with the same vertices.",
-    page: include_str!("README.md"),
+    docs: NodeDocs::page(include_str!("README.md"))
+        .pictures(include_str!("pictures.txt"))
+        .examples(&[Example {
+            name: "blend",
+            graph: include_str!("blend.json"),
+            sample: "arm",
+            before: "linear",
+            frame: 54,
+        }]),
     rows: &[10, 11],
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "Mesh at factor 0."),

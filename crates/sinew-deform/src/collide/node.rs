@@ -9,8 +9,8 @@ use super::response::CHOICES;
 use super::{CollideJob, CollideScratch, CollideSettings, GradientMode};
 use crate::hair_sim::write_tangents;
 use crate::{
-    BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, NodeDesc, NodeError,
-    NodeKind, Par, ParameterDesc, Parameters, PortDesc, PortType, UpdateContext,
+    BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, Example, NodeDesc, NodeDocs,
+    NodeError, NodeKind, Par, ParameterDesc, Parameters, PortDesc, PortType, UpdateContext,
 };
 use sinew_geom::{Strands, Topology};
 use std::any::Any;
@@ -34,7 +34,15 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "collide",
     kind: NodeKind::Solver,
     summary: "Pushes strands out of solids after other nodes have moved them.",
-    page: include_str!("README.md"),
+    docs: NodeDocs::page(include_str!("README.md"))
+        .pictures(include_str!("pictures.txt"))
+        .examples(&[Example {
+            name: "collide",
+            graph: include_str!("collide.json"),
+            sample: "head",
+            before: "rest",
+            frame: 8,
+        }]),
     rows: &[84, 85, 89, 90, 91, 92, 93, 94],
     inputs: &INPUTS,
     outputs: &[strands_output(

@@ -6,9 +6,9 @@ mod reference;
 mod tests;
 
 use crate::{
-    BindContext, BoundNode, Choice, DefaultValue, DeviceFrame, DeviceFrameData, DeviceNode, Line,
-    NodeDesc, NodeError, NodeKind, ParameterDesc, ParameterType, Parameters, Phase, PortDesc,
-    PortType, UpdateContext,
+    BindContext, BoundNode, Choice, DefaultValue, DeviceFrame, DeviceFrameData, DeviceNode,
+    Example, Line, NodeDesc, NodeDocs, NodeError, NodeKind, ParameterDesc, ParameterType,
+    Parameters, Phase, PortDesc, PortType, UpdateContext,
 };
 use sinew_geom::Affine;
 
@@ -19,7 +19,15 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "debug_lines",
     kind: NodeKind::Driver,
     summary: "Draws axes, planes, boxes or points of a local frame as lines.",
-    page: include_str!("README.md"),
+    docs: NodeDocs::page(include_str!("README.md"))
+        .pictures(include_str!("pictures.txt"))
+        .examples(&[Example {
+            name: "debug_lines",
+            graph: include_str!("debug_lines.json"),
+            sample: "ball",
+            before: "rest",
+            frame: 24,
+        }]),
     rows: &[64],
     inputs: &[PortDesc::optional(
         "lines",

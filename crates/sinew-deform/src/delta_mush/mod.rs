@@ -13,9 +13,9 @@ use crate::laplacian::{
     SmoothingUniforms, WEIGHTS, WELD_TOLERANCE,
 };
 use crate::{
-    BindContext, BoundNode, Choice, DeviceFrame, DeviceFrameData, DeviceNode, MASK_PORT,
-    MaskWeight, MeshEffect, NodeDesc, NodeError, NodeKind, Par, ParameterDesc, Parameters,
-    PortDesc, PortType, Restore, UpdateContext, for_each_chunk,
+    BindContext, BoundNode, Choice, DeviceFrame, DeviceFrameData, DeviceNode, Example, MASK_PORT,
+    MaskWeight, MeshEffect, NodeDesc, NodeDocs, NodeError, NodeKind, Par, ParameterDesc,
+    Parameters, PortDesc, PortType, Restore, UpdateContext, for_each_chunk,
 };
 use sinew_geom::{PackedAffine, Pose};
 use std::any::Any;
@@ -30,7 +30,7 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "delta_mush",
     kind: NodeKind::Deformer,
     summary: "Smooths a deformed mesh and restores the detail of the rest mesh.",
-    page: include_str!("README.md"),
+    docs: NodeDocs::page(include_str!("README.md")).pictures(include_str!("pictures.txt")).examples(&[Example { name: "skin_delta_mush", graph: include_str!("skin_delta_mush.json"), sample: "arm", before: "linear", frame: 54 }, Example { name: "rigid_delta_mush", graph: include_str!("rigid_delta_mush.json"), sample: "arm", before: "skin_rigid", frame: 54 }]),
     rows: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 19],
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "Deformed mesh."),

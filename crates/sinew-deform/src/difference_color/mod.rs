@@ -6,8 +6,8 @@ mod tests;
 
 use crate::{
     AttributeEffect, BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, DevicePass,
-    MeshEffect, NodeDesc, NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType,
-    UniformLayout, UpdateContext, for_each_chunk,
+    Example, MeshEffect, NodeDesc, NodeDocs, NodeError, NodeKind, Par, ParameterDesc, PortDesc,
+    PortType, UniformLayout, UpdateContext, for_each_chunk,
 };
 
 pub use reference::difference_color;
@@ -17,7 +17,15 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "difference_color",
     kind: NodeKind::Deformer,
     summary: "Shows the distance between two meshes as vertex colours.",
-    page: include_str!("README.md"),
+    docs: NodeDocs::page(include_str!("README.md"))
+        .pictures(include_str!("pictures.txt"))
+        .examples(&[Example {
+            name: "difference",
+            graph: include_str!("difference.json"),
+            sample: "arm",
+            before: "linear",
+            frame: 54,
+        }]),
     rows: &[20],
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "Mesh to colour."),

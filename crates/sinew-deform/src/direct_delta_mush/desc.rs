@@ -1,7 +1,10 @@
 //! The node as the registry knows it.
 
 use crate::laplacian::{WEIGHTS, WELD_TOLERANCE};
-use crate::{Choice, MeshEffect, NodeDesc, NodeKind, ParameterDesc, PortDesc, PortType, Restore};
+use crate::{
+    Choice, Example, MeshEffect, NodeDesc, NodeDocs, NodeKind, ParameterDesc, PortDesc, PortType,
+    Restore,
+};
 
 const VARIANTS: &[Choice] = &[
     Choice {
@@ -53,7 +56,24 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "direct_delta_mush",
     kind: NodeKind::Deformer,
     summary: "Skins a mesh with the look of delta mush, without smoothing each frame.",
-    page: include_str!("README.md"),
+    docs: NodeDocs::page(include_str!("README.md"))
+        .pictures(include_str!("pictures.txt"))
+        .examples(&[
+            Example {
+                name: "direct_delta_mush",
+                graph: include_str!("direct_delta_mush.json"),
+                sample: "arm",
+                before: "skin_rigid",
+                frame: 54,
+            },
+            Example {
+                name: "direct_delta_mush_soft",
+                graph: include_str!("direct_delta_mush_soft.json"),
+                sample: "arm",
+                before: "skin_rigid",
+                frame: 54,
+            },
+        ]),
     rows: &[21, 22, 24, 25, 26],
     inputs: &[
         PortDesc::input(

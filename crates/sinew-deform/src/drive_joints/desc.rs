@@ -1,7 +1,7 @@
 //! What the node is called, takes and gives.
 
 use super::bind_node;
-use crate::{Choice, NodeDesc, NodeKind, ParameterDesc, PortDesc, PortType};
+use crate::{Choice, NodeDesc, NodeDocs, NodeKind, ParameterDesc, PortDesc, PortType};
 
 const SPACES: &[Choice] = &[
     Choice {
@@ -92,7 +92,7 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "drive_joints",
     kind: NodeKind::Driver,
     summary: "Moves helper joints by pose weights, or by a fraction of another joint's twist and swing.",
-    page: include_str!("README.md"),
+    docs: NodeDocs::page(include_str!("README.md")),
     rows: &[130, 153, 154],
     inputs: &[
         PortDesc::input("pose", PortType::Pose, "Pose to start from."),

@@ -1,7 +1,7 @@
 //! What the node is called, takes and gives.
 
 use super::bind_node;
-use crate::{Choice, MeshReads, NodeDesc, NodeKind, ParameterDesc, PortDesc, PortType};
+use crate::{Choice, MeshReads, NodeDesc, NodeDocs, NodeKind, ParameterDesc, PortDesc, PortType};
 
 const RULES: &[Choice] = &[
     Choice {
@@ -55,7 +55,7 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "drive_morphs",
     kind: NodeKind::Driver,
     summary: "Turns pose weights into morph target weights, with in-betweens and combinations.",
-    page: include_str!("README.md"),
+    docs: NodeDocs::page(include_str!("README.md")),
     rows: &[129, 158],
     inputs: &[
         PortDesc::input(

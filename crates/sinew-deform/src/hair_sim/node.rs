@@ -7,8 +7,8 @@ use crate::collide::ports::{
     Contacts, FRICTIONS, MARGINS, Placements, RESET, contacts, fields, linked,
 };
 use crate::{
-    BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, NodeDesc, NodeError,
-    NodeKind, ParameterDesc, Parameters, UpdateContext,
+    BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, Example, NodeDesc, NodeDocs,
+    NodeError, NodeKind, ParameterDesc, Parameters, UpdateContext,
 };
 use sinew_geom::PackedAffine;
 use std::any::Any;
@@ -18,7 +18,15 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "hair_sim",
     kind: NodeKind::Solver,
     summary: "Simulates hair strands that swing, keep their style and collide.",
-    page: include_str!("README.md"),
+    docs: NodeDocs::page(include_str!("README.md"))
+        .pictures(include_str!("pictures.txt"))
+        .examples(&[Example {
+            name: "hair",
+            graph: include_str!("hair.json"),
+            sample: "head",
+            before: "rest",
+            frame: 8,
+        }]),
     rows: &[84, 85, 89, 90, 91, 92, 93, 94, 95, 96],
     inputs: &INPUTS,
     outputs: &OUTPUTS,

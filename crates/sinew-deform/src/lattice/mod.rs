@@ -16,8 +16,8 @@ mod tests;
 
 use crate::{
     BindContext, BoundNode, Choice, DefaultValue, DeviceFrame, DeviceFrameData, DeviceNode,
-    MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeError, NodeKind, ParameterDesc, ParameterType,
-    ParameterValue, Phase, PortDesc, PortType, UpdateContext,
+    Example, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeDocs, NodeError, NodeKind,
+    ParameterDesc, ParameterType, ParameterValue, Phase, PortDesc, PortType, UpdateContext,
 };
 use std::any::Any;
 
@@ -128,7 +128,15 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "lattice",
     kind: NodeKind::Deformer,
     summary: "Deforms a mesh with a box of control points (free-form deformation).",
-    page: include_str!("README.md"),
+    docs: NodeDocs::page(include_str!("README.md"))
+        .pictures(include_str!("pictures.txt"))
+        .examples(&[Example {
+            name: "lattice",
+            graph: include_str!("lattice.json"),
+            sample: "ball",
+            before: "rest",
+            frame: 24,
+        }]),
     rows: &[
         38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54,
     ],

@@ -2,8 +2,8 @@
 
 use super::{Combine, Curve};
 use crate::{
-    Choice, DefaultValue, NodeDesc, NodeKind, ParameterDesc, ParameterType, Phase, PortDesc,
-    PortType,
+    Choice, DefaultValue, NodeDesc, NodeDocs, NodeKind, ParameterDesc, ParameterType, Phase,
+    PortDesc, PortType,
 };
 
 const fn choice(name: &'static str, doc: &'static str) -> Choice {
@@ -76,7 +76,7 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "mask",
     kind: NodeKind::Driver,
     summary: "Makes one weight per vertex from attributes, colours, joints or volumes.",
-    page: include_str!("README.md"),
+    docs: NodeDocs::page(include_str!("README.md")).pictures(include_str!("pictures.txt")),
     rows: &[10, 50, 51],
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "Mesh to make weights for."),

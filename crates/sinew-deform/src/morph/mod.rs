@@ -7,9 +7,9 @@ mod reference;
 mod tests;
 
 use crate::{
-    BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, MeshEffect, MeshView,
-    MeshViewMut, NodeDesc, NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType,
-    UpdateContext, for_each_chunk,
+    BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, Example, MeshEffect,
+    MeshView, MeshViewMut, NodeDesc, NodeDocs, NodeError, NodeKind, Par, ParameterDesc, PortDesc,
+    PortType, UpdateContext, for_each_chunk,
 };
 use reference::{add_deltas, add_directions};
 use std::any::Any;
@@ -24,7 +24,15 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "morph",
     kind: NodeKind::Deformer,
     summary: "Adds the mesh's morph targets (blend shapes) by weight.",
-    page: include_str!("README.md"),
+    docs: NodeDocs::page(include_str!("README.md"))
+        .pictures(include_str!("pictures.txt"))
+        .examples(&[Example {
+            name: "morph",
+            graph: include_str!("morph.json"),
+            sample: "arm",
+            before: "linear",
+            frame: 54,
+        }]),
     rows: &[18],
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "Mesh with morph targets."),

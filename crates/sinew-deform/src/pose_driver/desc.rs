@@ -2,8 +2,8 @@
 
 use super::node::bind_node;
 use crate::{
-    Choice, DefaultValue, NodeDesc, NodeKind, ParameterDesc, ParameterType, Phase, PortDesc,
-    PortType,
+    Choice, DefaultValue, Example, NodeDesc, NodeDocs, NodeKind, ParameterDesc, ParameterType,
+    Phase, PortDesc, PortType,
 };
 
 pub(crate) const fn choice(name: &'static str, doc: &'static str) -> Choice {
@@ -221,7 +221,15 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "pose_driver",
     kind: NodeKind::Driver,
     summary: "Computes pose weights from joint rotations or positions (radial basis functions).",
-    page: include_str!("README.md"),
+    docs: NodeDocs::page(include_str!("README.md"))
+        .pictures(include_str!("pictures.txt"))
+        .examples(&[Example {
+            name: "pose_driver",
+            graph: include_str!("pose_driver.json"),
+            sample: "arm",
+            before: "linear",
+            frame: 54,
+        }]),
     rows: &[
         129, 131, 132, 133, 134, 135, 136, 137, 138, 139, 140, 141, 142, 143, 144, 145, 146, 147,
         148, 149, 155, 156,

@@ -5,8 +5,8 @@ use crate::pose_driver::{
     AXIS, JOINTS, KERNELS, METRIC, ORDER, REFERENCE, REGULARIZATION, SPACE, SWING_TOLERANCE, choice,
 };
 use crate::{
-    Choice, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeKind, ParameterDesc, PortDesc,
-    PortType,
+    Choice, Example, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeDocs, NodeKind,
+    ParameterDesc, PortDesc, PortType,
 };
 
 const INFLUENCES: &[Choice] = &[
@@ -42,7 +42,15 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "pose_space_deformation",
     kind: NodeKind::Deformer,
     summary: "Adds shapes sculpted for poses, interpolated at each vertex by the joints that it follows.",
-    page: include_str!("README.md"),
+    docs: NodeDocs::page(include_str!("README.md"))
+        .pictures(include_str!("pictures.txt"))
+        .examples(&[Example {
+            name: "pose_space_deformation",
+            graph: include_str!("pose_space_deformation.json"),
+            sample: "arm",
+            before: "linear",
+            frame: 54,
+        }]),
     rows: &[157],
     inputs: &[
         PortDesc::input(

@@ -6,8 +6,8 @@ use super::words::{grid_words, move_words, write_grid};
 use super::{FieldBuffers, FieldFrame, SdfBind};
 use crate::follow::{FOLLOW, Follow};
 use crate::{
-    BindContext, BoundNode, Choice, DeviceFrame, DeviceFrameData, DeviceNode, NodeDesc, NodeError,
-    NodeKind, ParameterDesc, Parameters, PortDesc, PortType, UpdateContext,
+    BindContext, BoundNode, Choice, DeviceFrame, DeviceFrameData, DeviceNode, NodeDesc, NodeDocs,
+    NodeError, NodeKind, ParameterDesc, Parameters, PortDesc, PortType, UpdateContext,
 };
 use sinew_geom::Mesh;
 use std::any::Any;
@@ -17,7 +17,7 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "sdf",
     kind: NodeKind::Field,
     summary: "Signed distance field of a mesh, on a sparse grid that follows the mesh.",
-    page: include_str!("README.md"),
+    docs: NodeDocs::page(include_str!("README.md")).pictures(include_str!("pictures.txt")),
     rows: &[67, 69, 73, 74, 75, 76, 77, 80, 81, 83, 86],
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "Triangle mesh, skinned or not."),

@@ -6,8 +6,8 @@ mod tests;
 
 use crate::local_frame::{self, Placement, Region};
 use crate::{
-    Choice, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeKind, ParameterDesc, PortDesc,
-    PortType,
+    Choice, Example, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeDocs, NodeKind,
+    ParameterDesc, PortDesc, PortType,
 };
 
 pub use reference::{Sine, Wave};
@@ -17,7 +17,7 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "sine",
     kind: NodeKind::Deformer,
     summary: "Waves along an axis, or in rings around it.",
-    page: include_str!("README.md"),
+    docs: NodeDocs::page(include_str!("README.md")).pictures(include_str!("pictures.txt")).examples(&[Example { name: "sine", graph: include_str!("sine.json"), sample: "ball", before: "rest", frame: 24 }]),
     rows: &[66],
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "Mesh to deform."),

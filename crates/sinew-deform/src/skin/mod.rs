@@ -12,9 +12,9 @@ mod simd;
 mod tests;
 
 use crate::{
-    BindContext, BoundNode, Choice, DeviceFrame, DeviceFrameData, DeviceNode, MeshEffect, MeshView,
-    MeshViewMut, NodeDesc, NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType,
-    UpdateContext,
+    BindContext, BoundNode, Choice, DeviceFrame, DeviceFrameData, DeviceNode, Example, MeshEffect,
+    MeshView, MeshViewMut, NodeDesc, NodeDocs, NodeError, NodeKind, Par, ParameterDesc, PortDesc,
+    PortType, UpdateContext,
 };
 pub(crate) use blend::Matrices;
 pub(crate) use run::{Run, for_each_run};
@@ -44,7 +44,31 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "skin",
     kind: NodeKind::Deformer,
     summary: "Moves vertices with the joints that influence them.",
-    page: include_str!("README.md"),
+    docs: NodeDocs::page(include_str!("README.md"))
+        .pictures(include_str!("pictures.txt"))
+        .examples(&[
+            Example {
+                name: "skin_linear",
+                graph: include_str!("skin_linear.json"),
+                sample: "arm",
+                before: "rest",
+                frame: 54,
+            },
+            Example {
+                name: "skin_dual_quaternion",
+                graph: include_str!("skin_dual_quaternion.json"),
+                sample: "arm",
+                before: "linear",
+                frame: 54,
+            },
+            Example {
+                name: "skin_rigid",
+                graph: include_str!("skin_rigid.json"),
+                sample: "arm",
+                before: "linear",
+                frame: 54,
+            },
+        ]),
     rows: &[17, 18],
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "Mesh with joint weights."),

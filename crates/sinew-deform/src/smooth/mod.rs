@@ -8,9 +8,9 @@ use crate::laplacian::{
     Placing, Slots, Smoother, SmoothingScratch, SmoothingUniforms, WEIGHTS, WELD_TOLERANCE,
 };
 use crate::{
-    BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, MASK_PORT, MaskWeight,
-    MeshEffect, NodeDesc, NodeError, NodeKind, Par, ParameterDesc, Parameters, PortDesc, PortType,
-    Restore, UpdateContext,
+    BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, Example, MASK_PORT,
+    MaskWeight, MeshEffect, NodeDesc, NodeDocs, NodeError, NodeKind, Par, ParameterDesc,
+    Parameters, PortDesc, PortType, Restore, UpdateContext,
 };
 use sinew_geom::Pose;
 use std::any::Any;
@@ -20,7 +20,15 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "smooth",
     kind: NodeKind::Deformer,
     summary: "Moves points towards the mean of their neighbours.",
-    page: include_str!("README.md"),
+    docs: NodeDocs::page(include_str!("README.md"))
+        .pictures(include_str!("pictures.txt"))
+        .examples(&[Example {
+            name: "smooth",
+            graph: include_str!("smooth.json"),
+            sample: "arm",
+            before: "linear",
+            frame: 54,
+        }]),
     rows: &[3, 4, 5, 6, 7, 8, 9, 10, 11],
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "Mesh to smooth."),

@@ -5,8 +5,8 @@
 use crate::follow::{FOLLOW, Follow};
 use crate::sdf::{SOLID_WORDS, solids_words, write_solids};
 use crate::{
-    BindContext, BoundNode, NodeDesc, NodeError, NodeKind, ParameterDesc, Parameters, PortDesc,
-    PortType, UpdateContext,
+    BindContext, BoundNode, Example, NodeDesc, NodeDocs, NodeError, NodeKind, ParameterDesc,
+    Parameters, PortDesc, PortType, UpdateContext,
 };
 use sinew_geom::Vec3;
 
@@ -72,7 +72,15 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "solids",
     kind: NodeKind::Field,
     summary: "Capsules and planes that follow a joint: a field without a grid.",
-    page: include_str!("README.md"),
+    docs: NodeDocs::page(include_str!("README.md"))
+        .pictures(include_str!("pictures.txt"))
+        .examples(&[Example {
+            name: "solids",
+            graph: include_str!("solids.json"),
+            sample: "head",
+            before: "rest",
+            frame: 8,
+        }]),
     rows: &[77],
     inputs: &[PortDesc::optional(
         "pose",

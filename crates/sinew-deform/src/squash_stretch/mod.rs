@@ -12,8 +12,8 @@ use crate::local_frame::{
     self, DeviceMap, LaneReal, LocalDeformer, MapUniforms, MapVisitor, Placement, Region,
 };
 use crate::{
-    Choice, Line, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeKind, ParameterDesc, Parameters,
-    PortDesc, PortType,
+    Choice, Example, Line, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeDocs, NodeKind,
+    ParameterDesc, Parameters, PortDesc, PortType,
 };
 
 pub(crate) use published::PublishedMap;
@@ -24,7 +24,15 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "squash_stretch",
     kind: NodeKind::Deformer,
     summary: "Stretches or squashes along an axis and thins or bulges across it, rigid outside its limits.",
-    page: include_str!("README.md"),
+    docs: NodeDocs::page(include_str!("README.md"))
+        .pictures(include_str!("pictures.txt"))
+        .examples(&[Example {
+            name: "squash_stretch",
+            graph: include_str!("squash_stretch.json"),
+            sample: "ball",
+            before: "rest",
+            frame: 24,
+        }]),
     rows: &[56, 57, 58, 59, 60, 61, 62, 63, 64, 65],
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "Mesh to deform."),

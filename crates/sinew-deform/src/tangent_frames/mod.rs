@@ -14,8 +14,8 @@ mod uv;
 
 use crate::{
     AttributeEffect, BindContext, BoundNode, Choice, DeviceNode, MeshAttribute, MeshEffect,
-    NodeDesc, NodeError, NodeKind, Par, ParameterDesc, Parameters, PortDesc, PortType, Restore,
-    UpdateContext, for_each_chunk,
+    NodeDesc, NodeDocs, NodeError, NodeKind, Par, ParameterDesc, Parameters, PortDesc, PortType,
+    Restore, UpdateContext, for_each_chunk,
 };
 use sinew_geom::{Mesh, Real};
 use std::any::Any;
@@ -39,7 +39,7 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "tangent_frames",
     kind: NodeKind::Deformer,
     summary: "Recomputes normals and tangents from current positions.",
-    page: include_str!("README.md"),
+    docs: NodeDocs::page(include_str!("README.md")).pictures(include_str!("pictures.txt")),
     rows: &[30, 31, 32, 33, 34, 35, 36, 37],
     inputs: &[PortDesc::input(
         "mesh",

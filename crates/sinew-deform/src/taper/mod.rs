@@ -6,8 +6,8 @@ mod tests;
 
 use crate::local_frame::{self, Placement, Region};
 use crate::{
-    Choice, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeKind, ParameterDesc, PortDesc,
-    PortType,
+    Choice, Example, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeDocs, NodeKind,
+    ParameterDesc, PortDesc, PortType,
 };
 
 pub use reference::{Shape, Taper};
@@ -17,7 +17,15 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "taper",
     kind: NodeKind::Deformer,
     summary: "Scales each section along an axis: taper and flare.",
-    page: include_str!("README.md"),
+    docs: NodeDocs::page(include_str!("README.md"))
+        .pictures(include_str!("pictures.txt"))
+        .examples(&[Example {
+            name: "taper",
+            graph: include_str!("taper.json"),
+            sample: "ball",
+            before: "rest",
+            frame: 24,
+        }]),
     rows: &[66],
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "Mesh to deform."),

@@ -8,9 +8,9 @@ mod tests;
 
 use crate::{
     BindContext, BoundNode, DIRECTIONS_WGSL, DeviceFrame, DeviceFrameData, DeviceNode, DevicePass,
-    MASK_PORT, MASK_WEIGHT_WGSL, MaskWeight, MeshEffect, MeshView, MeshViewMut, NodeDesc,
-    NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType, UniformLayout, UpdateContext,
-    for_each_chunk,
+    Example, MASK_PORT, MASK_WEIGHT_WGSL, MaskWeight, MeshEffect, MeshView, MeshViewMut, NodeDesc,
+    NodeDocs, NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType, UniformLayout,
+    UpdateContext, for_each_chunk,
 };
 #[cfg(test)]
 pub(crate) use reference::transform_vertex;
@@ -21,7 +21,15 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "transform",
     kind: NodeKind::Deformer,
     summary: "Moves the whole mesh by one affine transform.",
-    page: include_str!("README.md"),
+    docs: NodeDocs::page(include_str!("README.md"))
+        .pictures(include_str!("pictures.txt"))
+        .examples(&[Example {
+            name: "masked_transform",
+            graph: include_str!("masked_transform.json"),
+            sample: "ball",
+            before: "rest",
+            frame: 24,
+        }]),
     rows: &[],
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "Mesh to move."),

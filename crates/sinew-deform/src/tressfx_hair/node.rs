@@ -6,7 +6,8 @@ use crate::collide::{Collider, GRADIENTS, GradientMode, MAX_COLLIDERS};
 use crate::hair_sim::HairBind;
 use crate::hair_sim::roots::{Blend, FIRST_COLLIDER, INPUTS, JOINT, OUTPUTS, Roots, bind_strands};
 use crate::{
-    BindContext, BoundNode, NodeDesc, NodeError, NodeKind, ParameterDesc, Parameters, UpdateContext,
+    BindContext, BoundNode, Example, NodeDesc, NodeDocs, NodeError, NodeKind, ParameterDesc,
+    Parameters, UpdateContext,
 };
 use arrayvec::ArrayVec;
 use sinew_geom::PackedAffine;
@@ -17,7 +18,15 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "tressfx_hair",
     kind: NodeKind::Solver,
     summary: "TressFX-compatible hair: moves strands as TressFX 4.1 does, for hair that was tuned with it.",
-    page: include_str!("README.md"),
+    docs: NodeDocs::page(include_str!("README.md"))
+        .pictures(include_str!("pictures.txt"))
+        .examples(&[Example {
+            name: "tressfx_hair",
+            graph: include_str!("tressfx_hair.json"),
+            sample: "head",
+            before: "rest",
+            frame: 8,
+        }]),
     rows: &[87, 88, 96],
     inputs: &INPUTS,
     outputs: &OUTPUTS,

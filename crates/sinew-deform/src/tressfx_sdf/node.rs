@@ -3,8 +3,8 @@
 use super::{CompatibilityField, TressFxLayout};
 use crate::follow::{FOLLOW, Follow};
 use crate::{
-    BindContext, BoundNode, NodeDesc, NodeError, NodeKind, ParameterDesc, PortDesc, PortType,
-    UpdateContext,
+    BindContext, BoundNode, NodeDesc, NodeDocs, NodeError, NodeKind, ParameterDesc, PortDesc,
+    PortType, UpdateContext,
 };
 use sinew_geom::Topology;
 use std::any::Any;
@@ -15,7 +15,7 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "tressfx_sdf",
     kind: NodeKind::Field,
     summary: "TressFX-compatible distance field: the grid of TressFX 4.1 with its holes, for assets that were tuned with it.",
-    page: include_str!("README.md"),
+    docs: NodeDocs::page(include_str!("README.md")).pictures(include_str!("pictures.txt")),
     rows: &[68, 70, 71, 72],
     inputs: &[
         PortDesc::input(

@@ -6,8 +6,8 @@ mod tests;
 
 use crate::local_frame::{self, Placement, Region};
 use crate::{
-    Choice, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeKind, ParameterDesc, PortDesc,
-    PortType,
+    Choice, Example, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeDocs, NodeKind,
+    ParameterDesc, PortDesc, PortType,
 };
 
 pub use reference::Twist;
@@ -17,7 +17,15 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "twist",
     kind: NodeKind::Deformer,
     summary: "Rotates each section about an axis.",
-    page: include_str!("README.md"),
+    docs: NodeDocs::page(include_str!("README.md"))
+        .pictures(include_str!("pictures.txt"))
+        .examples(&[Example {
+            name: "twist",
+            graph: include_str!("twist.json"),
+            sample: "ball",
+            before: "rest",
+            frame: 24,
+        }]),
     rows: &[66],
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "Mesh to deform."),

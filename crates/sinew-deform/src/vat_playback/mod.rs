@@ -9,7 +9,7 @@ mod tests;
 
 use crate::{
     AttributeEffect, BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode,
-    MeshAttribute, MeshEffect, MeshView, MeshViewMut, NodeDesc, NodeError, NodeKind, Par,
+    MeshAttribute, MeshEffect, MeshView, MeshViewMut, NodeDesc, NodeDocs, NodeError, NodeKind, Par,
     ParameterDesc, Parameters, PortDesc, PortType, UpdateContext, for_each_chunk,
 };
 use sinew_vat::playback::FrameBlend;
@@ -26,7 +26,7 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "vat_playback",
     kind: NodeKind::Deformer,
     summary: "Plays a vertex animation texture on the mesh that carries it.",
-    page: include_str!("README.md"),
+    docs: NodeDocs::page(include_str!("README.md")).pictures(include_str!("pictures.txt")),
     rows: &[],
     inputs: &[
         PortDesc::input(

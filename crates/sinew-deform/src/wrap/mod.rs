@@ -10,8 +10,8 @@ mod tests;
 
 use crate::tangent_frames::{TangentFramesJob, TangentFramesScratch};
 use crate::{
-    BindContext, BoundNode, Choice, DeviceFrame, DeviceFrameData, DeviceNode, MASK_PORT,
-    MaskWeight, MeshEffect, MeshView, MeshViewMut, NodeDesc, NodeError, NodeKind, Par,
+    BindContext, BoundNode, Choice, DeviceFrame, DeviceFrameData, DeviceNode, Example, MASK_PORT,
+    MaskWeight, MeshEffect, MeshView, MeshViewMut, NodeDesc, NodeDocs, NodeError, NodeKind, Par,
     ParameterDesc, Parameters, PortDesc, PortType, Restore, UpdateContext, for_each_chunk,
 };
 use reference::Frame;
@@ -33,7 +33,7 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "wrap",
     kind: NodeKind::Deformer,
     summary: "The surface of one mesh moves the points of another.",
-    page: include_str!("README.md"),
+    docs: NodeDocs::page(include_str!("README.md")).pictures(include_str!("pictures.txt")).examples(&[Example { name: "wrap", graph: include_str!("wrap.json"), sample: "arm", before: "linear", frame: 54 }]),
     rows: &[],
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "Mesh to move."),

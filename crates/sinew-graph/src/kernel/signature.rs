@@ -6,7 +6,7 @@
 //! for signatures is limited, because a service may compile many untrusted documents.
 
 use sinew_deform::{
-    BindContext, BoundNode, NodeDesc, NodeError, NodeKind, ParameterDesc, PortDesc,
+    BindContext, BoundNode, NodeDesc, NodeDocs, NodeError, NodeKind, ParameterDesc, PortDesc,
 };
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
@@ -67,7 +67,7 @@ pub(crate) fn description(
             name: "kernel",
             kind: NodeKind::Kernel,
             summary: super::SUMMARY,
-            page: "",
+            docs: NodeDocs::NONE,
             rows: &[27, 28, 29, 32, 35],
             inputs: Box::leak(inputs.into()),
             outputs: Box::leak(outputs.into()),

@@ -158,15 +158,21 @@ fn functions_like(message: &str, around: Around<'_>) -> String {
         .into_iter()
         .find(|does| asked.starts_with(does));
     let Some(does) = does else {
-        return format!("{}; docs/kernels.md lists the functions", pins(around.desc));
+        return format!(
+            "{}; docs/nodes/kernel.md lists the functions",
+            pins(around.desc)
+        );
     };
     let all = around.given.iter().map(|g| g.name.as_str());
     let fit = all.filter(|name| name.split('_').next() == Some(does));
     let like = sinew_deform::names::nearest(&asked[does.len()..], fit, 3);
     match like.is_empty() {
-        true => format!("{}; docs/kernels.md lists the functions", pins(around.desc)),
+        true => format!(
+            "{}; docs/nodes/kernel.md lists the functions",
+            pins(around.desc)
+        ),
         false => format!(
-            "functions that {does} are `{}`; docs/kernels.md lists all functions",
+            "functions that {does} are `{}`; docs/nodes/kernel.md lists all functions",
             like.join("`, `")
         ),
     }

@@ -1,8 +1,8 @@
 //! Whoever binds hears how far it is, may stop it, and says on how many threads nodes work.
 
 use sinew_deform::{
-    BindContext, BoundNode, MeshEffect, NodeDesc, NodeError, NodeKind, Par, ParameterDesc,
-    PortDesc, PortType, UpdateContext,
+    BindContext, BoundNode, MeshEffect, NodeDesc, NodeDocs, NodeError, NodeKind, Par,
+    ParameterDesc, PortDesc, PortType, UpdateContext,
 };
 use sinew_graph::{
     BindError, BindOptions, BoundGraph, InputBinding, NoNesting, Plan, SetupProgress, SetupWatch,
@@ -17,7 +17,7 @@ static SLOW: NodeDesc = NodeDesc {
     name: "slow",
     kind: NodeKind::Deformer,
     summary: "Takes its time in setup.",
-    page: "",
+    docs: NodeDocs::NONE,
     rows: &[],
     inputs: &[PortDesc::input("mesh", PortType::Mesh, "A mesh.")],
     outputs: &[PortDesc::mesh_output(MeshEffect::MOVES_FRAMES, "A mesh.")],

@@ -1,7 +1,7 @@
 //! Parameters that are the time of the frame unless the document says something else.
 
 use sinew_deform::{
-    BindContext, BoundNode, DefaultValue, MeshEffect, NodeDesc, NodeError, NodeKind, Par,
+    BindContext, BoundNode, DefaultValue, MeshEffect, NodeDesc, NodeDocs, NodeError, NodeKind, Par,
     ParameterDesc, ParameterType, Phase, PortDesc, PortType, UpdateContext,
 };
 use sinew_graph::{
@@ -18,7 +18,7 @@ const fn node(name: &'static str, parameters: &'static [ParameterDesc]) -> NodeD
         name,
         kind: NodeKind::Deformer,
         summary: "Moves along x, one metre a second.",
-        page: "",
+        docs: NodeDocs::NONE,
         rows: &[],
         inputs: INPUTS,
         outputs: OUTPUTS,

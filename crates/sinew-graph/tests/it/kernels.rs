@@ -118,18 +118,18 @@ fn wrong_5_an_unknown_pin() {
         MESH,
         r#""write_mesh_positions(index, vec3f(read_something_else_entirely(index)));""#,
         "g.json:3:44: unknown function `read_something_else_entirely`; functions that read are `read_mesh_tangents`, \
-         `read_mesh_uvs`, `read_mesh_colors`; docs/kernels.md lists all functions",
+         `read_mesh_uvs`, `read_mesh_colors`; docs/nodes/kernel.md lists all functions",
     );
     says(
         MESH,
         r#""WritePosition(index, vec3f(0.0));""#,
-        "g.json:3:10: unknown function `WritePosition`; functions that write are `write_mesh_positions`; docs/kernels.md \
+        "g.json:3:10: unknown function `WritePosition`; functions that write are `write_mesh_positions`; docs/nodes/kernel.md \
          lists all functions",
     );
     says(
         MESH,
         r#""something(index);""#,
-        "g.json:3:10: unknown function `something`; its inputs are `mesh`, its outputs are `mesh`; docs/kernels.md lists the \
+        "g.json:3:10: unknown function `something`; its inputs are `mesh`, its outputs are `mesh`; docs/nodes/kernel.md lists the \
          functions",
     );
 }
@@ -251,13 +251,13 @@ fn wrong_13_other_shading_languages() {
     says(
         MESH,
         r#""float3 p = read_mesh_positions(index); write_mesh_positions(index, p);""#,
-        "g.json:3:10: this is HLSL or GLSL, but a kernel must be WGSL; in WGSL it is `var p: vec3f = read_mesh_positions(index);`; docs/kernels.md has a table of words",
+        "g.json:3:10: this is HLSL or GLSL, but a kernel must be WGSL; in WGSL it is `var p: vec3f = read_mesh_positions(index);`; docs/nodes/kernel.md has a table of words",
     );
     // As a reader of another program's pages begins: nothing of this is a function here.
     says(
         MESH,
         r#"["let side = 1.0;", "float4 q = mul(float4(p, 1.0), Wave);", "WriteOutPosition(Index, lerp(p, q.xyz, saturate(0.5 * side)));"]"#,
-        "g.json:3:30: this is HLSL or GLSL, but a kernel must be WGSL; in WGSL it is `var q: vec4f = vec4f(p, 1.0) * Wave;`; docs/kernels.md has a table of words",
+        "g.json:3:30: this is HLSL or GLSL, but a kernel must be WGSL; in WGSL it is `var q: vec4f = vec4f(p, 1.0) * Wave;`; docs/nodes/kernel.md has a table of words",
     );
     says(
         MESH,
@@ -581,7 +581,7 @@ fn texts_are_limited() {
 /// The first kernel of the documents is right as it stands.
 #[test]
 fn the_documents_first_kernel_compiles() {
-    let page = include_str!("../../../../docs/kernels.md");
+    let page = sinew_graph::KERNEL_PAGE;
     let document = page
         .split("```json\n")
         .nth(1)

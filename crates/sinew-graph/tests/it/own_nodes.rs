@@ -1,8 +1,8 @@
 //! Nodes that are not in the registry.
 
 use sinew_deform::{
-    AttributeRead, BindContext, BoundNode, InputValue, MeshEffect, MeshReads, NodeDesc, NodeError,
-    NodeKind, Par, ParameterDesc, PortDesc, PortType, REGISTRY, UpdateContext,
+    AttributeRead, BindContext, BoundNode, InputValue, MeshEffect, MeshReads, NodeDesc, NodeDocs,
+    NodeError, NodeKind, Par, ParameterDesc, PortDesc, PortType, REGISTRY, UpdateContext,
 };
 use sinew_geom::{Affine, Influences, Joint, LocalTransform, Mesh, Node, Rig, Trs};
 use sinew_graph::{
@@ -35,7 +35,7 @@ static SLIP: NodeDesc = NodeDesc {
     name: "slip",
     kind: NodeKind::Deformer,
     summary: "Reads what it does not declare.",
-    page: "",
+    docs: NodeDocs::NONE,
     rows: &[],
     inputs: &[PortDesc::input("mesh", PortType::Mesh, "A mesh.")],
     outputs: &[PortDesc::mesh_output(MeshEffect::MOVES_FRAMES, "A mesh.")],
@@ -124,7 +124,7 @@ const fn push(name: &'static str, reads: MeshReads) -> NodeDesc {
         name,
         kind: NodeKind::Deformer,
         summary: "Pushes points along normals.",
-        page: "",
+        docs: NodeDocs::NONE,
         rows: &[],
         inputs: PUSH_INPUTS[match reads.normals {
             AttributeRead::Always => 0,
@@ -340,7 +340,7 @@ static THREE: NodeDesc = NodeDesc {
     name: "three",
     kind: NodeKind::Driver,
     summary: "Three numbers.",
-    page: "",
+    docs: NodeDocs::NONE,
     rows: &[],
     inputs: &[],
     outputs: &[PortDesc::output("values", PortType::Values, "1, 2, 3.")],
@@ -388,7 +388,7 @@ static HALF: NodeDesc = NodeDesc {
     name: "half",
     kind: NodeKind::Driver,
     summary: "Halves how far the joints moved.",
-    page: "",
+    docs: NodeDocs::NONE,
     rows: &[],
     inputs: &[PortDesc::input("pose", PortType::Pose, "A pose.")],
     outputs: &[PortDesc::output("pose", PortType::Pose, "Half of it.")],
@@ -542,7 +542,7 @@ const fn wrong(inputs: &'static [PortDesc], outputs: &'static [PortDesc]) -> Nod
         name: "wrong",
         kind: NodeKind::Deformer,
         summary: "Wrong.",
-        page: "",
+        docs: NodeDocs::NONE,
         rows: &[],
         inputs,
         outputs,

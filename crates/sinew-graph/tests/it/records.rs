@@ -1,8 +1,9 @@
 //! Parameters that are lists of objects, and lists of transforms.
 
 use sinew_deform::{
-    BindContext, BoundNode, Choice, DefaultValue, MeshEffect, NodeDesc, NodeError, NodeKind, Par,
-    ParameterDesc, ParameterType, ParameterValue, Phase, PortDesc, PortType, UpdateContext,
+    BindContext, BoundNode, Choice, DefaultValue, MeshEffect, NodeDesc, NodeDocs, NodeError,
+    NodeKind, Par, ParameterDesc, ParameterType, ParameterValue, Phase, PortDesc, PortType,
+    UpdateContext,
 };
 use sinew_geom::{Affine, Vec3};
 use sinew_graph::{
@@ -42,7 +43,7 @@ const fn node(parameters: &'static [ParameterDesc]) -> NodeDesc {
         name: "posed",
         kind: NodeKind::Deformer,
         summary: "Moves a mesh by all that its poses say.",
-        page: "",
+        docs: NodeDocs::NONE,
         rows: &[],
         inputs: IN,
         outputs: OUT,

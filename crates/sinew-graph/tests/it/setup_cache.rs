@@ -1,8 +1,8 @@
 //! Saved setup results: a node is bound again only where something changed that its setup depends on.
 
 use sinew_deform::{
-    BindContext, BoundNode, MeshEffect, NodeDesc, NodeError, NodeKind, Par, ParameterDesc,
-    ParameterValue, PortDesc, PortType, Restore, UpdateContext,
+    BindContext, BoundNode, MeshEffect, NodeDesc, NodeDocs, NodeError, NodeKind, Par,
+    ParameterDesc, ParameterValue, PortDesc, PortType, Restore, UpdateContext,
 };
 use sinew_geom::{Joint, LocalTransform, Mesh, MorphTarget, Node, Rig, Trs};
 use sinew_graph::{
@@ -23,7 +23,7 @@ static COUNTED: NodeDesc = NodeDesc {
     name: "counted",
     kind: NodeKind::Deformer,
     summary: "Tells when it is bound.",
-    page: "",
+    docs: NodeDocs::NONE,
     rows: &[],
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "A mesh."),

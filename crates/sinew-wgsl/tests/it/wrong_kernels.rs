@@ -265,7 +265,7 @@ const WRONG: [(&str, &str, &str); 32] = [
   |
 1 | float3 p = read_position(index);
   | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-  = help: in WGSL it is `var p: vec3f = read_position(index);`; docs/kernels.md has a table of words",
+  = help: in WGSL it is `var p: vec3f = read_position(index);`; docs/nodes/kernel.md has a table of words",
     ),
     (
         "another language's function",

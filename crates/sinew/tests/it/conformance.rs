@@ -1,10 +1,11 @@
 //! The conformance loop: what holds for every node of the registry, on every sample and on awkward meshes.
 
 use crate::common::{assets, bindings, forms, instance, middle, numbers, running_with};
-use sinew::deform::{MAX_PORTS, NodeKind, Par, ParameterDesc, ParameterType, REGISTRY};
-use sinew::graph::{BindError, BindOptions, BoundGraph, Frame, Instance, SetupWatch};
+use sinew::deform::{MAX_PORTS, NodeKind, Par, REGISTRY, examples};
+use sinew::graph::{
+    BindError, BindOptions, BoundGraph, Frame, Instance, NoNesting, SetupWatch, compile,
+};
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -231,48 +232,25 @@ fn setup_stops_when_it_is_told_to() {
     }
 }
 
-/// Documents of the fuzzer are put together from these words.
+/// Commands know them by name, and the demo shows them.
 #[test]
-fn the_fuzzers_dictionary_knows_all_words() {
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/dictionaries/graph_check.dict");
-    let Ok(dictionary) = std::fs::read_to_string(&path) else {
-        println!("skipped: no {}", path.display());
-        return;
-    };
-    let mut words = BTreeSet::new();
-    let mut fields: Vec<&ParameterDesc> = Vec::new();
-    for desc in REGISTRY {
-        words.insert(desc.name);
-        let ports = desc.inputs.iter().chain(desc.outputs);
-        words.extend(ports.map(|p| p.name));
-        fields.extend(desc.parameters);
+fn examples_compile_and_say_what_they_are_for() {
+    let names: BTreeSet<&str> = examples().map(|e| e.name).collect();
+    assert_eq!(names.len(), examples().count(), "names are unique");
+    for example in examples() {
+        let name = example.name;
+        let plan = compile(name, example.graph, &NoNesting).expect(name);
+        assert!(plan.warnings().is_empty(), "{name}: {:?}", plan.warnings());
+        let files = plan.inputs().iter().filter(|i| i.file.is_some()).count();
+        assert_eq!(files, 0, "{name} names files");
+        assert!(
+            ["arm", "ball", "creature", "head"].contains(&example.sample),
+            "{name}"
+        );
+        let before = example.before;
+        let known = ["rest", "linear"].contains(&before) || names.contains(before);
+        assert!(known, "{name}: {before}");
     }
-    while let Some(parameter) = fields.pop() {
-        words.insert(parameter.name);
-        match parameter.ty {
-            ParameterType::Choice(choices) => words.extend(choices.iter().map(|c| c.name)),
-            ParameterType::Records(inner) => fields.extend(inner),
-            _ => {}
-        }
-    }
-    let known: BTreeSet<&str> = dictionary.lines().collect();
-    let line = |word: &&str| format!("\"\\\"{word}\\\"\"");
-    let missing: Vec<String> = words
-        .iter()
-        .map(line)
-        .filter(|l| !known.contains(l.as_str()))
-        .collect();
-    if !missing.is_empty() && std::env::var_os("SINEW_BLESS").is_some() {
-        let text = format!("{}\n{}\n", dictionary.trim_end(), missing.join("\n"));
-        std::fs::write(&path, text).expect("write");
-        return;
-    }
-    assert!(
-        missing.is_empty(),
-        "add to {} (SINEW_BLESS=1 does): {missing:?}",
-        path.display()
-    );
 }
 
 #[test]
@@ -288,7 +266,7 @@ fn the_registry_is_in_order() {
             d.name
         );
         assert!(
-            !d.page.trim().is_empty() && !d.summary.is_empty(),
+            !d.docs.page.trim().is_empty() && !d.summary.is_empty(),
             "{} has no page",
             d.name
         );

@@ -37,7 +37,7 @@ fn bulging_arm() -> Player {
 fn hairy_head() -> Player {
     let head = sinew_samples::head().expect("a sample");
     let head = Arc::new(Character::from_asset(head));
-    let text = include_str!("../../../../examples/hair.json");
+    let text = sinew::deform::find_example("hair").expect("there").graph;
     let document = Document::from_text("hair.json", text, "");
     let plan = Arc::new(document.compile().expect("a correct document"));
     let cast = PlayInputs::load(head, &plan, &document.folders).expect("no file");

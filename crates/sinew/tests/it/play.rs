@@ -11,7 +11,6 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 use tempfile::TempDir;
 
-const SKIN_LINEAR: &str = include_str!("../../../../examples/skin_linear.json");
 /// A unit square, two triangles, without normals.
 const SQUARE: &str = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n";
 /// Moves the mesh by the parameter's share of a metre.
@@ -237,7 +236,13 @@ fn targets_that_a_clip_animates_and_nothing_reads_are_named() {
 fn default_document_of_the_arm_is_linear_skinning() {
     let arm = arm();
     let mut default = player(&arm, &Document::of_character(&arm));
-    let example = Document::from_text("skin_linear.json", SKIN_LINEAR, "");
+    let example = Document::from_text(
+        "skin_linear",
+        sinew::deform::find_example("skin_linear")
+            .expect("there")
+            .graph,
+        "",
+    );
     let mut example = player(&arm, &example);
     for number in [0, 20, 54] {
         default.advance(number).expect("a frame");

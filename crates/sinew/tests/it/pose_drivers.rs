@@ -612,7 +612,9 @@ fn the_males_weights_are_smooth_along_the_clip() {
 #[test]
 fn the_example_bulges_and_lifts() {
     let asset = sinew_samples::arm_with_hand().expect("a sample");
-    let text = include_str!("../../../../examples/pose_driver.json");
+    let text = sinew::deform::find_example("pose_driver")
+        .expect("there")
+        .graph;
     let text = text.replace(
         "\"body\": \"skin\"",
         "\"body\": \"skin\", \"bulge\": \"bulge\", \"lift\": \"lift\"",

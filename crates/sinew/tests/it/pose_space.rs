@@ -256,7 +256,9 @@ fn arm_at(seconds: f64) -> Pose {
 /// With the elbow at 140 degrees the biceps has its full bulge; straight, there is none; in between the clip's own curve is another.
 #[test]
 fn the_example_bulges() {
-    let text = include_str!("../../../../examples/pose_space_deformation.json");
+    let text = sinew::deform::find_example("pose_space_deformation")
+        .expect("there")
+        .graph;
     let skin = r#"{"sinew": "1.0", "stack": [{"node": "morph"}, {"node": "skin", "method": "dual_quaternion"}]}"#;
     let (mut found, mut by_clip) = (instance(&ARM, text), instance(&ARM, skin));
     for (seconds, weight) in [(0.0, 0.0), (1.8, 1.0)] {

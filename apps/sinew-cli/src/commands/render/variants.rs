@@ -35,7 +35,7 @@ impl Variant {
         reporter: &Reporter,
     ) -> Outcome<Self> {
         let entry = entry.trim();
-        let (document, set) = if Path::new(entry).extension().is_some_and(|e| e == "json") {
+        let (document, set) = if load::is_document(Path::new(entry)) {
             (load::document(Path::new(entry), reporter)?, Vec::new())
         } else if entry == "graph" {
             (graph.clone(), Vec::new())
@@ -75,13 +75,14 @@ fn label(entry: &str) -> String {
         .file_stem()
         .filter(|_| entry.ends_with(".json"));
     let plain = stem.map_or_else(|| entry.to_owned(), |s| s.to_string_lossy().into_owned());
+    let plain = load::example_name(&plain).unwrap_or(&plain);
     plain.replace('_', " ").replace('=', " = ")
 }
 
 fn unknown(entry: &str) -> Failure {
     let known: Vec<&str> = built_in::names().collect();
     Failure::usage(format!(
-        "'{entry}' is not a variant: expected {}, default, graph, a graph document (FILE.json) or a parameter of the graph (NAME=VALUE)",
+        "'{entry}' is not a variant: expected {}, default, graph, a graph document (FILE.json or example:NAME) or a parameter of the graph (NAME=VALUE)",
         known.join(", ")
     ))
 }
@@ -106,6 +107,7 @@ mod tests {
         }
         assert!(Variant::parse("mush", &graph, &character, &reporter).is_err());
         assert_eq!(label("a/b_c.json"), "b c");
+        assert_eq!(label("example:b_c"), "b c");
         assert_eq!(split("a,b=[1,2],c"), ["a", "b=[1,2]", "c"]);
         assert_eq!(split("a"), ["a"]);
     }

@@ -2,8 +2,9 @@
 
 use sinew::deform::{
     AttributeRead, BindContext, BoundNode, DeviceArray, DeviceDomain, DeviceFrame, DeviceFrameData,
-    DeviceNode, DevicePass, DeviceType, MeshEffect, MeshReads, NodeDesc, NodeError, NodeKind,
-    ParameterDesc, Parameters, PortDesc, PortType, REGISTRY, UniformLayout, UpdateContext,
+    DeviceNode, DevicePass, DeviceType, MeshEffect, MeshReads, NodeDesc, NodeDocs, NodeError,
+    NodeKind, ParameterDesc, Parameters, PortDesc, PortType, REGISTRY, UniformLayout,
+    UpdateContext,
 };
 use std::any::Any;
 
@@ -68,7 +69,7 @@ const fn driver(
         name,
         kind: NodeKind::Driver,
         summary: "A driver of the tests.",
-        page: "",
+        docs: NodeDocs::NONE,
         rows: &[],
         inputs,
         outputs,
