@@ -1,5 +1,14 @@
 //! The data that the CPU uploads with each frame: one block with the uniforms and arrays of all instances, node by node, followed by
 //! values from callers and results of CPU steps.
+//!
+//! ```text
+//! | uniforms of node 0: instance 0, 1, .. | array 0 of node 0: instance 0, 1, .. | .. | values of input 0 | frame buffers of CPU steps |
+//! ```
+//!
+//! Each part is a region. It begins where a storage binding may begin (`DeviceLimits::storage_alignment`), so that a launch binds just the
+//! region that it reads. Within it, instances follow each other without padding (`stride`), as in every other array of a crowd. Sizes are
+//! fixed when the instances are made: a frame only writes into the block, and one upload takes it all. A mesh buffer that CPU steps write has
+//! a region here and no buffer of its own, unless something else binds it as a whole.
 
 use super::batches::Batches;
 use super::memory::{ArrayShape, Memory};

@@ -1,4 +1,17 @@
 //! Characters on the GPU: frame buffers, parameters, frames.
+//!
+//! [`GpuInstances`] is any number of characters of one graph. Each array of a frame holds all characters one after another, and one dispatch
+//! covers them all. Setup results are shared, in buffers of the graph. A frame has two halves:
+//!
+//! 1. [`GpuInstances::send`], for each character: checks pose and values, samples parameters, runs the steps of the CPU (`host.rs`), writes
+//!    uniforms and arrays into one block (`frame_data.rs`). Then one upload. If anything is wrong, nothing was uploaded.
+//! 2. [`GpuInstances::record`]: the launches, in order. Bind groups were made with the instances; nothing is made or looked up here.
+//!
+//! Arrays that keep their previous frame exist twice and are swapped by two sets of bind groups, for odd and even frames. The first frame of
+//! a character is copied into the other one: its previous frame is itself.
+//!
+//! Where nodes skip passes by their parameters, characters that run the same passes form a batch. Its list of characters is a small uniform
+//! buffer with a dynamic offset (`batches.rs`).
 
 use super::batches::Batch;
 use super::bounds::OutputBounds;

@@ -1,4 +1,19 @@
 //! The WGSL of one launch: bindings, functions that its passes call, passes, entry point.
+//!
+//! Kernel texts of nodes name no buffers. They call functions: `read_mesh_positions(i)`, `write_mesh_positions(i, p)`. [`launch_text`] writes
+//! these functions and puts the texts of all passes of a launch into one module:
+//!
+//! 1. For each pass, [`Writer::pass`] gives every name that the text uses a function of its own (`names.rs` says what the name means), and a
+//!    map of renames: two passes of one node kind then live in one module.
+//! 2. What a function does depends on where the data is. Written by an earlier pass of this launch at the same element: a private variable, no
+//!    memory. Made in this tile: workgroup memory. Else a binding, by its type, stride and character. Not linked: the default.
+//! 3. In tiles, uniforms are read once into private variables.
+//! 4. Loops over padded rows of known length are written out (`unroll.rs`).
+//! 5. The entry point calls the passes in order: element by element, element by element for all characters of a crowd, or tile by tile with
+//!    barriers between stages (`tile_text.rs` has the rows of tiles).
+//!
+//! `sinew-wgsl` checks the result with naga. The order of bindings is that of [`Memory`], so that equal launches are equal texts and compile
+//! once. Names of this file begin with `sinew_`, which kernel texts may not use.
 
 use super::crowd::Crowd;
 use super::group::{Group, PassText, relation_memory};

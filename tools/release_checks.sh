@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# What a release must pass beside .ci/run: every feature by itself, licences and advisories, the public interface against the last
+# release, packages that compile. Needs a network; installs what it runs into target/ci/release. About 40 minutes on two cores the first time.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+root=$PWD/target/ci/release
+export PATH="$root/bin:$PATH"
+
+for tool in cargo-hack cargo-deny cargo-semver-checks; do
+  [ -x "$root/bin/$tool" ] || cargo install --quiet --locked --root "$root" "$tool"
+done
+
+echo "==> each feature by itself"
+cargo hack check --quiet --workspace --each-feature --no-dev-deps --ignore-private
+
+echo "==> licences, sources, versions"
+cargo deny check licenses sources bans
+echo "==> advisories"
+cargo deny check advisories
+
+echo "==> public interface"
+if tag=$(git describe --tags --abbrev=0 2>/dev/null); then
+  cargo semver-checks --baseline-rev "$tag"
+else
+  echo "skipped: no tag, so no release to compare with"
+fi
+
+echo "==> packages, compiled"
+cargo package --quiet --workspace --exclude sinew-fuzz --exclude sinew-testkit --exclude xtask
+echo "==> all good"
