@@ -32,7 +32,7 @@ pub(crate) fn dispatch(args: &Args, reporter: &Reporter) -> Outcome {
         #[cfg(feature = "gpu")]
         Command::Render(a) => render::render(a, reporter),
         #[cfg(not(feature = "gpu"))]
-        Command::Render(_) => Err(crate::device::without_graphics()),
+        Command::Render(_) => Err(crate::device::without_gpu()),
         Command::Check(a) => check::check(a, reporter),
         Command::Inspect(a) => inspect::inspect(a, reporter),
         Command::Nodes(a) => nodes::nodes(a, reporter),

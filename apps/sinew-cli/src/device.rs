@@ -19,7 +19,7 @@ pub(crate) fn runner_on(
         Device::Cpu => false,
         Device::Gpu => true,
         Device::Auto if graph.program().device_only().is_some() => true,
-        Device::Auto => match graphics::if_fast(gpu, graph, reporter) {
+        Device::Auto => match gpu::if_fast(gpu, graph, reporter) {
             Some(runner) => return Ok(runner),
             None => false,
         },
@@ -38,14 +38,14 @@ pub(crate) fn runner(
     device: Device,
     reporter: &Reporter,
 ) -> Outcome<Runner> {
-    let processor = || Ok(Runner::cpu(graph)?);
+    let on_cpu = || Ok(Runner::cpu(graph)?);
     match device {
-        Device::Cpu => processor(),
-        Device::Gpu => graphics::runner(graph, reporter),
+        Device::Cpu => on_cpu(),
+        Device::Gpu => gpu::runner(graph, reporter),
         // A software adapter is slower than the CPU, but it runs custom kernels.
         Device::Auto => match graph.program().device_only() {
-            Some(step) => graphics::runner(graph, reporter).map_err(|f| needs_device(f, step)),
-            None => graphics::runner_if_fast(graph, reporter).map_or_else(processor, Ok),
+            Some(step) => gpu::runner(graph, reporter).map_err(|f| needs_device(f, step)),
+            None => gpu::runner_if_fast(graph, reporter).map_or_else(on_cpu, Ok),
         },
     }
 }
@@ -60,7 +60,7 @@ fn needs_device(failure: Failure, step: &Step) -> Failure {
 }
 
 #[cfg(feature = "gpu")]
-pub(crate) mod graphics {
+pub(crate) mod gpu {
     use super::{Arc, BoundGraph, Outcome, Reporter, Runner};
     use crate::terminal::overheard;
     use sinew::gpu::{AdapterKind, Gpu, GpuError, GpuOptions};
@@ -120,17 +120,17 @@ pub(crate) mod graphics {
 
 /// What this program cannot do.
 #[cfg(not(feature = "gpu"))]
-pub(crate) fn without_graphics() -> Failure {
+pub(crate) fn without_gpu() -> Failure {
     let why = "this program was built without GPU support (feature 'gpu' of sinew-cli)";
     Failure::new(crate::exit::Code::Device, why)
 }
 
 #[cfg(not(feature = "gpu"))]
-mod graphics {
-    use super::{Arc, BoundGraph, Outcome, Reporter, Runner, without_graphics};
+mod gpu {
+    use super::{Arc, BoundGraph, Outcome, Reporter, Runner, without_gpu};
 
     pub(super) fn runner(_: &Arc<BoundGraph>, _: &Reporter) -> Outcome<Runner> {
-        Err(without_graphics())
+        Err(without_gpu())
     }
 
     pub(super) fn runner_if_fast(_: &Arc<BoundGraph>, _: &Reporter) -> Option<Runner> {

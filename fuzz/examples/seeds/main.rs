@@ -3,6 +3,7 @@
 
 mod gltf;
 
+use serde_json::Value;
 use sinew::deform::Par;
 use sinew::geom::{Asset, Mesh};
 use sinew::graph::{InputBinding, InputType, Instance, NoNesting, compile};
@@ -14,7 +15,6 @@ use sinew::io::texture::{ExrCompression, TextureChannels, TextureFormat, Texture
 use sinew::io::{CachedMesh, FrameCache, FrameData, Surface};
 use sinew_fuzz::characters;
 use sinew_fuzz::documents::{self, SEPARATOR};
-use serde_json::Value;
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,11 @@ fn main() -> Outcome {
     picture(&folder(&corpus, "picture")?)?;
     texture(&folder(&corpus, "texture")?)?;
     graphs(&folder(&corpus, "graph_check")?)?;
-    graph_words(&corpus.with_file_name("dictionaries").join("graph_check.dict"))?;
+    graph_words(
+        &corpus
+            .with_file_name("dictionaries")
+            .join("graph_check.dict"),
+    )?;
     caches(&folder(&corpus, "cache_restore")?, &sheet)?;
     work_records(&folder(&corpus, "work_records")?)?;
     for entry in std::fs::read_dir(&corpus)? {
@@ -321,7 +325,10 @@ fn graphs(to: &Path) -> Outcome {
         }
     }
     for built_in in sinew::deform::examples() {
-        example(&to.join(built_in.name).with_extension("json"), built_in.graph)?;
+        example(
+            &to.join(built_in.name).with_extension("json"),
+            built_in.graph,
+        )?;
     }
     for (index, desc) in sinew::deform::REGISTRY.iter().enumerate() {
         let text = documents::around(desc, "");

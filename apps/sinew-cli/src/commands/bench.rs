@@ -1,10 +1,10 @@
 //! `sinew bench`: how long a graph takes, node by node, on the CPU and the GPU.
 
+mod cpu;
 mod crossover;
 #[cfg(feature = "gpu")]
-mod graphics;
+mod gpu;
 mod motion;
-mod processor;
 mod table;
 
 use crate::args::{BenchArgs, LogFormat};
@@ -12,8 +12,8 @@ use crate::exit::{Failure, Outcome};
 use crate::load;
 use crate::reporter::{Reporter, note_json, print};
 use crate::setup::{self, SetupFile};
+use cpu::CpuTimes;
 use motion::Motion;
-use processor::ProcessorTimes;
 use serde_json::{Value, json};
 use sinew::graph::BoundGraph;
 use std::path::Path;
@@ -33,7 +33,7 @@ struct Part {
 
 /// Times of the GPU.
 #[derive(Clone, Debug)]
-struct GraphicsTimes {
+struct GpuTimes {
     adapter: String,
     is_software: bool,
     /// Bytes read or written in a nanosecond by a plain copy.
@@ -47,7 +47,7 @@ struct GraphicsTimes {
     launches: Vec<Part>,
 }
 
-impl GraphicsTimes {
+impl GpuTimes {
     /// Time from frame to frame: GPU and CPU work at the same time.
     fn frame_us(&self) -> f64 {
         self.device_us
@@ -56,16 +56,16 @@ impl GraphicsTimes {
 }
 
 #[cfg(not(feature = "gpu"))]
-mod graphics {
-    use super::{BoundGraph, GraphicsTimes, Motion, Outcome, Reporter};
+mod gpu {
+    use super::{BoundGraph, GpuTimes, Motion, Outcome, Reporter};
     use crate::exit::{Code, Failure};
     use std::sync::Arc;
 
     /// There is none in this program.
     #[derive(Debug)]
-    pub(super) enum Graphics {}
+    pub(super) enum Bench {}
 
-    impl Graphics {
+    impl Bench {
         pub(super) fn new(_: &Reporter) -> Outcome<Self> {
             let why = "this program was built without GPU support (feature 'gpu' of sinew-cli)";
             Err(Failure::new(Code::Device, why))
@@ -75,7 +75,7 @@ mod graphics {
             _: &Arc<BoundGraph>,
             _: &Motion,
             _: usize,
-        ) -> Outcome<GraphicsTimes> {
+        ) -> Outcome<GpuTimes> {
             match *self {}
         }
     }
@@ -84,9 +84,9 @@ mod graphics {
 pub(super) fn bench(args: &BenchArgs, format: LogFormat, reporter: &Reporter) -> Outcome {
     let frames = args.frames as usize;
     let pool = args.threads.pool()?;
-    let graphics = graphics::Graphics::new(reporter);
-    if let Err(failure) = &graphics {
-        reporter.warning("graphics", &failure.message);
+    let opened = gpu::Bench::new(reporter);
+    if let Err(failure) = &opened {
+        reporter.warning("gpu", &failure.message);
     }
     let mut text = String::new();
     let mut report = json!({
@@ -117,10 +117,10 @@ pub(super) fn bench(args: &BenchArgs, format: LogFormat, reporter: &Reporter) ->
         );
         let cpu = match bound.program().device_only() {
             None => {
-                let measure = || processor::measure(&bound, &motion, frames, reporter);
+                let measure = || cpu::measure(&bound, &motion, frames, reporter);
                 let cpu = pool.install(measure)?;
-                text += &table::processor(&cpu, pool.count());
-                report["processor"] = processor_json(&cpu);
+                text += &table::cpu(&cpu, pool.count());
+                report["cpu"] = cpu_json(&cpu);
                 Some(cpu)
             }
             Some(step) => {
@@ -128,28 +128,28 @@ pub(super) fn bench(args: &BenchArgs, format: LogFormat, reporter: &Reporter) ->
                     "the CPU is not timed, because it cannot run the custom kernel '{}'",
                     step.name
                 );
-                reporter.info("processor", &why);
+                reporter.info("cpu", &why);
                 None
             }
         };
-        if let Ok(graphics) = &graphics {
-            match graphics.measure(&bound, &motion, frames) {
+        if let Ok(bench) = &opened {
+            match bench.measure(&bound, &motion, frames) {
                 Ok(gpu) => {
-                    text += &table::graphics(&gpu);
-                    report["graphics"] = graphics_json(&gpu);
+                    text += &table::gpu(&gpu);
+                    report["gpu"] = gpu_json(&gpu);
                     if let Some(cpu) = &cpu {
                         text += &table::faster(cpu, &gpu);
                         let gpu_wins = gpu.frame_us() < cpu.frame_us;
                         report["faster"] = if gpu_wins { "gpu" } else { "cpu" }.into();
                     }
                 }
-                Err(failure) => reporter.warning("graphics", &failure.message),
+                Err(failure) => reporter.warning("gpu", &failure.message),
             }
         }
     }
     if let Some(largest) = args.crossover {
-        let graphics = graphics?;
-        let measure = || crossover::measure(&graphics, frames, largest, reporter);
+        let bench = opened?;
+        let measure = || crossover::measure(&bench, frames, largest, reporter);
         let found = pool.install(measure)?;
         text += &table::crossover(&found);
         report["crossover"] = found.json();
@@ -199,7 +199,7 @@ fn part_json(kind: &str, part: &Part) -> Value {
     out
 }
 
-fn processor_json(times: &ProcessorTimes) -> Value {
+fn cpu_json(times: &CpuTimes) -> Value {
     let nodes = times.nodes.iter();
     json!({
         "us": times.frame_us,
@@ -207,7 +207,7 @@ fn processor_json(times: &ProcessorTimes) -> Value {
     })
 }
 
-fn graphics_json(times: &GraphicsTimes) -> Value {
+fn gpu_json(times: &GpuTimes) -> Value {
     let launches = times.launches.iter();
     json!({
         "adapter": times.adapter,

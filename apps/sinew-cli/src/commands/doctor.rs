@@ -12,12 +12,12 @@ use std::fmt::Write;
 
 pub(super) fn doctor(format: LogFormat, reporter: &Reporter) -> Outcome {
     let machine = machine();
-    let graphics = adapters::report(reporter);
+    let gpu = adapters::report(reporter);
     match format {
-        LogFormat::Text => print(&format!("{}{}", machine_text(&machine), graphics.text)),
+        LogFormat::Text => print(&format!("{}{}", machine_text(&machine), gpu.text)),
         LogFormat::Json => {
             let mut report = machine;
-            report["graphics"] = graphics.json;
+            report["gpu"] = gpu.json;
             print(&serde_json::to_string_pretty(&report).map_err(Failure::output)?);
         }
     }
@@ -27,17 +27,17 @@ pub(super) fn doctor(format: LogFormat, reporter: &Reporter) -> Outcome {
 #[cfg(not(feature = "gpu"))]
 mod adapters {
     /// Nothing can be known here.
-    pub(super) fn report(_: &crate::reporter::Reporter) -> super::Graphics {
+    pub(super) fn report(_: &crate::reporter::Reporter) -> super::Adapters {
         let why = "this program was built without GPU support (feature 'gpu' of sinew-cli)";
-        super::Graphics {
+        super::Adapters {
             text: format!("adapters {why}\n"),
             json: serde_json::json!({ "adapters": [], "message": why }),
         }
     }
 }
 
-/// What is said about graphics adapters, in both forms.
-struct Graphics {
+/// What is said about GPU adapters, in both forms.
+struct Bench {
     text: String,
     json: Value,
 }

@@ -11,7 +11,7 @@ const TWO: &str = r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}},
  "outputs": {"body": "soft"}}"#;
 
 /// Whether there is an adapter; a missing one fails where one is required.
-fn has_graphics(message: &str) -> bool {
+fn has_gpu(message: &str) -> bool {
     let missing = message.contains("no GPU adapter") || message.contains("without graphics");
     let required = std::env::var("SINEW_REQUIRE_GPU").is_ok_and(|v| v == "1");
     assert!(!(missing && required && cfg!(feature = "gpu")), "{message}");
@@ -40,7 +40,7 @@ fn every_node_is_timed_on_both_devices() {
     assert_eq!(report["threads"], 1);
     assert_eq!(report["frames"], 3);
     let positive = |v: &Value| v.as_f64().is_some_and(|v| v > 0.0);
-    let cpu = &report["processor"];
+    let cpu = &report["cpu"];
     assert!(positive(&cpu["us"]), "{cpu}");
     let names: Vec<&str> = cpu["nodes"]
         .as_array()
@@ -51,11 +51,11 @@ fn every_node_is_timed_on_both_devices() {
     assert_eq!(names[..2], ["shift (transform)", "soft (smooth)"]);
     // Four vertices of twelve bytes in, as many out.
     assert_eq!(cpu["nodes"][0]["bytes"], 96);
-    if !has_graphics(&message) {
-        assert!(report["graphics"].is_null() && report["faster"].is_null());
+    if !has_gpu(&message) {
+        assert!(report["gpu"].is_null() && report["faster"].is_null());
         return;
     }
-    let gpu = &report["graphics"];
+    let gpu = &report["gpu"];
     assert!(
         positive(&gpu["us"]) && positive(&gpu["host_us"]) && positive(&gpu["copy_gb_per_s"]),
         "{gpu}"
@@ -101,7 +101,7 @@ fn people_get_tables() {
     );
     assert!(text.contains("\nCPU, 2 threads: "), "{text}");
     assert!(text.contains("  soft (smooth)\n"), "{text}");
-    if has_graphics(&said(&o)) {
+    if has_gpu(&said(&o)) {
         assert!(
             text.contains("\nGPU, ") && text.contains("on the CPU"),
             "{text}"
@@ -121,7 +121,7 @@ fn the_crossover_needs_neither_graph_nor_character() {
         "--log-format",
         "json",
     ]);
-    if !has_graphics(&said(&o)) {
+    if !has_gpu(&said(&o)) {
         assert_eq!(o.status.code(), Some(7), "{}", said(&o));
         return;
     }
@@ -133,7 +133,7 @@ fn the_crossover_needs_neither_graph_nor_character() {
         .filter_map(|s| s["vertices"].as_u64())
         .collect();
     assert_eq!(vertices, [992, 1980]);
-    assert!(report["processor"].is_null());
+    assert!(report["cpu"].is_null());
 }
 
 #[test]

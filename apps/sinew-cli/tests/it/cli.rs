@@ -565,13 +565,13 @@ fn the_doctor_speaks_json() {
     let o = p.sinew(&["doctor", "--log-format", "json"]);
     let report: serde_json::Value = serde_json::from_str(&printed(&o)).expect("JSON");
     assert!(report["threads"].as_u64() > Some(0), "{report}");
-    let adapters = report["graphics"]["adapters"].as_array().expect("a list");
+    let adapters = report["gpu"]["adapters"].as_array().expect("a list");
     let taken = adapters.iter().filter(|a| a["taken"] == true).count();
     if cfg!(feature = "gpu") && !adapters.is_empty() && std::env::var("SINEW_ADAPTER").is_err() {
         assert_eq!(taken, 1, "{report}");
         let limits = &adapters[0]["limits"];
         assert!(limits["buffer_bytes"].as_u64() > Some(0), "{report}");
-        let speed = &report["graphics"]["copy_bandwidth"]["gb_per_s"];
+        let speed = &report["gpu"]["copy_bandwidth"]["gb_per_s"];
         assert!(speed.as_f64() > Some(0.0), "{report}");
     }
 }
@@ -586,11 +586,11 @@ fn the_doctor_lists_adapters_where_the_wanted_one_is_missing() {
         .output()
         .expect("the program starts");
     let report: serde_json::Value = serde_json::from_str(&printed(&o)).expect("JSON");
-    let graphics = &report["graphics"];
-    let adapters = graphics["adapters"].as_array().expect("a list");
-    assert!(adapters.iter().all(|a| a["taken"] == false), "{graphics}");
+    let gpu = &report["gpu"];
+    let adapters = gpu["adapters"].as_array().expect("a list");
+    assert!(adapters.iter().all(|a| a["taken"] == false), "{gpu}");
     if let Some(first) = adapters.first() {
-        let message = graphics["message"].as_str().expect("a message");
+        let message = gpu["message"].as_str().expect("a message");
         assert!(message.contains("'no such adapter'"), "{message}");
         let name = first["name"].as_str().expect("a name");
         assert!(message.contains(name), "{message}");

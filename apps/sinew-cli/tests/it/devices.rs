@@ -23,7 +23,7 @@ fn vertices(p: &Place) -> Vec<String> {
 const MOVED: [&str; 4] = ["v 0 0 0.5", "v 1 0 0.5", "v 1 1 0.5", "v 0 1 0.5"];
 
 #[test]
-fn a_graphics_device_gives_the_same_file() {
+fn a_gpu_gives_the_same_file() {
     let p = Place::new();
     let o = run(&p, "gpu", None);
     if !cfg!(feature = "gpu") {
@@ -42,7 +42,7 @@ fn a_graphics_device_gives_the_same_file() {
 }
 
 #[test]
-fn without_the_adapter_gpu_fails_and_auto_takes_the_processor() {
+fn without_the_adapter_gpu_fails_and_auto_takes_the_cpu() {
     let p = Place::new();
     let o = run(&p, "gpu", Some("no such adapter"));
     assert_eq!(o.status.code(), Some(7), "{}", said(&o));
@@ -85,7 +85,7 @@ fn run_kernel(device: &str, adapter: Option<&str>) -> (Place, Output) {
 }
 
 #[test]
-fn custom_kernels_run_on_any_graphics_device() {
+fn custom_kernels_run_on_any_gpu() {
     let (p, o) = run_kernel("auto", None);
     if o.status.code() == Some(7) {
         let required = std::env::var("SINEW_REQUIRE_GPU").is_ok_and(|v| v == "1");

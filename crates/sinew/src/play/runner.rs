@@ -140,7 +140,7 @@ impl Runner {
         for output in plan.outputs() {
             let name = &output.name;
             let found = match self {
-                Self::Cpu(instance) => processor_output(instance, name),
+                Self::Cpu(instance) => cpu_output(instance, name),
                 #[cfg(feature = "gpu")]
                 Self::Gpu(instances) => device_output(instances, name)?,
             };
@@ -201,7 +201,7 @@ pub(super) fn not_finite(positions: &[[f32; 3]]) -> Option<usize> {
     positions.iter().position(bad)
 }
 
-fn processor_output(instance: &Instance, name: &str) -> Option<Output> {
+fn cpu_output(instance: &Instance, name: &str) -> Option<Output> {
     let mesh = |m: OutputMesh<'_>| FrameData {
         positions: m.positions.to_vec(),
         normals: m.normals.map(<[_]>::to_vec),

@@ -1,8 +1,8 @@
 //! From which mesh size the GPU is faster than the CPU: one stack over growing meshes.
 
-use super::graphics::Graphics;
+use super::cpu;
+use super::gpu::Bench;
 use super::motion::Motion;
-use super::processor;
 use crate::exit::{Failure, Outcome};
 use crate::reporter::Reporter;
 use crate::setup::{self, SetupFile};
@@ -87,7 +87,7 @@ fn sizes_up_to(largest: u32) -> Vec<u32> {
 
 /// Runs the stack on sheets of growing size, on the threads of the pool that this is called from.
 pub(super) fn measure(
-    graphics: &Graphics,
+    bench: &Bench,
     frames: usize,
     largest: u32,
     reporter: &Reporter,
@@ -116,8 +116,8 @@ pub(super) fn measure(
             pose
         });
         let motion = Motion::of_poses(&plan, &poses);
-        let cpu = processor::measure(&graph, &motion, frames, reporter)?;
-        let gpu = graphics.measure(&graph, &motion, frames)?;
+        let cpu = cpu::measure(&graph, &motion, frames, reporter)?;
+        let gpu = bench.measure(&graph, &motion, frames)?;
         sizes.push(Size {
             vertices: index32(mesh.vertex_count()),
             cpu_us: cpu.frame_us,

@@ -1,8 +1,8 @@
 //! What people read.
 
+use super::cpu::CpuTimes;
 use super::crossover::Crossover;
-use super::processor::ProcessorTimes;
-use super::{GraphicsTimes, Part};
+use super::{GpuTimes, Part};
 use std::fmt::Write;
 
 fn us(us: f64) -> String {
@@ -45,7 +45,7 @@ fn parts(parts: &[Part], what: &str, copy_gb_per_s: Option<f64>) -> String {
     out
 }
 
-pub(super) fn processor(times: &ProcessorTimes, threads: usize) -> String {
+pub(super) fn cpu(times: &CpuTimes, threads: usize) -> String {
     format!(
         "\nCPU, {threads} thread{}: {} us per frame\n{}",
         if threads == 1 { "" } else { "s" },
@@ -54,7 +54,7 @@ pub(super) fn processor(times: &ProcessorTimes, threads: usize) -> String {
     )
 }
 
-pub(super) fn graphics(times: &GraphicsTimes) -> String {
+pub(super) fn gpu(times: &GpuTimes) -> String {
     let mut out = format!("\nGPU, {}\n", times.adapter);
     if times.is_software {
         out += "a software adapter: it runs on the CPU, not on GPU hardware\n";
@@ -87,7 +87,7 @@ pub(super) fn graphics(times: &GraphicsTimes) -> String {
     out
 }
 
-pub(super) fn faster(cpu: &ProcessorTimes, gpu: &GraphicsTimes) -> String {
+pub(super) fn faster(cpu: &CpuTimes, gpu: &GpuTimes) -> String {
     let (cpu, gpu) = (cpu.frame_us, gpu.frame_us());
     let (name, less, more) = if gpu < cpu {
         ("GPU", gpu, cpu)

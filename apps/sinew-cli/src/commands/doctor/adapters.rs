@@ -1,7 +1,7 @@
 //! The GPU adapters with their limits, and the copy speed of the selected one.
 
-use super::Graphics;
-use crate::device::graphics::tell;
+use super::Adapters;
+use crate::device::gpu::tell;
 use crate::reporter::Reporter;
 use crate::terminal::overheard;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ const COPY_BYTES: u64 = 64 << 20;
 const SOFTWARE_COPY_BYTES: u64 = 4 << 20;
 const COPY_REPEATS: usize = 20;
 
-pub(super) fn report(reporter: &Reporter) -> Graphics {
+pub(super) fn report(reporter: &Reporter) -> Adapters {
     let (adapters, said) = overheard(Adapters::enumerate);
     tell(&said, reporter);
     let chosen = adapters.choose(&Preference::from_env());
@@ -40,12 +40,12 @@ pub(super) fn report(reporter: &Reporter) -> Graphics {
         _ = writeln!(text, "copy     {}", copy_text(copy));
     }
     if let Some(message) = &message {
-        reporter.warning("graphics", message);
+        reporter.warning("gpu", message);
         if list.is_empty() {
             text += "adapters none\n";
         }
     }
-    Graphics {
+    Adapters {
         text,
         json: json!({
             "adapters": list,

@@ -123,7 +123,7 @@ impl Actor {
                 self.lines.clear();
                 match player.runner_mut() {
                     Runner::Cpu(instance) => {
-                        from_processor(&self.gpu, instance, &mut self.parts, &mut self.lines)?;
+                        from_cpu(&self.gpu, instance, &mut self.parts, &mut self.lines)?;
                     }
                     Runner::Gpu(instances) => {
                         from_device(&self.gpu, instances, &mut self.parts, &mut self.lines)?;
@@ -429,7 +429,7 @@ fn sequence_part(gpu: &Gpu, character: &Arc<Character>, mesh: &Mesh) -> Outcome<
     })
 }
 
-fn from_processor(
+fn from_cpu(
     gpu: &Gpu,
     instance: &Instance,
     parts: &mut [Shown],

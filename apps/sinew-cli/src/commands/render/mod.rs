@@ -18,7 +18,7 @@ mod strands;
 mod variants;
 mod view;
 
-use crate::device::graphics::tell;
+use crate::device::gpu::tell;
 use crate::exit::{Code, Failure, Outcome};
 use crate::load;
 use crate::render_args::RenderArgs;

@@ -16,7 +16,7 @@ const LONGEST: Duration = Duration::from_secs(10);
 
 /// Medians.
 #[derive(Clone, Debug)]
-pub(super) struct ProcessorTimes {
+pub(super) struct CpuTimes {
     /// All of a frame.
     pub(super) frame_us: f64,
     pub(super) nodes: Vec<Part>,
@@ -35,7 +35,7 @@ pub(super) fn measure(
     motion: &Motion,
     frames: usize,
     reporter: &Reporter,
-) -> Outcome<ProcessorTimes> {
+) -> Outcome<CpuTimes> {
     let mut instance = graph.instance().map_err(Failure::bind)?;
     let steps = graph.program().steps(Phase::Update);
     let mut of_frame = Vec::new();
@@ -70,7 +70,7 @@ pub(super) fn measure(
         bytes: Some(bytes(graph, step)),
         dispatches: None,
     });
-    Ok(ProcessorTimes {
+    Ok(CpuTimes {
         nodes: parts.collect(),
         frame_us: median(&mut of_frame),
     })

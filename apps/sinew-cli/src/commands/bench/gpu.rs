@@ -1,8 +1,8 @@
 //! The GPU's side: launches by its own clock.
 
 use super::motion::Motion;
-use super::{GraphicsTimes, Part};
-use crate::device::graphics::open;
+use super::{GpuTimes, Part};
+use crate::device::gpu::open;
 use crate::exit::{Failure, Outcome};
 use crate::reporter::Reporter;
 use sinew::geom::index32;
@@ -26,7 +26,7 @@ const SOFTWARE_COPY_BYTES: u64 = 4 << 20;
 
 /// A GPU and its copy speed.
 #[derive(Debug)]
-pub(super) struct Graphics {
+pub(super) struct Bench {
     gpu: Gpu,
     copy_gb_per_s: Option<f64>,
 }
@@ -35,7 +35,7 @@ pub(super) fn failure(error: GpuError) -> Failure {
     PlayError::Device(error).into()
 }
 
-impl Graphics {
+impl Bench {
     /// The adapter that `SINEW_ADAPTER` names, or the first one.
     pub(super) fn new(reporter: &Reporter) -> Outcome<Self> {
         let gpu = open(reporter).map_err(failure)?;
@@ -56,7 +56,7 @@ impl Graphics {
         graph: &Arc<BoundGraph>,
         motion: &Motion,
         frames: usize,
-    ) -> Outcome<GraphicsTimes> {
+    ) -> Outcome<GpuTimes> {
         self.try_measure(graph, motion, frames).map_err(failure)
     }
 
@@ -65,7 +65,7 @@ impl Graphics {
         graph: &Arc<BoundGraph>,
         motion: &Motion,
         frames: usize,
-    ) -> Result<GraphicsTimes, GpuError> {
+    ) -> Result<GpuTimes, GpuError> {
         let mut instances = GpuGraph::new(&self.gpu, graph)?.instances(1)?;
         let mut whole = self.whole(&mut instances, motion, frames)?;
         let launches = if self.gpu.capabilities().timestamps {
@@ -75,7 +75,7 @@ impl Graphics {
         };
         let sum: f64 = launches.iter().map(|l| l.us).sum();
         let us = |samples: &mut Samples| samples.median().map(|ns| ns / 1e3);
-        Ok(GraphicsTimes {
+        Ok(GpuTimes {
             adapter: self.gpu.info().to_string(),
             is_software: self.gpu.info().kind == AdapterKind::Software,
             copy_gb_per_s: self.copy_gb_per_s,
