@@ -12,7 +12,7 @@ const TWO: &str = r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}},
 
 /// Whether there is an adapter; a missing one fails where one is required.
 fn has_gpu(message: &str) -> bool {
-    let missing = message.contains("no GPU adapter") || message.contains("without graphics");
+    let missing = message.contains("no GPU adapter") || message.contains("without GPU support");
     let required = std::env::var("SINEW_REQUIRE_GPU").is_ok_and(|v| v == "1");
     assert!(!(missing && required && cfg!(feature = "gpu")), "{message}");
     !missing
