@@ -15,9 +15,9 @@
 //! | `gpu` | adapters, buffers, kernels, graphs on the GPU |
 //! | `picture`, `render` | pictures of results |
 //!
-//! `io`, `play`, `bake` and `hair` need the feature `io`; `gpu` needs `gpu`; `picture` and `render` need `render`.
+//! `io`, `play` and `hair` need the feature `io`, `bake` needs `bake`; `gpu` needs `gpu`; `picture` and `render` need `render`.
 
-#[cfg(feature = "io")]
+#[cfg(feature = "bake")]
 pub mod bake;
 /// The deformers and their registry.
 pub use sinew_deform as deform;
