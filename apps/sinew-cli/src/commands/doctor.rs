@@ -27,9 +27,9 @@ pub(super) fn doctor(format: LogFormat, reporter: &Reporter) -> Outcome {
 #[cfg(not(feature = "gpu"))]
 mod adapters {
     /// Nothing can be known here.
-    pub(super) fn report(_: &crate::reporter::Reporter) -> super::Adapters {
+    pub(super) fn report(_: &crate::reporter::Reporter) -> super::GpuReport {
         let why = "this program was built without GPU support (feature 'gpu' of sinew-cli)";
-        super::Adapters {
+        super::GpuReport {
             text: format!("adapters {why}\n"),
             json: serde_json::json!({ "adapters": [], "message": why }),
         }
@@ -37,7 +37,7 @@ mod adapters {
 }
 
 /// What is said about GPU adapters, in both forms.
-struct Bench {
+struct GpuReport {
     text: String,
     json: Value,
 }

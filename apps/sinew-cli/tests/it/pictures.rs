@@ -255,7 +255,7 @@ fn check(name: &str, line: &str, adapter: Option<&str>, allowed: Tolerance) -> O
         return Some(format!("{name}: {}: {said}", output.status));
     }
     let bless = std::env::var("SINEW_BLESS").is_ok_and(|v| v == "1");
-    let store = || drop(std::fs::copy(path("actual"), stored(name)).expect("stored"));
+    let store = || std::fs::copy(path("actual"), stored(name)).expect("stored");
     if bless && !stored(name).exists() {
         store();
     }

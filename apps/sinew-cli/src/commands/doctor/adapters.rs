@@ -1,6 +1,6 @@
 //! The GPU adapters with their limits, and the copy speed of the selected one.
 
-use super::Adapters;
+use super::GpuReport;
 use crate::device::gpu::tell;
 use crate::reporter::Reporter;
 use crate::terminal::overheard;
@@ -17,7 +17,7 @@ const COPY_BYTES: u64 = 64 << 20;
 const SOFTWARE_COPY_BYTES: u64 = 4 << 20;
 const COPY_REPEATS: usize = 20;
 
-pub(super) fn report(reporter: &Reporter) -> Adapters {
+pub(super) fn report(reporter: &Reporter) -> GpuReport {
     let (adapters, said) = overheard(Adapters::enumerate);
     tell(&said, reporter);
     let chosen = adapters.choose(&Preference::from_env());
@@ -45,7 +45,7 @@ pub(super) fn report(reporter: &Reporter) -> Adapters {
             text += "adapters none\n";
         }
     }
-    Adapters {
+    GpuReport {
         text,
         json: json!({
             "adapters": list,
