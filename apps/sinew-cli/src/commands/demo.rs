@@ -70,6 +70,7 @@ const DEMOS: &[Demo] = demos! {
     "twist" Ball None, 0.8;
     "taper" Ball None, 0.8;
     "sine" Ball None, 0.8;
+    "noise" Ball None, 0.8;
     "masked_transform" Ball None, 0.8;
     "debug_lines" Ball None, 0.8;
 };
