@@ -49,6 +49,7 @@ pub mod lattice;
 pub mod local_frame;
 pub mod mask;
 pub mod morph;
+pub mod noise;
 pub mod pose_driver;
 pub mod pose_space_deformation;
 pub mod sdf;
@@ -121,6 +122,7 @@ pub static REGISTRY: &[&NodeDesc] = &[
     &twist::DESC,
     &taper::DESC,
     &sine::DESC,
+    &noise::DESC,
     &wrap::DESC,
     &transform::DESC,
     &blend::DESC,

@@ -135,6 +135,11 @@ fn stands(desc: &NodeDesc, by: &Affine<f64>) -> String {
             r#""amplitude": 0.05, "decay": 2"#.to_owned(),
         ),
         "squash_stretch" => ("transform", *by * frame, r#""stretch": 1.4"#.to_owned()),
+        "noise" => (
+            "rest_transform",
+            *by * frame,
+            format!(r#""amplitude": {}"#, 0.05 * size),
+        ),
         "transform" => (
             "transform",
             *by * frame * by.inverse().expect("regular"),
@@ -300,6 +305,8 @@ fn a_root_that_scales_scales_everything() {
         ["delta_mush", "\"scale\": \"fixed\""],
         // The box stands where the mesh is at rest, which does not grow.
         ["lattice", "\"bind_to\": \"rest\""],
+        // So does the frame of the noise.
+        ["noise", ""],
     ];
     let changes = [0.01, 0.3, 3.0, 100.0].map(scale);
     check(&changes, true, |size| 1e-5 * size, &exempt);
