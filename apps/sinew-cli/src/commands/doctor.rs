@@ -14,7 +14,9 @@ pub(super) fn doctor(format: LogFormat, reporter: &Reporter) -> Outcome {
     let machine = machine();
     let graphics = adapters::report(reporter);
     match format {
-        LogFormat::Text => print(&format!("{}{}", machine_text(&machine), graphics.text)),
+        LogFormat::Text | LogFormat::Openjd => {
+            print(&format!("{}{}", machine_text(&machine), graphics.text))
+        }
         LogFormat::Json => {
             let mut report = machine;
             report["graphics"] = graphics.json;
