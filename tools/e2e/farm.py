@@ -1,9 +1,9 @@
 """Checks the job templates in farm/ and runs them with `openjd`: whole, then killed half-way and run again. The files must be those of
 the plain commands.
 
-    python farm.py SINEW OPENJD FOLDER
+    python farm.py SINEW FOLDER
 
-SINEW is the program, OPENJD the command of the package openjd-cli, FOLDER is for outputs.
+SINEW is the program, FOLDER is for outputs. Needs numpy and openjd-cli.
 """
 
 import json
@@ -16,6 +16,7 @@ import sys
 
 HERE = pathlib.Path(__file__).parent
 FARM = HERE.parent.parent / "farm"
+OPENJD = [sys.executable, "-m", "openjd"]
 
 # Stands for the program. Its call number $KILL_CALL dies by SIGKILL as soon as $KILL_WHEN is there, or at once where that is empty.
 KILLER = """#!/bin/bash
@@ -42,8 +43,8 @@ def files_of(folder):
 
 
 class Farm:
-    def __init__(self, sinew, openjd, out):
-        self.sinew, self.openjd, self.out = sinew, openjd, out
+    def __init__(self, sinew, out):
+        self.sinew, self.out = sinew, out
         self.killer, self.calls, self.failures = out / "killer", out / "calls", []
         self.killer.write_text(KILLER)
         self.killer.chmod(self.killer.stat().st_mode | stat.S_IXUSR)
@@ -58,7 +59,7 @@ class Farm:
         self.expect(done.returncode == 0, f"{words}: {done.stderr}")
 
     def job(self, template, parameters, **more):
-        words = [self.openjd, "run", FARM / template]
+        words = [*OPENJD, "run", FARM / template]
         for name, value in parameters.items():
             words += ["-p", f"{name}={value}"]
         done = subprocess.run(words, capture_output=True, text=True, env=os.environ | more)
@@ -106,14 +107,14 @@ class Farm:
 
 
 def main():
-    sinew, openjd, out = (str(pathlib.Path(a).absolute()) for a in sys.argv[1:4])
+    sinew, out = (str(pathlib.Path(a).absolute()) for a in sys.argv[1:3])
     out = pathlib.Path(out)
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
-    farm = Farm(sinew, openjd, out)
+    farm = Farm(sinew, out)
     templates = sorted(FARM.glob("*.yaml"))
     for template in templates:
-        done = subprocess.run([openjd, "check", template], capture_output=True, text=True)
+        done = subprocess.run([*OPENJD, "check", template], capture_output=True, text=True)
         farm.expect(done.returncode == 0, f"openjd check {template.name}: {done.stdout}")
 
     run = lambda *words: subprocess.run([sys.executable, *map(str, words)], check=True, stdout=subprocess.DEVNULL)
