@@ -7,6 +7,25 @@ use crate::operation::bytes;
 const HAIR: &str = r#"{"sinew": "1.0", "inputs": {"pose": {"type": "pose"}, "hair": {"type": "strands"}},
  "nodes": {"sim": {"node": "hair_sim", "strands": "hair", "pose": "pose"}}, "outputs": {"hair": "sim"}}"#;
 
+/// A square with a few strands, and a graph that lets them fall.
+fn grown(p: &Place) {
+    let line = [
+        "hair",
+        "grow",
+        "square.obj",
+        "--count",
+        "5",
+        "--length",
+        "0.3",
+        "--vertices",
+        "8",
+        "-o",
+        "hair.glb",
+    ];
+    ended(&p.sinew(&line), 0, "5 strands");
+    p.put("hair.json", HAIR);
+}
+
 /// A square that bends away.
 #[cfg(feature = "gpu")]
 const MOVES: &str = r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}},
@@ -54,14 +73,15 @@ fn pictures_in_chunks_are_those_of_the_whole_animation() {
 #[test]
 fn it_is_said_what_a_chunk_of_a_simulation_needs() {
     let p = Place::new();
-    p.put("hair.json", HAIR);
+    grown(&p);
     let run = |more: &[&str]| {
-        let line = ["run", "sample:head", "-g", "hair.json", "-o", "x.ply"];
+        let line = ["run", "hair.glb", "-g", "hair.json", "-o", "x.ply"];
         p.sinew(&[&line, more].concat())
     };
     let said_first = "(node 'sim', hair_sim): frames 0 to 3 are simulated first and not written";
     ended(&run(&["--frames", "4-5"]), 0, said_first);
     let simulated = [bytes(&p, "x_0004.ply"), bytes(&p, "x_0005.ply")];
+    assert_ne!(simulated[0], simulated[1], "hair moves");
     let saved = run(&["--frames", "0-3", "--save-state", "3.state"]);
     let resumed = run(&["--frames", "4-5", "--state", "3.state"]);
     for chunk in [&saved, &resumed] {
@@ -121,11 +141,11 @@ fn it_is_said_what_a_chunk_of_a_simulation_needs() {
 fn the_state_of_a_resumed_run_is_that_after_its_last_frame() {
     use crate::operation::{begun, until};
     let p = Place::new();
-    p.put("hair.json", HAIR);
+    grown(&p);
     let line = |state: &'static str| {
         let line = [
             "run",
-            "sample:head",
+            "hair.glb",
             "-g",
             "hair.json",
             "--frames",
