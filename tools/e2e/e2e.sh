@@ -3,7 +3,7 @@
 # ../shared/data/characters; outputs judged by the Khronos validator and by Blender.
 #
 #   SINEW      the program                        (target/release/sinew)
-#   PYTHON     Python with numpy, bpy, jsonschema (target/ci/venv/bin/python)
+#   PYTHON     Python with numpy, bpy, jsonschema, openjd-cli (target/ci/venv/bin/python)
 #   NODE_PATH  where gltf-validator is            (target/ci/npm/node_modules)
 #   E2E_OUT    folder for outputs                 (target/e2e)
 set -euo pipefail
@@ -329,6 +329,9 @@ for sequence in liquid_splash boolean_cut; do
     echo "skipped: $sequence is not there"
   fi
 done
+
+echo "-- render farms: every job template, in chunks, killed and run again"
+"$PYTHON" tools/e2e/farm.py "$SINEW" "$out/farm" || fail "render farms"
 
 echo "-- everyday files, against the right answer of each"
 cases=../shared/cases

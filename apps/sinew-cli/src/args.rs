@@ -17,6 +17,8 @@ pub(crate) enum LogFormat {
     Text,
     /// One JSON object per line.
     Json,
+    /// Plain text, with progress and failure as lines that render farms read (Open Job Description).
+    Openjd,
 }
 
 /// Sinew: an open deformer graph.

@@ -96,8 +96,13 @@ pub(crate) fn ending_of(path: &Path) -> String {
 }
 
 /// Checks the files of formats with one file per frame before any work. Warns of files of an earlier, longer run, because programs that read the
-/// sequence would play them, too.
-pub(crate) fn check_frames(paths: &[PathBuf], numbers: &[i64], reporter: &Reporter) -> Outcome {
+/// sequence would play them, too. Runs that continue may be chunks of one sequence: they only say so.
+pub(crate) fn check_frames(
+    paths: &[PathBuf],
+    numbers: &[i64],
+    continues: bool,
+    reporter: &Reporter,
+) -> Outcome {
     for path in paths
         .iter()
         .filter(|p| is_sequence(p) && has_numbers(p, numbers))
@@ -111,6 +116,12 @@ pub(crate) fn check_frames(paths: &[PathBuf], numbers: &[i64], reporter: &Report
             .filter(|f| !ours.contains(f));
         let others: Vec<PathBuf> = others.collect();
         if let [first, ..] = &others[..] {
+            let count = counted(others.len() as u64, "other frame");
+            if continues {
+                let message = format!("{count} of this sequence exist, from other runs or chunks");
+                reporter.info("other_frames", &message);
+                continue;
+            }
             let message = format!(
                 "found {} of an earlier run, for example {}; a program that reads the sequence reads them, too. Delete them if they do not belong to it",
                 counted(others.len() as u64, "file"),
@@ -180,7 +191,12 @@ fn around_missing_number(path: &Path) -> (String, String) {
     (stem + "_", format!(".{ending}"))
 }
 
+/// Whether the name says where the number of a frame goes.
+pub(crate) fn is_numbered(path: &Path) -> bool {
+    name_around_number(path).is_some()
+}
+
 /// Whether frames of a run over `numbers` have numbers in their names.
 fn has_numbers(path: &Path, numbers: &[i64]) -> bool {
-    numbers.len() > 1 || name_around_number(path).is_some()
+    numbers.len() > 1 || is_numbered(path)
 }

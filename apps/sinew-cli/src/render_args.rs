@@ -14,7 +14,8 @@ Examples:
   sinew render man.glb --compare linear,dual_quaternion,delta_mush --focus lowerarm_l --frames 30 -o elbow.png
   sinew render man.glb --graph mush.json --look difference --against linear -o moved.png
   sinew render man.glb --frames 0-48/2 --sheet -o sheet.png
-  sinew render man.glb --turntable 24 -o man.gif")]
+  sinew render man.glb --turntable 24 -o man.gif
+  sinew render man.glb --frames 0-47 -o man_####.png")]
 pub(crate) struct RenderArgs {
     /// What to draw: a GLB, glTF, OBJ or PLY file, a mesh sequence, or a built-in sample.
     ///
@@ -22,6 +23,8 @@ pub(crate) struct RenderArgs {
     /// sample:head.
     pub(crate) input: PathBuf,
     /// Write this picture: .png, or .gif or .apng for an animation.
+    ///
+    /// NAME_####.png writes one picture per frame (or per view of a turntable); the # say where the number goes.
     #[arg(short, long)]
     pub(crate) output: PathBuf,
     #[command(flatten)]
@@ -45,9 +48,14 @@ pub(crate) struct PlayArgs {
     pub(crate) clip: Option<String>,
     /// Draw these frames: 21, 0-120, or 0-120/2 for every second frame.
     ///
-    /// Default: the first frame; with --sheet 24 frames of the clip; in an animation all frames.
+    /// Default: the first frame; with --sheet 24 frames of the clip; in an animation or with NAME_####.png all frames.
     #[arg(short, long)]
     pub(crate) frames: Option<String>,
+    /// Fit camera, shadows and colours to these frames instead of the drawn ones.
+    ///
+    /// If you draw an animation in chunks, give each chunk the range of the whole animation. The pictures are then the same as without chunks.
+    #[arg(long, value_name = "FRAMES")]
+    pub(crate) fit: Option<String>,
     /// Set the frame rate of the clip, in frames per second.
     #[arg(long, default_value_t = 30.0)]
     pub(crate) fps: f64,

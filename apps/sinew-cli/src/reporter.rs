@@ -138,11 +138,21 @@ impl Reporter {
     }
 
     pub(crate) fn info(&self, event: &str, message: &str) {
+        self.info_with(event, message, Value::Null);
+    }
+
+    /// `more` are further fields for programs.
+    pub(crate) fn info_with(&self, event: &str, message: &str, more: Value) {
         match (self.quiet, self.format) {
             (true, _) => {}
-            (_, LogFormat::Text) => self.line(message),
-            (_, LogFormat::Json) => self
-                .line(&json!({ "level": "info", "event": event, "message": message }).to_string()),
+            (_, LogFormat::Text | LogFormat::Openjd) => self.line(message),
+            (_, LogFormat::Json) => {
+                let mut line = json!({ "level": "info", "event": event, "message": message });
+                if let (Value::Object(line), Value::Object(more)) = (&mut line, more) {
+                    line.extend(more);
+                }
+                self.line(&line.to_string());
+            }
         }
     }
 
@@ -150,7 +160,7 @@ impl Reporter {
     pub(crate) fn note(&self, note: &NodeNote) {
         match (self.quiet, self.format) {
             (true, _) => {}
-            (_, LogFormat::Text) => self.line(&note.to_string()),
+            (_, LogFormat::Text | LogFormat::Openjd) => self.line(&note.to_string()),
             (_, LogFormat::Json) => {
                 let mut line = note_json(note);
                 line["level"] = "info".into();
@@ -163,7 +173,7 @@ impl Reporter {
     pub(crate) fn warning(&self, code: &str, message: &str) {
         match (self.quiet, self.format) {
             (true, _) => {}
-            (_, LogFormat::Text) => self.line(&format!("warning: {message}")),
+            (_, LogFormat::Text | LogFormat::Openjd) => self.line(&format!("warning: {message}")),
             (_, LogFormat::Json) => self.line(
                 &json!({ "level": "warning", "event": code, "message": message }).to_string(),
             ),
@@ -176,6 +186,10 @@ impl Reporter {
         }
         match self.format {
             LogFormat::Text => self.line(&format!("error: {}", failure.message)),
+            LogFormat::Openjd => {
+                self.line(&format!("error: {}", failure.message));
+                openjd("fail", &failure.message);
+            }
             LogFormat::Json => self.line(&json!({ "level": "error", "event": "failed", "exit": failure.code as u8, "message": failure.message }).to_string()),
         }
     }
@@ -241,7 +255,7 @@ impl Reporter {
     /// A bar for `total` steps; hidden unless standard error is a terminal.
     pub(crate) fn progress(&self, total: usize, what: &str) -> Progress {
         let hidden =
-            self.quiet || self.format == LogFormat::Json || !std::io::stderr().is_terminal();
+            self.quiet || self.format != LogFormat::Text || !std::io::stderr().is_terminal();
         let target = if hidden {
             ProgressDrawTarget::hidden()
         } else {
@@ -256,7 +270,11 @@ impl Reporter {
             begun: Instant::now(),
             told: Cell::new(None),
             bar,
-            json: !self.quiet && self.format == LogFormat::Json,
+            format: if self.quiet {
+                LogFormat::Text
+            } else {
+                self.format
+            },
             what: what.to_owned(),
             node: None,
             total,
@@ -349,7 +367,8 @@ pub(crate) struct Progress {
     /// When the last line came.
     told: Cell<Option<Instant>>,
     bar: ProgressBar,
-    json: bool,
+    /// Text has the bar alone.
+    format: LogFormat,
     what: String,
     /// Node at work, in setup.
     node: Option<String>,
@@ -360,18 +379,32 @@ impl Progress {
     pub(crate) fn step(&self, done: usize) {
         self.bar.set_position(done as u64);
         let is_due = self.told.get().is_none_or(|t| t.elapsed() >= BETWEEN_LINES);
-        if self.json && (is_due || done >= self.total) {
-            self.told.set(Some(Instant::now()));
-            let mut line = json!({ "level": "info", "event": "progress", "what": self.what, "done": done, "total": self.total });
-            if let Some(node) = &self.node {
-                line["node"] = node.as_str().into();
-            }
-            if let Some(seconds) = seconds_left(self.begun.elapsed(), done, self.total) {
-                line["seconds_left"] = seconds.into();
-            }
-            let _ = writeln!(std::io::stderr(), "{}", escaped(&line.to_string()));
+        if self.format == LogFormat::Text || !(is_due || done >= self.total) {
+            return;
         }
+        self.told.set(Some(Instant::now()));
+        if self.format == LogFormat::Openjd {
+            let percent = 100.0 * done as f64 / self.total.max(1) as f64;
+            openjd("progress", &format!("{percent:.1}"));
+            openjd("status", &format!("{} {done} of {}", self.what, self.total));
+            return;
+        }
+        let mut line = json!({ "level": "info", "event": "progress", "what": self.what, "done": done, "total": self.total });
+        if let Some(node) = &self.node {
+            line["node"] = node.as_str().into();
+        }
+        if let Some(seconds) = seconds_left(self.begun.elapsed(), done, self.total) {
+            line["seconds_left"] = seconds.into();
+        }
+        let _ = writeln!(std::io::stderr(), "{}", escaped(&line.to_string()));
     }
+}
+
+/// A message of Open Job Description; farms look for it on standard output. One line.
+fn openjd(kind: &str, text: &str) {
+    let text = escaped(text).replace(['\n', '\r'], " ");
+    // A closed pipe is not worth an error.
+    let _ = writeln!(std::io::stdout(), "openjd_{kind}: {text}");
 }
 
 impl Drop for Progress {

@@ -237,6 +237,13 @@ impl Plan {
     pub fn nodes(&self) -> &[PlanNode] {
         &self.nodes
     }
+    /// Nodes that simulate (hair): each of their frames depends on the frames before it. Without any, frames can be
+    /// evaluated in any order.
+    pub fn solvers(&self) -> impl Iterator<Item = &PlanNode> {
+        self.nodes
+            .iter()
+            .filter(|n| n.desc.kind == sinew_deform::NodeKind::Solver)
+    }
     /// Outputs in document order.
     pub fn outputs(&self) -> &[OutputDecl] {
         &self.outputs

@@ -155,7 +155,7 @@ pub(super) fn bench(args: &BenchArgs, format: LogFormat, reporter: &Reporter) ->
         report["crossover"] = found.json();
     }
     match format {
-        LogFormat::Text => print(&text),
+        LogFormat::Text | LogFormat::Openjd => print(&text),
         LogFormat::Json => {
             print(&serde_json::to_string_pretty(&report).map_err(Failure::output)?);
         }

@@ -1,10 +1,13 @@
 //! `sinew check`.
 
+use super::run::solvers;
 use crate::args::CheckArgs;
 use crate::exit::{Failure, Outcome};
 use crate::load;
 use crate::reporter::{Reporter, counted, print};
 use crate::setup::{self, SetupFile};
+use serde_json::json;
+use sinew::graph::Plan;
 use std::sync::Arc;
 
 pub(super) fn check(args: &CheckArgs, reporter: &Reporter) -> Outcome {
@@ -39,13 +42,21 @@ pub(super) fn check(args: &CheckArgs, reporter: &Reporter) -> Outcome {
             (false, _) => {}
         }
     }
-    reporter.info(
-        "checked",
-        &format!(
-            "{}: {}, no errors",
-            document.name,
-            counted(plan.nodes().len() as u64, "node")
-        ),
-    );
+    tell_checked(&document.name, &plan, reporter);
     Ok(())
+}
+
+/// Says that there are no errors, and whether frames depend on earlier ones: who splits a run into chunks must know.
+fn tell_checked(name: &str, plan: &Plan, reporter: &Reporter) {
+    let nodes = counted(plan.nodes().len() as u64, "node");
+    let simulates = match &*solvers(plan) {
+        "" => String::new(),
+        nodes => format!("; simulates ({nodes}): each frame depends on the frames before it"),
+    };
+    let names: Vec<&str> = plan.solvers().map(|n| &*n.name).collect();
+    reporter.info_with(
+        "checked",
+        &format!("{name}: {nodes}, no errors{simulates}"),
+        json!({ "solvers": names }),
+    );
 }

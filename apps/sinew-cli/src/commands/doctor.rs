@@ -14,7 +14,9 @@ pub(super) fn doctor(format: LogFormat, reporter: &Reporter) -> Outcome {
     let machine = machine();
     let gpu = adapters::report(reporter);
     match format {
-        LogFormat::Text => print(&format!("{}{}", machine_text(&machine), gpu.text)),
+        LogFormat::Text | LogFormat::Openjd => {
+            print(&format!("{}{}", machine_text(&machine), gpu.text))
+        }
         LogFormat::Json => {
             let mut report = machine;
             report["gpu"] = gpu.json;

@@ -27,7 +27,8 @@ pub(super) fn inspect(args: &InspectArgs, reporter: &Reporter) -> Outcome {
         "pc2" | "mdd" => point_cache(&args.file)?,
         _ if load::is_document(&args.file) => {
             let plan = load::compile(&load::document(&args.file, reporter)?, reporter)?;
-            json!({ "kind": "graph", "explain": plan.explain() })
+            let solvers: Vec<&str> = plan.solvers().map(|n| &*n.name).collect();
+            json!({ "kind": "graph", "explain": plan.explain(), "solvers": solvers })
         }
         _ => match load::built_in(&args.file) {
             Some(made) => asset_report(&made?.asset, None),

@@ -12,7 +12,7 @@ use crate::resume::RunRecord;
 use crate::setup::{self, SetupFile};
 use crate::{device, load};
 use sinew::bake::content_key_of;
-use sinew::graph::{StateError, StateHome};
+use sinew::graph::{Plan, StateError, StateHome};
 use sinew::io::gltf_write::GlbSource;
 use sinew::play::{PlayError, Player, StateFault, state_home};
 use std::path::{Path, PathBuf};
@@ -31,7 +31,8 @@ pub(super) fn run(args: &RunArgs, reporter: &Reporter) -> Outcome {
         args.fps,
         reporter,
     )?;
-    check_frames(&args.output, &numbers, reporter)?;
+    let continues = args.resume || args.state.is_some();
+    check_frames(&args.output, &numbers, continues, reporter)?;
     let values = load::values(&plan, &args.played.inputs.values, &numbers)?;
     let source = character
         .source
@@ -45,6 +46,7 @@ pub(super) fn run(args: &RunArgs, reporter: &Reporter) -> Outcome {
         reporter,
     )?;
     let state = args.state.as_deref().map(SavedState::read).transpose()?;
+    tell_simulation(args, &plan, &numbers, reporter);
     let chosen = state
         .as_ref()
         .map_or(args.evaluated.device, |s| s.device(args.evaluated.device));
@@ -74,14 +76,48 @@ pub(super) fn run(args: &RunArgs, reporter: &Reporter) -> Outcome {
         let results = run_frames(&mut player, &args.output, frames, &options, reporter, done)?;
         let has_field = |name: &str| results.has_field(name);
         tell_left_out(&args.output, has_field, player.graph(), reporter);
+        results.finish()?;
+        // Last: where a state is, the frames before it are complete.
         if let Some(path) = &args.save_state {
+            // With --resume, the last frame may be complete and not evaluated.
+            if let Some(&last) = numbers.last().filter(|&&n| player.frame() != Some(n)) {
+                player.seek(last, |_| reporter.check_interrupt())?;
+            }
             let state = player.save_state()?;
             sinew::io::write_bytes(path, &state).map_err(Failure::output)?;
             reporter.wrote_file();
         }
-        results.finish()?;
         record.map_or(Ok(()), RunRecord::finish)
     })
+}
+
+/// Says what a chunk of a simulation costs, and what it does not need.
+fn tell_simulation(args: &RunArgs, plan: &Plan, numbers: &[i64], reporter: &Reporter) {
+    let simulates = solvers(plan);
+    let first = numbers.first().copied().unwrap_or(0);
+    if simulates.is_empty() {
+        if args.save_state.is_some() {
+            let message = "--save-state: this graph does not simulate, and no frame depends on an earlier one. Runs of later frames need no state; leave out --save-state";
+            reporter.warning("state_unneeded", message);
+        }
+        return;
+    }
+    if first > 0 && args.state.is_none() {
+        let message = format!(
+            "this graph simulates ({simulates}): frames 0 to {} are simulated first and not written. To go on after them instead, run them with --save-state FILE, then frames {first} and later with --state FILE",
+            first - 1
+        );
+        reporter.info("simulated_from_start", &message);
+    }
+}
+
+/// The nodes that simulate, as text: `node 'sim', hair_sim`.
+pub(crate) fn solvers(plan: &Plan) -> String {
+    let nodes = plan.solvers();
+    let nodes: Vec<String> = nodes
+        .map(|n| format!("node '{}', {}", n.name, n.desc.name))
+        .collect();
+    nodes.join("; ")
 }
 
 /// What frames depend on.

@@ -363,7 +363,7 @@ fn written(
 fn tell(clips: &[SkinClipReport], reporter: &Reporter) {
     for clip in clips {
         match reporter.format() {
-            LogFormat::Text => print(&clip.words()),
+            LogFormat::Text | LogFormat::Openjd => print(&clip.words()),
             LogFormat::Json => print(&serde_json::to_string(clip).unwrap_or_default()),
         }
     }

@@ -5,6 +5,7 @@ mod bench;
 mod cli;
 mod common;
 mod devices;
+mod farm;
 mod hair;
 #[cfg(unix)]
 mod hostile;

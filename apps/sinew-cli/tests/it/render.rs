@@ -6,7 +6,7 @@ use sinew::picture::ColorMap;
 use std::process::Output;
 
 /// Draws; `None` where there is no adapter, which is said.
-fn render(p: &Place, arguments: &[&str]) -> Option<Output> {
+pub(crate) fn render(p: &Place, arguments: &[&str]) -> Option<Output> {
     let o = p.sinew(&[&["render"], arguments].concat());
     if o.status.code() == Some(7) && said(&o).contains("no GPU adapter") {
         let required = std::env::var("SINEW_REQUIRE_GPU").is_ok_and(|v| v == "1");

@@ -2,7 +2,6 @@
 
 use super::runner::not_finite;
 use super::{FieldGrid, Output, PlayError, PlayInputs, RunError, Runner, StateFault, Values};
-use crate::deform::NodeKind;
 use crate::geom::Pose;
 use crate::graph::{BoundGraph, Frame, StateHome};
 use std::ops::RangeInclusive;
@@ -146,8 +145,7 @@ impl Player {
     }
 
     fn way_to(&mut self, number: i64) -> RangeInclusive<i64> {
-        let mut nodes = self.graph().plan().nodes().iter();
-        if !nodes.any(|n| n.desc.kind == NodeKind::Solver) {
+        if self.graph().plan().solvers().next().is_none() {
             return number..=number;
         }
         match self.last {

@@ -21,7 +21,7 @@ pub(super) fn check(args: &PsdCheckArgs, reporter: &Reporter) -> Outcome {
         return Err(no_driver(&document));
     }
     let lines = reports.iter().map(|report| match reporter.format() {
-        LogFormat::Text => as_text(report),
+        LogFormat::Text | LogFormat::Openjd => as_text(report),
         LogFormat::Json => as_json(report).to_string(),
     });
     print(&lines.collect::<Vec<_>>().join("\n"));

@@ -52,7 +52,7 @@ pub(super) fn compress(args: &PsdCompressArgs, reporter: &Reporter) -> Outcome {
     })?;
     for group in &found.groups {
         match reporter.format() {
-            LogFormat::Text => print(text(group).trim_end()),
+            LogFormat::Text | LogFormat::Openjd => print(text(group).trim_end()),
             LogFormat::Json => print(&line(group)),
         }
         warn(group, args, reporter);

@@ -216,7 +216,7 @@ fn write(args: &PsdExtractArgs, plan: &Plan, cast: &PlayInputs, found: Vec<Extra
 
 fn report(order: &Order, extraction: &Extraction, reporter: &Reporter) {
     match reporter.format() {
-        LogFormat::Text => print(&text(order, extraction)),
+        LogFormat::Text | LogFormat::Openjd => print(&text(order, extraction)),
         LogFormat::Json => print(&line(order, extraction)),
     }
 }

@@ -131,7 +131,7 @@ fn report(driver: &GraphDriver, fitted: &Fit, reporter: &Reporter) {
     let name = |pose: usize| driver.settings.driver.poses[pose].name.as_str();
     let removed = fitted.removed.iter().map(|r| (name(r.pose), r.reason));
     let lines: Vec<String> = match reporter.format() {
-        LogFormat::Text => removed
+        LogFormat::Text | LogFormat::Openjd => removed
             .map(|(pose, reason)| match reason {
                 Reason::Same {
                     pose: other,
@@ -161,7 +161,7 @@ fn report(driver: &GraphDriver, fitted: &Fit, reporter: &Reporter) {
     let unit = driver.settings.driver.metric.unit();
     let width = rounded(fitted.width);
     let last = match reporter.format() {
-        LogFormat::Text => {
+        LogFormat::Text | LogFormat::Openjd => {
             let error = fitted.error.map_or(String::new(), |e| {
                 format!("  error    {e:.4} at most, over all original poses\n")
             });
@@ -180,7 +180,7 @@ fn report(driver: &GraphDriver, fitted: &Fit, reporter: &Reporter) {
         })
         .to_string(),
     };
-    if reporter.format() == LogFormat::Text {
+    if reporter.format() != LogFormat::Json {
         print(&format!("{} ({})", driver.name, driver.place));
     }
     lines.iter().for_each(|line| print(line));

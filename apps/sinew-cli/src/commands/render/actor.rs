@@ -1,5 +1,6 @@
 //! One of the things that stand side by side: it plays, and its results are on the renderer's device.
 
+use super::super::run::solvers;
 use super::variants::Variant;
 use super::{strands, view};
 use crate::exit::{Failure, Outcome};
@@ -307,6 +308,18 @@ impl Actor {
     }
 }
 
+/// Says what drawing later frames of a simulation costs.
+fn tell_simulation(plan: &Plan, numbers: &[i64], reporter: &Reporter) {
+    let (simulates, first) = (solvers(plan), numbers.first().copied().unwrap_or(0));
+    if first > 0 && !simulates.is_empty() {
+        let message = format!(
+            "this graph simulates ({simulates}): frames 0 to {} are simulated first and not drawn",
+            first - 1
+        );
+        reporter.info("simulated_from_start", &message);
+    }
+}
+
 fn player(
     gpu: &Gpu,
     character: &Arc<Character>,
@@ -316,6 +329,7 @@ fn player(
 ) -> Outcome<Player> {
     let args = play.args;
     let plan = Arc::new(load::compile(&variant.document, reporter)?);
+    tell_simulation(&plan, play.numbers, reporter);
     let own = variant.set.iter().map(String::as_str);
     // Settings and values that this graph has no use for may be for what it is compared with; see `RenderJob::check_names`.
     let name = |s: &String| s.split('=').next().unwrap_or_default().to_owned();

@@ -1,6 +1,7 @@
 //! What pictures are put on: sizes, backgrounds, sheets, animations, files.
 
 use crate::exit::{Failure, Outcome};
+use crate::output::is_numbered;
 use crate::render_args::KindArgs;
 use sinew::geom::Image;
 use sinew::io::{FrameRate, write_animation, write_png};
@@ -19,16 +20,19 @@ const SHEET: [u8; 4] = [250, 250, 250, 255];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     Picture,
+    /// A picture for each step.
+    Numbered,
     Animation,
 }
 
 impl Format {
-    pub(super) fn of(path: &Path) -> Outcome<Self> {
+    pub(super) fn of(path: &Path, is_sheet: bool) -> Outcome<Self> {
         let ending = path
             .extension()
             .and_then(|e| e.to_str())
             .unwrap_or_default();
         match ending.to_ascii_lowercase().as_str() {
+            "png" if is_numbered(path) && !is_sheet => Ok(Self::Numbered),
             "png" => Ok(Self::Picture),
             "apng" | "gif" => Ok(Self::Animation),
             _ => Err(Failure::usage(format!(
@@ -46,7 +50,7 @@ pub(super) struct Row {
 }
 
 pub(super) struct Paper {
-    format: Format,
+    pub(super) format: Format,
     /// Pixels of one picture.
     pub(super) size: [u32; 2],
     columns: Option<usize>,
@@ -63,13 +67,15 @@ impl Paper {
         steps: usize,
         compared: usize,
     ) -> Outcome<Self> {
-        let alone = compared < 2 && (steps == 1 || format == Format::Animation);
+        let alone = compared < 2 && (steps == 1 || format != Format::Picture);
         let size = match &args.size {
             Some(text) => parse_size(text)?,
-            None if alone && format == Format::Picture => SINGLE,
+            None if alone && format != Format::Animation => SINGLE,
             None => PANEL,
         };
-        let pictures = steps.saturating_mul(compared.max(1)) as u64;
+        // Numbered pictures do not wait for each other.
+        let rows = if format == Format::Numbered { 1 } else { steps };
+        let pictures = rows.saturating_mul(compared.max(1)) as u64;
         let pixels = u64::from(size[0]) * u64::from(size[1]);
         let pixels = pixels.saturating_mul(pictures);
         if pictures > 1 && pixels > MOST_PIXELS {
@@ -108,7 +114,7 @@ impl Paper {
             draw_scale_bar(scale, self.size[1] as usize, &style)
         });
         let legend = legend.as_ref();
-        if self.format == Format::Picture {
+        if self.format != Format::Animation {
             return write_png(path, &self.assemble(&mut rows, legend)).map_err(Failure::output);
         }
         let one = |row| self.assemble(&mut [row], legend);

@@ -36,7 +36,7 @@ use std::sync::Arc;
 use view::View;
 
 pub(super) fn render(args: &RenderArgs, reporter: &Reporter) -> Outcome {
-    let format = Format::of(&args.output)?;
+    let format = Format::of(&args.output, args.kind.sheet)?;
     let look = Look::parse(&args.look.look)?;
     let map = look::color_map(args.look.map.as_deref())?;
     let compared = args.kind.compare.as_deref().map(variants::split);
@@ -45,12 +45,14 @@ pub(super) fn render(args: &RenderArgs, reporter: &Reporter) -> Outcome {
     let (gpu, character) = begin(args, reporter)?;
     check_character(args, &look, &compared, &character)?;
     let steps = steps::steps(args, format, &character, reporter)?;
+    let fitted = steps::fitted(args, &steps, &character, reporter)?;
     let paper = Paper::parse(&args.kind, format, steps.len(), compared.len())?;
     drawn(Renderer::check_size(&gpu, paper.size[0], paper.size[1]))?;
     let files = Files::new(&character, reporter)?;
     let studio = RenderJob {
         args,
         reporter,
+        fitted,
         view: View::parse(&args.camera, files.cameras())?,
         paper,
         lighting: look.lighting(&args.look),
@@ -116,7 +118,7 @@ fn check_combinations(
             "--sheet needs a .png output; an animation shows one frame at a time",
         ),
         (
-            args.kind.rate.is_some() && format == Format::Picture,
+            args.kind.rate.is_some() && format != Format::Animation,
             "--rate needs a .gif or .apng output",
         ),
         (

@@ -3,7 +3,7 @@
 use super::actor::{Actor, Play, drawn};
 use super::extras::Extras;
 use super::files::Files;
-use super::layout::{Paper, Row};
+use super::layout::{Format, Paper, Row};
 use super::look::{self, Look, Source};
 use super::overlay;
 use super::paint::{self, Numbers, Range, Worst};
@@ -12,14 +12,16 @@ use super::variants::Variant;
 use super::view::View;
 use crate::exit::{Failure, Outcome};
 use crate::load;
+use crate::output::frame_file;
 use crate::render_args::RenderArgs;
-use crate::reporter::Reporter;
+use crate::reporter::{Reporter, counted};
 use crate::setup::SetupFile;
 use sinew::geom::Image;
 use sinew::gpu::Gpu;
 use sinew::picture::{Camera, ColorMap, Extent, Scale};
 use sinew::play::Character;
 use sinew::render::{Layer, Lighting, Renderer, Scene, Shot, SurfaceLook, Wireframe};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Edges of triangles: dark, a little blue; linear.
@@ -36,6 +38,8 @@ const AGAINST: &str = "default";
 pub(super) struct RenderJob<'a> {
     pub(super) args: &'a RenderArgs,
     pub(super) reporter: &'a Reporter,
+    /// Frames that are measured.
+    pub(super) fitted: Vec<i64>,
     pub(super) gpu: Gpu,
     pub(super) character: Arc<Character>,
     /// Entries of `--compare`.
@@ -72,8 +76,13 @@ struct Stage {
 
 impl RenderJob<'_> {
     pub(super) fn draw(&self, steps: &[Step], files: Files) -> Outcome {
+        if self.paper.format == Format::Numbered {
+            let mut files = steps.iter().map(|s| self.file(s));
+            files.try_for_each(|file| self.reporter.check_output(&file))?;
+        }
         let mut stage = self.stage(steps, files)?;
-        let measured = self.measure(steps, &mut stage)?;
+        let measured = self.measure(&mut stage)?;
+        let scale = self.scale(&measured);
         let mut cameras = Vec::new();
         if !self.view.moves() {
             cameras = self.cameras(&measured, &stage.actors[0])?;
@@ -97,19 +106,53 @@ impl RenderJob<'_> {
             }
             let label = self.step_label(step, steps.len());
             rows.push(Row { label, images });
+            if self.paper.format == Format::Numbered {
+                let rows = std::mem::take(&mut rows);
+                self.write(&self.file(step), rows, scale.as_ref(), steps)?;
+            }
         }
         drop(progress);
-        let scale = self.scale(&measured);
-        let path = &self.args.output;
-        self.paper
-            .write(path, rows, scale.as_ref(), self.rate(steps))?;
-        let message = format!("wrote {}", path.display());
-        self.reporter.info("written", &message);
+        if !rows.is_empty() {
+            self.write(&self.args.output, rows, scale.as_ref(), steps)?;
+        }
+        self.tell_written(steps);
         Ok(())
     }
 
+    fn write(&self, path: &Path, rows: Vec<Row>, scale: Option<&Scale>, steps: &[Step]) -> Outcome {
+        self.paper.write(path, rows, scale, self.rate(steps))?;
+        self.reporter.wrote_file();
+        Ok(())
+    }
+
+    /// The file of a step, where each has its own: numbered by frames, or by the turns of a turntable.
+    fn file(&self, step: &Step) -> PathBuf {
+        let number = match self.args.kind.turntable {
+            Some(_) => step.turn as i64,
+            None => step.frame,
+        };
+        frame_file(&self.args.output, number, &[])
+    }
+
+    fn tell_written(&self, steps: &[Step]) {
+        let message = match steps {
+            [first, .., last] if self.paper.format == Format::Numbered => format!(
+                "wrote {}, {} to {}",
+                counted(steps.len() as u64, "file"),
+                self.file(first).display(),
+                self.file(last).display()
+            ),
+            [only] if self.paper.format == Format::Numbered => {
+                format!("wrote {}", self.file(only).display())
+            }
+            _ => format!("wrote {}", self.args.output.display()),
+        };
+        self.reporter.info("written", &message);
+    }
+
     fn stage(&self, steps: &[Step], mut files: Files) -> Outcome<Stage> {
-        let numbers: Vec<i64> = steps.iter().map(|s| s.frame).collect();
+        let drawn = steps.iter().map(|s| s.frame);
+        let numbers: Vec<i64> = drawn.chain(self.fitted.iter().copied()).collect();
         let document = load::chosen_document(
             self.args.play.graph.graph.as_deref(),
             &self.character,
@@ -191,18 +234,14 @@ impl RenderJob<'_> {
         Ok(())
     }
 
-    /// Goes through all steps, so that cameras, light and colours fit every one of them.
-    fn measure(&self, steps: &[Step], stage: &mut Stage) -> Outcome<Measured> {
+    /// Goes through the frames to fit, so that cameras, light and colours fit every one of them.
+    fn measure(&self, stage: &mut Stage) -> Outcome<Measured> {
         let mut out = Measured::default();
-        let mut last = None;
-        let progress = self.reporter.progress(steps.len(), "frames");
-        for (i, step) in steps.iter().enumerate() {
-            if last.replace(step.frame) == Some(step.frame) {
-                continue;
-            }
+        let progress = self.reporter.progress(self.fitted.len(), "frames");
+        for (i, frame) in self.fitted.iter().enumerate() {
             for actor in 0..stage.actors.len() {
                 self.reporter.check_interrupt()?;
-                self.prepare(stage, actor, step.frame, &mut out.range)?;
+                self.prepare(stage, actor, *frame, &mut out.range)?;
                 self.add_extent(stage, actor, &mut out)?;
             }
             progress.step(i + 1);

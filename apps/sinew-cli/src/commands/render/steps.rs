@@ -45,6 +45,24 @@ pub(super) fn steps(
     Ok((0..turns).map(step).collect())
 }
 
+/// The frames that cameras, light and colours fit: those of `--fit`, or those of the steps.
+pub(super) fn fitted(
+    args: &RenderArgs,
+    steps: &[Step],
+    character: &Character,
+    reporter: &Reporter,
+) -> Outcome<Vec<i64>> {
+    let clip = character.asset.find_clip(args.play.clip.as_deref());
+    match &args.play.fit {
+        Some(range) => frame_numbers(Some(range), clip, args.play.fps, reporter),
+        None => {
+            let mut frames: Vec<i64> = steps.iter().map(|s| s.frame).collect();
+            frames.dedup();
+            Ok(frames)
+        }
+    }
+}
+
 /// Those of `--frames`; else the first, or all of the clip in an animation, or some of them on a sheet.
 fn frames(
     args: &RenderArgs,
@@ -63,7 +81,7 @@ fn frames(
 }
 
 fn thinned(args: &RenderArgs, format: Format, all: Vec<i64>, reporter: &Reporter) -> Vec<i64> {
-    if format == Format::Animation && args.kind.turntable.is_none() {
+    if format != Format::Picture && args.kind.turntable.is_none() {
         return all;
     }
     if !args.kind.sheet {
