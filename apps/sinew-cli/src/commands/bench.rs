@@ -12,7 +12,7 @@ use crate::exit::{Failure, Outcome};
 use crate::load;
 use crate::reporter::{Reporter, note_json, print};
 use crate::setup::{self, SetupFile};
-use motion::Motion;
+use motion::{FPS, Motion};
 use processor::ProcessorTimes;
 use serde_json::{Value, json};
 use sinew::graph::BoundGraph;
@@ -182,12 +182,15 @@ fn load(
         character,
         &plan,
         &document.folders,
-        &args.inputs.input_files,
+        (&args.inputs).into(),
         reporter,
     )?;
+    let cached = cast.point_cache_frames(FPS).next();
+    let secs = |frame: i64| frame as f32 / FPS as f32;
+    let range = cached.map_or(range, |(_, (first, last))| (secs(first), secs(last)));
     let file = SetupFile::open(args.inputs.cache.as_deref())?;
     let bound = setup::bind(&cast, &plan, &parameters, &file, reporter)?;
-    let motion = Motion::of_cast(&mut cast, clip.as_deref(), range, &values);
+    let motion = Motion::of_cast(&mut cast, clip.as_deref(), range, &values)?;
     Ok((bound, motion))
 }
 
