@@ -223,6 +223,9 @@ else
   echo "skipped: $characters is not there"
 fi
 
+echo "-- point caches: Blender's mesh cache modifier plays the same files"
+"$PYTHON" tools/e2e/point_cache.py "$SINEW" "$out/point_cache" 2>&1 | grep -E 'worst|Error' || fail "point caches"
+
 echo "-- vertex animation textures: read by another program, killed and resumed"
 quietly "$SINEW" run sample:creature --graph "$graph" --frames 0-20 -o "$out/creature.ply" -o "$out/creature.npz"
 bake() {

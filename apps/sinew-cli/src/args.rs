@@ -125,13 +125,17 @@ pub(crate) enum Command {
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArgs {
     /// Character to deform: a GLB, glTF, OBJ or PLY file, or a built-in sample (sample:arm, sample:creature, sample:ball, sample:head).
+    ///
+    /// Or numbered OBJ or PLY files (sim_####.obj): the first file is the rest mesh, and all files are the point cache.
     pub(crate) character: PathBuf,
     #[command(flatten)]
     pub(crate) played: GraphArgs,
     /// Play this clip. Default: the first clip.
     #[arg(short, long)]
     pub(crate) clip: Option<String>,
-    /// Evaluate these frames: 21, 0-120, or 0-120/2 for every second frame. Default: the whole clip.
+    /// Evaluate these frames: 21, 0-120, or 0-120/2 for every second frame.
+    ///
+    /// Default: the frames of the point cache; without one the whole clip.
     #[arg(short, long)]
     pub(crate) frames: Option<String>,
     /// Set the frame rate, in frames per second. Frame n is at n / fps seconds.
@@ -218,6 +222,9 @@ pub(crate) struct FieldArgs {
     /// Use FILE for a graph input instead of the file in the document. Repeat for more.
     #[arg(long = "input", value_name = "NAME=FILE")]
     pub(crate) input_files: Vec<String>,
+    /// Move a mesh by a point cache: .pc2, .mdd, .npz, or numbered .obj or .ply files (sim_####.obj). Repeat for more.
+    #[arg(long = "point-cache", value_name = "[INPUT=]FILE")]
+    pub(crate) point_caches: Vec<String>,
     /// Set the axis perpendicular to the slice, in the axes of the field.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) axis: Axis,
@@ -305,6 +312,13 @@ pub(crate) struct CheckArgs {
     /// Use FILE for a graph input (strands, another character) instead of the file in the document. Repeat for more.
     #[arg(long = "input", value_name = "NAME=FILE", requires = "character")]
     pub(crate) input_files: Vec<String>,
+    /// Move a mesh by a point cache: .pc2, .mdd, .npz, or numbered .obj or .ply files (sim_####.obj). Repeat for more.
+    #[arg(
+        long = "point-cache",
+        value_name = "[INPUT=]FILE",
+        requires = "character"
+    )]
+    pub(crate) point_caches: Vec<String>,
 }
 
 #[derive(Debug, clap::Args)]

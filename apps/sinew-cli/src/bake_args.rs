@@ -213,7 +213,8 @@ pub(crate) struct VatVerifyArgs {
 pub(crate) struct SourceArgs {
     /// Frames to bake: a folder of numbered OBJ or PLY files, one of them, or a pattern (splash_####.ply).
     ///
-    /// Or a character whose clip is played: a GLB or glTF file, or a built-in sample.
+    /// Or a character whose clip is played: a GLB or glTF file, or a built-in sample. With --graph or --point-cache, an OBJ or PLY file or
+    /// a sequence is a character, too: the first file of a sequence is its rest mesh.
     pub(crate) source: PathBuf,
     /// Set the axis that points up in OBJ and PLY files.
     #[arg(long, value_enum, default_value_t)]

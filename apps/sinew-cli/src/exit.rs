@@ -73,6 +73,9 @@ impl From<PlayError> for Failure {
         match error {
             PlayError::Setting { .. } => Self::new(code, format!("--set {error}")),
             PlayError::NoInput { .. } => Self::new(code, format!("--input: {error}")),
+            PlayError::NoMeshInput { .. } | PlayError::UnusedPointCache { .. } => {
+                Self::new(code, format!("--point-cache: {error}"))
+            }
             PlayError::Values(error) => Self::new(code, values_message(&error)),
             error => Self::new(code, error),
         }
@@ -81,9 +84,11 @@ impl From<PlayError> for Failure {
 
 fn code_of(error: &PlayError) -> Code {
     match error {
-        PlayError::Io(_) => Code::Input,
+        PlayError::Io(_) | PlayError::PointCache { .. } => Code::Input,
         PlayError::NoClip { .. }
         | PlayError::NoInput { .. }
+        | PlayError::NoMeshInput { .. }
+        | PlayError::UnusedPointCache { .. }
         | PlayError::Setting { .. }
         | PlayError::Fps { .. } => Code::Usage,
         PlayError::Values(ValuesError::Columns { .. } | ValuesError::Rows { .. }) => Code::Bind,

@@ -3,6 +3,7 @@
 use crate::exit::{Failure, Outcome};
 use crate::reporter::Reporter;
 use sinew::geom::Clip;
+use sinew::play::PlayInputs;
 
 /// Frames, at most: a slip of the finger must not fill the disk.
 const MAX_FRAMES: i64 = 1_000_000;
@@ -13,20 +14,21 @@ pub(crate) fn step_of(text: Option<&str>) -> u32 {
     step.filter(|s| *s > 0).unwrap_or(1)
 }
 
-/// Frame numbers from `--frames`, or the whole clip; warns where they go on after it.
+/// Frame numbers from `--frames`, or those of a point cache (first and last), or the whole clip; warns where they go on after it.
 pub(crate) fn frame_numbers(
     text: Option<&str>,
     clip: Option<&Clip>,
+    cached: Option<(i64, i64)>,
     fps: f64,
     reporter: &Reporter,
 ) -> Outcome<Vec<i64>> {
-    let numbers = chosen(text, clip, fps)?;
+    let numbers = chosen(text, clip, cached, fps)?;
     if let (Some(clip), Some(&last)) = (clip, numbers.last()) {
         let end = f64::from(clip.range().1);
         let end_frame = (end * fps).round() as i64;
         if last > end_frame {
             let message = format!(
-                "--frames ends at {last}, but clip '{}' ends at frame {end_frame} ({end:.2} s at {fps} frames per second); later frames show its last pose",
+                "the last frame is {last}, but clip '{}' ends at frame {end_frame} ({end:.2} s at {fps} frames per second); later frames show its last pose",
                 clip.name
             );
             reporter.warning("frames_past_clip", &message);
@@ -35,19 +37,45 @@ pub(crate) fn frame_numbers(
     Ok(numbers)
 }
 
-fn chosen(text: Option<&str>, clip: Option<&Clip>, fps: f64) -> Outcome<Vec<i64>> {
+/// Warns about frames that a point cache does not have.
+pub(crate) fn tell_held(inputs: &PlayInputs, numbers: &[i64], fps: f64, reporter: &Reporter) {
+    let (Some(&from), Some(&to)) = (numbers.first(), numbers.last()) else {
+        return;
+    };
+    for (path, (first, last)) in inputs.point_cache_frames(fps) {
+        let path = path.display();
+        if from < first || to > last {
+            let message = format!(
+                "{path} has the frames {first} to {last}, but frames {from} to {to} are evaluated; frames outside show its first or last frame"
+            );
+            reporter.warning("frames_past_point_cache", &message);
+        }
+        if first < 0 && from == 0 {
+            let message = format!("{path} begins at frame {first}; frames before 0 are not played");
+            reporter.warning("frames_before_zero", &message);
+        }
+    }
+}
+
+fn chosen(
+    text: Option<&str>,
+    clip: Option<&Clip>,
+    cached: Option<(i64, i64)>,
+    fps: f64,
+) -> Outcome<Vec<i64>> {
     if !(fps.is_finite() && fps > 0.0) {
         return Err(Failure::usage(format!(
             "--fps is {fps}, expected a number above 0"
         )));
     }
-    let (first, last, step) = match text {
-        Some(text) => parse(text).ok_or_else(|| {
+    let (first, last, step) = match (text, cached) {
+        (Some(text), _) => parse(text).ok_or_else(|| {
             Failure::usage(format!(
                 "--frames is '{text}', expected 21, 0-120 or 0-120/2"
             ))
         })?,
-        None => {
+        (None, Some((first, last))) => (first.max(0), last, 1),
+        (None, None) => {
             let (start, end) = clip.map_or((0.0, 0.0), Clip::range);
             let number = |t: f32| (f64::from(t) * fps).round() as i64;
             (number(start), number(end), 1)
@@ -80,7 +108,7 @@ mod tests {
 
     #[test]
     fn ranges() {
-        let numbers = |t: &str| chosen(Some(t), None, 30.0).ok();
+        let numbers = |t: &str| chosen(Some(t), None, None, 30.0).ok();
         assert_eq!(numbers("21"), Some(vec![21]));
         assert_eq!(numbers("1-7/3"), Some(vec![1, 4, 7]));
         for bad in ["", "a", "5-1", "1-9/0", "-3", "1-99999999999999999999"] {

@@ -29,6 +29,13 @@ pub(crate) struct GraphInputs {
     /// Use FILE for a graph input (strands, another character) instead of the file in the document. Repeat for more.
     #[arg(long = "input", value_name = "NAME=FILE")]
     pub(crate) input_files: Vec<String>,
+    /// Move a mesh by a point cache: .pc2, .mdd, .npz, or numbered .obj or .ply files (sim_####.obj). Repeat for more.
+    ///
+    /// The character is the rest mesh: nodes bind to it. The cache has one point for each of its vertices, in the same order. INPUT is a
+    /// mesh or strands input of the graph. Default: all inputs that take their mesh from the character. PC2 and numbered files are played
+    /// by frame number, MDD and NPZ by time (--fps). Frames outside the cache show its first or last frame, with a warning.
+    #[arg(long = "point-cache", value_name = "[INPUT=]FILE")]
+    pub(crate) point_caches: Vec<String>,
     /// Reuse setup results from this file. Missing results are computed and added to it.
     ///
     /// Setup results are what nodes compute once before the first frame, such as weights and neighbours (bind data).

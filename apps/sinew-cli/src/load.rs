@@ -2,24 +2,33 @@
 
 use crate::args::Device;
 use crate::exit::{Code, Failure, Outcome};
+use crate::graph_args::GraphInputs;
 use crate::reporter::Reporter;
 use sinew::bake::{content_key, content_key_of};
 use sinew::deform::{Example, ParameterValue, examples, find_example};
 use sinew::graph::Plan;
 use sinew::io::Folders;
-use sinew::play::{self, Character, Document, PlayInputs, Values};
+use sinew::play::{self, Character, Document, InputFiles, PlayInputs, PointCacheFile, Values};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A file, or a built-in sample: `sample:NAME`.
+/// A file, or a built-in sample: `sample:NAME`. Of a sequence the first file.
 pub(crate) fn character(path: &Path, reporter: &Reporter) -> Outcome<Arc<Character>> {
-    let character = silent_character(path)?;
+    let character = silent_rest(path)?;
     show_warnings(&character, reporter);
     Ok(character)
 }
 
 /// The same, nothing said.
+pub(crate) fn silent_rest(path: &Path) -> Outcome<Arc<Character>> {
+    match built_in(path) {
+        Some(made) => made.map(Arc::new),
+        None => Ok(Arc::new(Character::load_rest(path)?)),
+    }
+}
+
+/// The same with all files of a sequence, nothing said.
 pub(crate) fn silent_character(path: &Path) -> Outcome<Arc<Character>> {
     match built_in(path) {
         Some(made) => made.map(Arc::new),
@@ -55,27 +64,66 @@ pub(crate) fn show_warnings(character: &Character, reporter: &Reporter) {
     }
 }
 
-/// The characters of a plan's inputs; the files that they name lie in `folders`. `files`: what `--input NAME=FILE` names.
+/// What `--input NAME=FILE` and `--point-cache [INPUT=]FILE` name.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Given<'a> {
+    pub(crate) files: &'a [String],
+    pub(crate) point_caches: &'a [String],
+}
+
+impl<'a> From<&'a GraphInputs> for Given<'a> {
+    fn from(inputs: &'a GraphInputs) -> Self {
+        Self {
+            files: &inputs.input_files,
+            point_caches: &inputs.point_caches,
+        }
+    }
+}
+
+/// What `--point-cache` names.
+pub(crate) fn point_caches(given: &[String]) -> Vec<PointCacheFile> {
+    let parse = |argument: &String| match argument.split_once('=') {
+        Some((input, path)) => PointCacheFile {
+            input: Some(input.to_owned()),
+            path: path.into(),
+        },
+        None => PointCacheFile {
+            input: None,
+            path: argument.into(),
+        },
+    };
+    given.iter().map(parse).collect()
+}
+
+/// The characters of a plan's inputs; the files that they name lie in `folders`.
 pub(crate) fn cast(
     main: Arc<Character>,
     plan: &Plan,
     folders: &Folders,
-    files: &[String],
+    given: Given<'_>,
     reporter: &Reporter,
 ) -> Outcome<PlayInputs> {
-    let files = files.iter().map(|argument| {
+    let files = given.files.iter().map(|argument| {
         let (name, file) = argument
             .split_once('=')
             .ok_or_else(|| Failure::usage(format!("--input {argument}: expected NAME=FILE")))?;
         Ok((name.to_owned(), PathBuf::from(file)))
     });
     let files = files.collect::<Outcome<Vec<_>>>()?;
+    let files = InputFiles {
+        files: &files,
+        point_caches: &point_caches(given.point_caches),
+    };
     let cast = PlayInputs::load_with(main, plan, folders, &files)?;
     reporter.check_read(&folders.found())?;
     for character in cast.loaded() {
         show_warnings(character, reporter);
     }
-    for w in cast.unread(plan) {
+    for w in cast
+        .unread(plan)
+        .iter()
+        .chain(&cast.point_cache_warnings(plan))
+    {
         reporter.warning(w.code, &w.message);
     }
     Ok(cast)
@@ -198,7 +246,13 @@ pub(crate) fn key_of(
     let mut out = format!("clip {clip:?}, device {device:?}");
     let characters = inputs.characters().iter().map(|c| c.path.as_path());
     let values = values.iter().filter_map(|g| g.split_once('='));
-    let paths = characters.chain(values.map(|g| Path::new(g.1)));
+    let cached = inputs.point_cache_files();
+    let cached = cached.iter().map(PathBuf::as_path);
+    // Those of a sequence are the files of a point cache.
+    let characters = characters.filter(|path| !path.is_dir());
+    let paths = characters
+        .chain(values.map(|g| Path::new(g.1)))
+        .chain(cached);
     for path in paths {
         for file in files_at(path)? {
             let name = file.file_name().unwrap_or_default().to_string_lossy();

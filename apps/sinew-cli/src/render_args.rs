@@ -48,7 +48,7 @@ pub(crate) struct PlayArgs {
     pub(crate) clip: Option<String>,
     /// Draw these frames: 21, 0-120, or 0-120/2 for every second frame.
     ///
-    /// Default: the first frame; with --sheet 24 frames of the clip; in an animation or with NAME_####.png all frames.
+    /// Default: the first frame; with --sheet 24 frames of the clip or the point cache; in an animation or with NAME_####.png all frames.
     #[arg(short, long)]
     pub(crate) frames: Option<String>,
     /// Fit camera, shadows and colours to these frames instead of the drawn ones.

@@ -3,7 +3,7 @@
 use crate::{BakeError, FrameRange};
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Mesh, Topology, Warning};
-use sinew_io::{SequenceFiles, read_mesh_from, turn_z_up_to_y_up};
+use sinew_io::{RangeReader, SequenceFiles, read_mesh_from, turn_z_up_to_y_up};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -70,13 +70,28 @@ pub trait FrameSource: Sync {
 /// # Errors
 /// [`BakeError::Io`].
 pub fn content_key(path: &Path) -> Result<String, BakeError> {
-    Ok(content_key_of(&sinew_io::read_bytes(path)?))
+    let mut file = RangeReader::open(path)?;
+    let (length, mut at) = (file.length(), 0);
+    let mut hash = blake3::Hasher::new();
+    // In parts: point caches may be larger than memory.
+    let mut part = vec![0; usize::try_from(length.min(1 << 20)).unwrap_or(1 << 20)];
+    while at < length {
+        let bytes = (length - at).min(part.len() as u64);
+        let part = &mut part[..usize::try_from(bytes).unwrap_or(0)];
+        file.read_at(at, part)?;
+        hash.update(part);
+        at += bytes;
+    }
+    Ok(key_text(length, &crate::work::short_hash(&hash)))
 }
 
 /// [`content_key`] of what was read already.
 pub fn content_key_of(bytes: &[u8]) -> String {
-    let hash = crate::work::hash_of(bytes);
-    format!("{} bytes, hash {hash}", bytes.len())
+    key_text(bytes.len() as u64, &crate::work::hash_of(bytes))
+}
+
+fn key_text(bytes: u64, hash: &str) -> String {
+    format!("{bytes} bytes, hash {hash}")
 }
 
 /// A material of the source, as far as carriers keep it.

@@ -220,7 +220,11 @@ pub(crate) fn to_bytes<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
 
 /// A hash as text.
 pub(crate) fn hash_of(bytes: &[u8]) -> String {
-    blake3::hash(bytes).to_hex()[..32].to_owned()
+    short_hash(blake3::Hasher::new().update(bytes))
+}
+
+pub(crate) fn short_hash(hash: &blake3::Hasher) -> String {
+    hash.finalize().to_hex()[..32].to_owned()
 }
 
 /// `frame 3`, `frames 0-4, 9` of numbers of frames that rise.

@@ -54,6 +54,24 @@ pub enum Selection {
     Named(String),
 }
 
+impl Selection {
+    /// Indices of the selected meshes, in file order. Meshes are found by name, else by the name of their data.
+    pub fn of(&self, all: &[Mesh]) -> Vec<usize> {
+        let Self::Named(pattern) = self else {
+            return (0..all.len()).collect();
+        };
+        let named = |name: fn(&Mesh) -> &str| -> Vec<usize> {
+            let fits = |i: &usize| wildcard_match(pattern, name(&all[*i]));
+            (0..all.len()).filter(fits).collect()
+        };
+        let by_name = named(|m| &m.name);
+        match by_name.is_empty() {
+            true => named(|m| &m.data_name),
+            false => by_name,
+        }
+    }
+}
+
 /// Why no mesh could be selected.
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -112,20 +130,7 @@ impl Asset {
         what: &'static str,
         selection: &Selection,
     ) -> Result<Mesh, SelectionError> {
-        let chosen: Vec<&Mesh> = match selection {
-            Selection::All => all.iter().collect(),
-            Selection::Named(pattern) => {
-                let named = |name: fn(&Mesh) -> &str| {
-                    let fits = all.iter().filter(|m| wildcard_match(pattern, name(m)));
-                    fits.collect::<Vec<_>>()
-                };
-                let by_name = named(|m| &m.name);
-                match by_name.is_empty() {
-                    true => named(|m| &m.data_name),
-                    false => by_name,
-                }
-            }
-        };
+        let chosen: Vec<&Mesh> = selection.of(all).into_iter().map(|i| &all[i]).collect();
         if all.is_empty() {
             return Err(SelectionError::Nothing {
                 asset: self.name.clone(),

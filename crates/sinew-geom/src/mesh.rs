@@ -459,6 +459,15 @@ impl Mesh {
         self.points.get(vertex as usize).copied().unwrap_or(vertex)
     }
 
+    /// Number of points of the file: all vertices but the copies at corners, which come after them.
+    pub fn point_count(&self) -> usize {
+        if self.points.is_empty() {
+            return self.vertex_count();
+        }
+        let points = (0_u32..).zip(&self.points);
+        points.take_while(|(v, point)| v == *point).count()
+    }
+
     /// Index of a target's weight in [`crate::Pose::morph_weights`].
     pub fn morph_weight_index(&self, target: usize) -> usize {
         let given = self.morph_weight_indices.get(target).copied();

@@ -1,5 +1,6 @@
 //! Setup: binds the nodes of a plan to meshes and rigs, assigns buffers to steps, and runs the constant steps once.
 
+mod animated;
 mod binder;
 mod follow;
 mod host;
@@ -11,6 +12,7 @@ use crate::cache::{CacheError, CacheUse, Contents, Hashes, Kept, NodeSetup};
 use crate::instance::{Frame, Instance, ParameterError, UpdateError, Wanted, memory::Buffer};
 use crate::plan::{ParameterSource, Plan};
 use crate::program::{DataRef, Link, Program, Step};
+pub(crate) use animated::FRAME_POSITIONS;
 pub(crate) use follow::Follower;
 pub use follow::{BindOptions, SetupProgress, SetupWatch};
 use sinew_deform::{
@@ -27,12 +29,30 @@ use std::sync::Arc;
 pub enum InputBinding {
     /// A mesh at rest.
     Mesh(Arc<Mesh>),
+    /// A mesh at rest whose positions come with each frame ([`Frame::positions`]). Nodes bind to the rest mesh. Normals and tangents are
+    /// recomputed where something reads them.
+    AnimatedMesh(Arc<Mesh>),
     /// The rig of the poses that later frames pass in.
     Pose(Arc<Rig>),
     /// Nothing: each frame passes in floats.
     Values,
     /// Baked animations.
     VertexAnimation(Arc<VertexAnimation>),
+}
+
+impl InputBinding {
+    /// The rest mesh of a mesh or strands input, animated or not.
+    pub fn mesh(&self) -> Option<&Arc<Mesh>> {
+        match self {
+            Self::Mesh(mesh) | Self::AnimatedMesh(mesh) => Some(mesh),
+            Self::Pose(_) | Self::Values | Self::VertexAnimation(_) => None,
+        }
+    }
+
+    /// Whether positions of the mesh come with each frame.
+    pub fn is_animated_mesh(&self) -> bool {
+        matches!(self, Self::AnimatedMesh(_))
+    }
 }
 
 /// A warning of a node's setup.

@@ -239,7 +239,7 @@ impl Contents<'_> {
 
     /// Hash of the bound mesh with that index.
     fn of_mesh(&self, mesh: usize) -> Key {
-        let is_mesh = |i: &usize| matches!(self.inputs[*i], InputBinding::Mesh(_));
+        let is_mesh = |i: &usize| self.inputs[*i].mesh().is_some();
         let input = (0..self.inputs.len()).filter(is_mesh).nth(mesh);
         input.map_or(NO_KEY, |input| self.of_input(input))
     }
@@ -275,8 +275,9 @@ pub(crate) fn content_key(
     for (name, value) in parameters {
         text(&mut h, &format!("{name}|{value:?}"));
     }
-    for input in 0..contents.inputs.len() {
+    for (input, binding) in contents.inputs.iter().enumerate() {
         h.update(&contents.of_input(input));
+        h.update(&[u8::from(binding.is_animated_mesh())]);
     }
     *h.finalize().as_bytes()
 }
@@ -284,7 +285,8 @@ pub(crate) fn content_key(
 fn hash_input(input: &InputBinding) -> Key {
     let mut h = blake3::Hasher::new();
     match input {
-        InputBinding::Mesh(mesh) => hash_mesh(&mut h, mesh),
+        // Setup results of nodes are the same for both.
+        InputBinding::Mesh(mesh) | InputBinding::AnimatedMesh(mesh) => hash_mesh(&mut h, mesh),
         InputBinding::Pose(rig) => hash_rig(&mut h, rig),
         InputBinding::Values => {}
         InputBinding::VertexAnimation(animation) => hash_animation(&mut h, animation),

@@ -432,7 +432,7 @@ impl Collector<'_> {
             distrusted: false,
         };
         plan.link_poses_of_meshes();
-        plan.derive_phases();
+        plan.derive_phases(&[]);
         Some(plan)
     }
 }

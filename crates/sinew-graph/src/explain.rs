@@ -1,5 +1,6 @@
 //! Text that explains a compiled graph.
 
+use crate::bind::FRAME_POSITIONS;
 use crate::instance::Instance;
 use crate::plan::{ParameterSource, Plan};
 use crate::program::{BufferDesc, Content};
@@ -91,10 +92,10 @@ impl Instance {
         }
         let _ = writeln!(out, "update (each frame), in this order:");
         for s in program.steps(Phase::Update) {
-            let added = if s.implicit {
-                ", added to compute missing or stale normals and tangents"
-            } else {
-                ""
+            let added = match (s.implicit, s.desc.name) {
+                (true, FRAME_POSITIONS) => ", added for the positions of a point cache",
+                (true, _) => ", added to compute missing or stale normals and tangents",
+                (false, _) => "",
             };
             let (name, kind, scratch) = (&s.name, s.desc.name, s.bound.scratch_bytes());
             let _ = writeln!(out, "  {name} ({kind})  {scratch} bytes of scratch{added}");

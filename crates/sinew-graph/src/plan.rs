@@ -45,7 +45,7 @@ impl InputType {
         }
     }
 
-    /// Whether its data is the same in every frame.
+    /// Whether its data is the same in every frame, unless an animated mesh is bound to it.
     pub fn is_constant(self) -> bool {
         match self {
             Self::Mesh | Self::Strands | Self::VertexAnimation => true,
@@ -89,6 +89,8 @@ pub struct InputDecl {
     pub selection: Selection,
     /// File to read it from, relative to the document; the manifest for a vertex animation. If `None`, the main character.
     pub file: Option<String>,
+    /// Mesh and strands inputs: point cache with their positions in each frame, relative to the document.
+    pub point_cache: Option<String>,
     /// Mesh and strands inputs: name of the pose input whose joints they use, matched by name. If `None`, the joints of their own file.
     pub joints: Option<String>,
     /// Strands inputs: followers to create around each guide.
@@ -296,12 +298,16 @@ impl Plan {
         }
     }
 
-    /// Marks each node that depends on nothing that changes. Nodes must be in running order.
-    pub(crate) fn derive_phases(&mut self) {
+    /// Marks each node that depends on nothing that changes. `animated`: mesh inputs that are bound to animated meshes, by input; empty
+    /// before binding. Nodes must be in running order.
+    pub(crate) fn derive_phases(&mut self, animated: &[bool]) {
         for i in 0..self.nodes.len() {
             let n = &self.nodes[i];
             let inputs_constant = n.inputs.iter().flatten().all(|s| match s {
-                Source::Input(i) => self.inputs[*i].ty.is_constant(),
+                Source::Input(i) => {
+                    let is_animated = animated.get(*i).is_some_and(|a| *a);
+                    self.inputs[*i].ty.is_constant() && !is_animated
+                }
                 Source::Node { node, .. } => self.nodes[*node].runs_in_setup,
             });
             let parameters_constant =

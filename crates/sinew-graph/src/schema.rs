@@ -238,6 +238,7 @@ fn input_schema() -> Value {
             "type": { "enum": ["mesh", "strands", "pose", "values", "vertex_animation"] },
             "select": { "type": "string", "description": "Name of the meshes to take; * matches any characters. Default: all meshes." },
             "file": { "type": "string", "description": "File to read, relative to the document; for a vertex animation its manifest. Default: the main character." },
+            "point_cache": { "type": "string", "description": "Point cache with the positions of the mesh in each frame, relative to the document: .pc2, .mdd, .npz, or numbered .obj or .ply files (sim_####.obj). Inputs of type mesh and strands only." },
             "joints": { "type": "string", "description": "Pose input whose joints the mesh or strands use, matched by name. Default: the joints of their own file." },
             "followers": {
                 "type": "object",

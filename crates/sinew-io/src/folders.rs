@@ -1,6 +1,6 @@
 //! Files that other files refer to: allowed folders and kinds of file.
 
-use crate::{IoError, read_text};
+use crate::{IoError, MeshFormat, find_sequence, read_text};
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -86,25 +86,16 @@ impl Folders {
     /// As [`Self::find`].
     pub fn find_beside(&self, folder: &Path, name: &str) -> Result<PathBuf, IoError> {
         let path = folder.join(name);
+        // By name first: accessing a path may already have an effect, such as contacting another machine.
+        self.check_name(&path, name)?;
         let fault = |source| IoError::Read {
             path: path.clone(),
             source,
         };
-        let outside = || IoError::Outside {
-            name: name.into(),
-            folder: self.own.clone(),
-        };
-        let folders = || std::iter::once(&self.own).chain(&self.allowed);
-        // By name first: accessing a path may already have an effect, such as contacting another machine.
-        let plain = without_dots(&path).map_err(fault)?;
-        let is_named_in = |f: &PathBuf| without_dots(f).is_ok_and(|f| plain.starts_with(f));
-        if !folders().any(is_named_in) {
-            return Err(outside());
-        }
         let real = path.canonicalize().map_err(fault)?;
         let is_in = |f: &PathBuf| or_here(f).canonicalize().is_ok_and(|f| real.starts_with(f));
-        if !folders().any(is_in) {
-            return Err(outside());
+        if !self.all().any(is_in) {
+            return Err(self.outside(name));
         }
         if !real.metadata().map_err(fault)?.is_file() {
             return Err(IoError::NoPlainFile { path });
@@ -112,6 +103,55 @@ impl Folders {
         let mut found = self.found.0.lock().unwrap_or_else(PoisonError::into_inner);
         found.insert(real);
         Ok(path)
+    }
+
+    /// Resolves a point cache that a document contains: a file, or numbered files by a pattern (`sim_####.obj`) or by one of
+    /// them. All files must be in the allowed folders.
+    ///
+    /// # Errors
+    /// As [`Self::find`] and [`find_sequence`].
+    pub fn find_point_cache(&self, name: &str) -> Result<PathBuf, IoError> {
+        let path = self.own.join(name);
+        let is_pattern = path
+            .file_name()
+            .is_some_and(|n| n.to_string_lossy().contains('#'));
+        match is_pattern {
+            true => self.check_name(&path, name)?,
+            false => _ = self.find(name)?,
+        }
+        if is_pattern || MeshFormat::of(&path).is_some() {
+            let beside = Path::new(name).parent().unwrap_or(Path::new(""));
+            for (_, file) in find_sequence(&path)?.files {
+                let file = beside.join(file.file_name().unwrap_or_default());
+                self.find(&file.to_string_lossy())?;
+            }
+        }
+        Ok(path)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &PathBuf> {
+        std::iter::once(&self.own).chain(&self.allowed)
+    }
+
+    fn outside(&self, name: &str) -> IoError {
+        IoError::Outside {
+            name: name.into(),
+            folder: self.own.clone(),
+        }
+    }
+
+    /// Checks that a path is in the allowed folders by its text, without accessing it.
+    fn check_name(&self, path: &Path, name: &str) -> Result<(), IoError> {
+        let fault = |source| IoError::Read {
+            path: path.to_owned(),
+            source,
+        };
+        let plain = without_dots(path).map_err(fault)?;
+        let is_named_in = |f: &PathBuf| without_dots(f).is_ok_and(|f| plain.starts_with(f));
+        match self.all().any(is_named_in) {
+            true => Ok(()),
+            false => Err(self.outside(name)),
+        }
     }
 
     /// All files found by this value and its clones. Absolute paths with links resolved.

@@ -6,7 +6,7 @@
 //! [`sinew_geom::Asset`], or an [`IoError`] with the location of the error.
 //!
 //! * [`gltf`], [`obj`], [`ply`], [`tressfx`]: characters, meshes and strands. [`gltf_write`]: GLB.
-//! * [`point_cache`]: PC2 and MDD. [`write_npz`]: NumPy arrays. [`FrameCache`]: the input of all animation writers.
+//! * [`point_cache`]: PC2, MDD, NPZ and numbered files as point caches. [`write_npz`]: NumPy arrays. [`FrameCache`]: the input of all animation writers.
 //! * [`picture`], [`texture`]: pixels. [`vertex_animation`]: bakes. [`pose_driver`]: pose drivers of other systems.
 //! * [`AtomicFile`], [`AtomicDir`]: files that appear complete or not at all. [`Folders`]: which files a document may name.
 
@@ -57,7 +57,7 @@ pub use gltf::read::{
 };
 pub use npz::{write_npz, write_npz_meshes};
 pub use picture::{FrameRate, decode_image, png_bytes, read_png, write_animation, write_png};
-pub use point_cache::PointTiming;
+pub use point_cache::{PointCacheReader, PointTiming};
 pub use range_reader::RangeReader;
 pub use sequence::{
     MeshFormat, SequenceFiles, find_sequence, read_mesh, read_mesh_from, read_sequence,

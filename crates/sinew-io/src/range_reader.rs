@@ -3,15 +3,21 @@
 use crate::IoError;
 use crate::fault::{cannot_read, malformed};
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// An open file, read in parts.
 #[derive(Debug)]
 pub struct RangeReader {
     path: PathBuf,
-    file: File,
+    file: Content,
     length: u64,
+}
+
+#[derive(Debug)]
+enum Content {
+    File(File),
+    Bytes(Cursor<Vec<u8>>),
 }
 
 impl RangeReader {
@@ -24,9 +30,18 @@ impl RangeReader {
         let length = file.metadata().map_err(cannot_read(path))?.len();
         Ok(Self {
             path: path.to_owned(),
-            file,
+            file: Content::File(file),
             length,
         })
+    }
+
+    /// The same for bytes in memory. `path` only appears in errors.
+    pub fn of_bytes(path: &Path, bytes: Vec<u8>) -> Self {
+        Self {
+            path: path.to_owned(),
+            length: bytes.len() as u64,
+            file: Content::Bytes(Cursor::new(bytes)),
+        }
     }
 
     /// Size of the file in bytes when it was opened.
@@ -48,11 +63,12 @@ impl RangeReader {
                 format!("{} more bytes at this offset", out.len()),
             ));
         }
-        let fault = cannot_read(&self.path);
-        self.file
-            .seek(SeekFrom::Start(offset))
-            .and_then(|_| self.file.read_exact(out))
-            .map_err(fault)
+        let start = SeekFrom::Start(offset);
+        let read = match &mut self.file {
+            Content::File(file) => file.seek(start).and_then(|_| file.read_exact(out)),
+            Content::Bytes(bytes) => bytes.seek(start).and_then(|_| bytes.read_exact(out)),
+        };
+        read.map_err(cannot_read(&self.path))
     }
 }
 

@@ -175,8 +175,8 @@ fn from_npy(path: &Path, bytes: &[u8]) -> Result<ValueTable, IoError> {
     })
 }
 
-/// Header text and data.
-fn split(bytes: &[u8]) -> Option<(&str, &[u8])> {
+/// Header text and data of a NumPy array.
+pub(crate) fn split(bytes: &[u8]) -> Option<(&str, &[u8])> {
     let rest = bytes.strip_prefix(b"\x93NUMPY")?;
     let (len, rest) = match rest.first()? {
         1 => {
@@ -193,8 +193,8 @@ fn split(bytes: &[u8]) -> Option<(&str, &[u8])> {
     Some((std::str::from_utf8(header).ok()?, data))
 }
 
-/// What follows `'key':` in the header.
-fn after<'a>(header: &'a str, key: &str) -> Option<&'a str> {
+/// What follows `'key':` in the header of a NumPy array.
+pub(crate) fn after<'a>(header: &'a str, key: &str) -> Option<&'a str> {
     let at = header.find(&format!("'{key}'"))? + key.len() + 2;
     let rest = header.get(at..)?.trim_start().strip_prefix(':')?;
     Some(rest.trim_start())

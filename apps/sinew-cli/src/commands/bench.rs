@@ -13,7 +13,7 @@ use crate::load;
 use crate::reporter::{Reporter, note_json, print};
 use crate::setup::{self, SetupFile};
 use cpu::CpuTimes;
-use motion::Motion;
+use motion::{FPS, Motion};
 use serde_json::{Value, json};
 use sinew::graph::BoundGraph;
 use std::path::Path;
@@ -182,12 +182,15 @@ fn load(
         character,
         &plan,
         &document.folders,
-        &args.inputs.input_files,
+        (&args.inputs).into(),
         reporter,
     )?;
+    let cached = cast.point_cache_frames(FPS).next();
+    let secs = |frame: i64| frame as f32 / FPS as f32;
+    let range = cached.map_or(range, |(_, (first, last))| (secs(first), secs(last)));
     let file = SetupFile::open(args.inputs.cache.as_deref())?;
     let bound = setup::bind(&cast, &plan, &parameters, &file, reporter)?;
-    let motion = Motion::of_cast(&mut cast, clip.as_deref(), range, &values);
+    let motion = Motion::of_cast(&mut cast, clip.as_deref(), range, &values)?;
     Ok((bound, motion))
 }
 

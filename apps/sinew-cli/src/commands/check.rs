@@ -29,7 +29,10 @@ pub(super) fn check(args: &CheckArgs, reporter: &Reporter) -> Outcome {
             character,
             &plan,
             &document.folders,
-            &args.input_files,
+            load::Given {
+                files: &args.input_files,
+                point_caches: &args.point_caches,
+            },
             reporter,
         )?;
         let graph = setup::bind(&cast, &plan, &[], &SetupFile::default(), reporter)?;

@@ -42,7 +42,10 @@ pub(super) fn field(args: &FieldArgs, reporter: &Reporter) -> Outcome {
         character,
         &plan,
         &document.folders,
-        &args.input_files,
+        load::Given {
+            files: &args.input_files,
+            point_caches: &args.point_caches,
+        },
         reporter,
     )?;
     let mut player = player(args, &plan, cast, reporter)?;

@@ -6,7 +6,7 @@ use crate::load;
 use crate::reporter::{Reporter, print};
 use serde_json::{Value, json};
 use sinew::geom::{Appearance, Asset, Material, Mesh, Warning, WeldMap};
-use sinew::io::{PointTiming, read_any, read_appearance};
+use sinew::io::{PointCacheReader, PointTiming, read_any, read_appearance};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub(super) fn inspect(args: &InspectArgs, reporter: &Reporter) -> Outcome {
     }
     let ending = args.file.extension().and_then(|e| e.to_str());
     let report = match ending.unwrap_or_default().to_lowercase().as_str() {
-        "pc2" | "mdd" => point_cache(&args.file)?,
+        "pc2" | "mdd" | "npz" => point_cache(&args.file)?,
         _ if load::is_document(&args.file) => {
             let plan = load::compile(&load::document(&args.file, reporter)?, reporter)?;
             let solvers: Vec<&str> = plan.solvers().map(|n| &*n.name).collect();
@@ -69,25 +69,26 @@ fn have_same_triangles(a: &Mesh, b: &Mesh) -> bool {
 }
 
 fn point_cache(path: &Path) -> Outcome<Value> {
-    let is_pc2 = path
-        .extension()
-        .is_some_and(|e| e.eq_ignore_ascii_case("pc2"));
-    let cache = if is_pc2 {
-        sinew::io::point_cache::read_pc2(path)
-    } else {
-        sinew::io::point_cache::read_mdd(path)
-    }
-    .map_err(Failure::input)?;
-    let timing = match &cache.timing {
+    let cache = PointCacheReader::open(path).map_err(Failure::input)?;
+    let timing = match cache.timing() {
         PointTiming::Sampled {
             start_frame,
             sample_rate,
         } => json!({ "start_frame": start_frame, "sample_rate": sample_rate }),
         PointTiming::Seconds(t) => json!({ "first_secs": t.first(), "last_secs": t.last() }),
+        _ => Value::Null,
     };
-    Ok(
-        json!({ "kind": "point cache", "frames": cache.frames.len(), "points": cache.frames.first().map_or(0, Vec::len), "timing": timing }),
-    )
+    let warnings = cache.warnings().iter();
+    let warnings: Vec<Value> = warnings
+        .map(|w| json!({ "code": w.code, "message": w.message }))
+        .collect();
+    Ok(json!({
+        "kind": "point cache",
+        "frames": cache.samples(),
+        "points": cache.points(),
+        "timing": timing,
+        "warnings": warnings,
+    }))
 }
 
 fn asset_report(asset: &Asset, looks: Option<&(Appearance, Vec<Warning>)>) -> Value {

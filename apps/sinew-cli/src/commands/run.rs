@@ -2,7 +2,7 @@
 
 use crate::args::{Device, RunArgs};
 use crate::exit::{Code, Failure, Outcome};
-use crate::frames::frame_numbers;
+use crate::frames::{frame_numbers, tell_held};
 use crate::output::{
     check_ending, check_frames, check_size, ending_of, holds_numbers, tell_left_out,
 };
@@ -25,15 +25,6 @@ pub(super) fn run(args: &RunArgs, reporter: &Reporter) -> Outcome {
     let plan = Arc::new(load::compile(&document, reporter)?);
     let parameters = load::settings(&plan, &args.played.inputs.set)?;
     let clip = character.find_clip_name(args.clip.as_deref())?;
-    let numbers = frame_numbers(
-        args.frames.as_deref(),
-        character.asset.find_clip(clip.as_deref()),
-        args.fps,
-        reporter,
-    )?;
-    let continues = args.resume || args.state.is_some();
-    check_frames(&args.output, &numbers, continues, reporter)?;
-    let values = load::values(&plan, &args.played.inputs.values, &numbers)?;
     let source = character
         .source
         .as_ref()
@@ -42,9 +33,21 @@ pub(super) fn run(args: &RunArgs, reporter: &Reporter) -> Outcome {
         character,
         &plan,
         &document.folders,
-        &args.played.inputs.input_files,
+        (&args.played.inputs).into(),
         reporter,
     )?;
+    let cached = cast.point_cache_frames(args.fps).next();
+    let numbers = frame_numbers(
+        args.frames.as_deref(),
+        cast.main().asset.find_clip(clip.as_deref()),
+        cached.map(|c| c.1),
+        args.fps,
+        reporter,
+    )?;
+    tell_held(&cast, &numbers, args.fps, reporter);
+    let continues = args.resume || args.state.is_some();
+    check_frames(&args.output, &numbers, continues, reporter)?;
+    let values = load::values(&plan, &args.played.inputs.values, &numbers)?;
     let state = args.state.as_deref().map(SavedState::read).transpose()?;
     tell_simulation(args, &plan, &numbers, reporter);
     let chosen = state

@@ -57,9 +57,14 @@ pub(super) fn bake_skin(args: &BakeSkinArgs, reporter: &Reporter) -> Outcome {
         main,
         &plan,
         &document.folders,
-        &args.played.inputs.input_files,
+        (&args.played.inputs).into(),
         reporter,
     )?;
+    if cast.has_point_caches() {
+        return Err(Failure::usage(
+            "a skin is baked from joints, but a point cache moves a mesh of this graph; bake it with `sinew bake vat`",
+        ));
+    }
     args.threads.pool()?.install(|| -> Outcome {
         let file = SetupFile::open(args.played.inputs.cache.as_deref())?;
         let graph = setup::bind(&cast, &plan, &parameters, &file, reporter)?;
@@ -198,6 +203,7 @@ fn frames(
     let numbers = frame_numbers(
         args.frames.as_deref(),
         asset.clips.get(clip),
+        None,
         args.fps,
         reporter,
     )?;

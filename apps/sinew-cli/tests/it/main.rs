@@ -14,6 +14,7 @@ mod kernels_of_strangers;
 mod names;
 mod operation;
 mod pictures;
+mod point_caches;
 mod psd;
 mod psd_compress;
 mod psd_convert;

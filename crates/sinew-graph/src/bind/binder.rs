@@ -51,6 +51,7 @@ pub(super) fn bind(
     options: &BindOptions<'_>,
 ) -> Result<BoundGraph, BindError> {
     let saved = options.cache.map(Saved::decode).transpose()?;
+    let plan = with_animated(plan, inputs);
     let (values, overridden) = initial_parameters(&plan, parameters)?;
     let nodes = plan.nodes();
     let setup_count = nodes.iter().filter(|n| n.runs_in_setup).count();
@@ -105,6 +106,15 @@ pub(super) fn bind(
     })
 }
 
+/// The plan, in which nodes downstream of animated meshes run in update.
+fn with_animated(mut plan: Arc<Plan>, inputs: &[InputBinding]) -> Arc<Plan> {
+    let animated: Vec<bool> = inputs.iter().map(InputBinding::is_animated_mesh).collect();
+    if animated.contains(&true) {
+        Arc::make_mut(&mut plan).derive_phases(&animated);
+    }
+    plan
+}
+
 fn initial_parameters(
     plan: &Plan,
     given: &[(&str, ParameterValue)],
@@ -139,7 +149,10 @@ impl Binder<'_> {
         }
         for (i, (binding, decl)) in inputs.iter().zip(declared).enumerate() {
             let value = match (binding, decl.ty) {
-                (InputBinding::Mesh(mesh), InputType::Mesh | InputType::Strands) => {
+                (
+                    InputBinding::Mesh(mesh) | InputBinding::AnimatedMesh(mesh),
+                    InputType::Mesh | InputType::Strands,
+                ) => {
                     if decl.ty == InputType::Strands && mesh.topology.strands().is_none() {
                         return Err(BindError::NoStrands {
                             name: decl.name.clone(),
@@ -150,7 +163,10 @@ impl Binder<'_> {
                         source,
                     })?;
                     self.meshes.push(mesh.clone());
-                    Value::Mesh(MeshValue::authored(self.meshes.len() - 1, mesh))
+                    match binding.is_animated_mesh() {
+                        true => self.animated(i, &decl.name, mesh)?,
+                        false => Value::Mesh(MeshValue::authored(self.meshes.len() - 1, mesh)),
+                    }
                 }
                 (InputBinding::Pose(_), InputType::Pose) => Value::Pose {
                     input: i,

@@ -26,6 +26,7 @@ impl Collector<'_> {
                     ty,
                     selection: Selection::All,
                     file: None,
+                    point_cache: None,
                     joints: None,
                     followers: None,
                     thickness: None,
@@ -191,6 +192,7 @@ impl Collector<'_> {
                 "type",
                 "select",
                 "file",
+                "point_cache",
                 "joints",
                 "followers",
                 "thickness",
@@ -232,6 +234,21 @@ impl Collector<'_> {
             "file",
             "the path of a file, relative to this document",
         )?;
+        let point_cache = self.text_of(
+            scope,
+            m,
+            "point_cache",
+            "the path of a point cache (.pc2, .mdd, .npz, numbered .obj or .ply), relative to this document",
+        )?;
+        if point_cache.is_some() && !matches!(ty, InputType::Mesh | InputType::Strands) {
+            self.reporter(scope).error(
+                "wrong_type",
+                &m.value.span,
+                format!("input '{}' cannot use a \"point_cache\"", m.key),
+                "inputs of type \"mesh\" and \"strands\" take a point cache",
+            );
+            return None;
+        }
         let joints = self.text_of(scope, m, "joints", "the name of a pose input")?;
         let count_type = ParameterType::Int {
             min: 1,
@@ -268,6 +285,7 @@ impl Collector<'_> {
             ty,
             selection: selection.map_or(Selection::All, Selection::Named),
             file,
+            point_cache,
             joints,
             count,
         })

@@ -313,12 +313,15 @@ impl Collector<'_> {
                 let like = outer.ty == input.ty
                     && outer.count == input.count
                     && outer.selection == input.selection
-                    && outer.file == input.file;
+                    && outer.file == input.file
+                    && outer.point_cache == input.point_cache;
                 like.then(|| input.name.clone())
             }
             // Its own declaration has been compared with the graph around.
             Symbol::Alias(i) => {
-                let from_outside = input.file.is_some() || input.selection != Selection::All;
+                let from_outside = input.file.is_some()
+                    || input.point_cache.is_some()
+                    || input.selection != Selection::All;
                 let like = self.aliases[*i].ty == input.ty && self.aliases[*i].count == input.count;
                 (like && !from_outside).then(|| input.name.clone())
             }

@@ -6,7 +6,7 @@ use crate::program::Program;
 use sinew_deform::Misread;
 use sinew_geom::{Affine, PackedAffine, Pose};
 
-/// Data that the caller passes in for one frame: time, poses, values.
+/// Data that the caller passes in for one frame: time, poses, values, positions of animated meshes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Frame<'a> {
     /// Time of the frame in seconds.
@@ -19,6 +19,9 @@ pub struct Frame<'a> {
     pub poses: &'a [(usize, &'a Pose)],
     /// Floats of `values` inputs, by index into [`Plan::inputs`].
     pub values: &'a [(usize, &'a [f32])],
+    /// Positions of animated mesh inputs ([`InputBinding::AnimatedMesh`]), by index into [`Plan::inputs`]: one per vertex of the rest
+    /// mesh, in scene space, in metres.
+    pub positions: &'a [(usize, &'a [[f32; 3]])],
 }
 
 impl<'a> Frame<'a> {
@@ -29,6 +32,15 @@ impl<'a> Frame<'a> {
     /// The floats of a values input, by index into [`Plan::inputs`].
     pub fn values_of(&self, input: usize) -> Option<&'a [f32]> {
         self.values.iter().find(|v| v.0 == input).map(|v| v.1)
+    }
+    /// The positions of an animated mesh input, by index into [`Plan::inputs`].
+    pub fn positions_of(&self, input: usize) -> Option<&'a [[f32; 3]]> {
+        self.positions.iter().find(|p| p.0 == input).map(|p| p.1)
+    }
+    /// The floats of any input that has some.
+    pub(crate) fn floats_of(&self, input: usize) -> Option<&'a [f32]> {
+        let positions = || Some(self.positions_of(input)?.as_flattened());
+        self.values_of(input).or_else(positions)
     }
 }
 
@@ -96,6 +108,42 @@ pub enum UpdateError {
         /// The value.
         found: f32,
     },
+    /// An animated mesh input got no positions.
+    #[error("input '{input}': found no positions, expected {expected}, one for each vertex")]
+    MissingPositions {
+        /// Name of the input.
+        input: String,
+        /// Vertices of the rest mesh.
+        expected: usize,
+    },
+    /// An animated mesh input got too many or too few positions.
+    #[error("input '{input}': found {found} positions, expected {expected}, one for each vertex")]
+    PositionCount {
+        /// Name of the input.
+        input: String,
+        /// Positions in the frame.
+        found: usize,
+        /// Vertices of the rest mesh.
+        expected: usize,
+    },
+    /// A position is NaN or infinite.
+    #[error(
+        "input '{input}': the position of vertex {vertex} is {found:?}, expected finite numbers"
+    )]
+    PositionNotFinite {
+        /// Name of the input.
+        input: String,
+        /// Index of the vertex.
+        vertex: usize,
+        /// The position.
+        found: [f32; 3],
+    },
+    /// The frame passes positions to a mesh that is not animated.
+    #[error("input '{input}': found positions, but the input is not bound to an animated mesh")]
+    NotAnimated {
+        /// Name of the input.
+        input: String,
+    },
     /// The frame passes a pose or values to an input of another type.
     #[error("input '{input}': found {found}, expected {expected}")]
     InputType {
@@ -143,12 +191,15 @@ enum Size {
         morph_weights: usize,
     },
     Values(usize),
+    /// Positions of that many vertices.
+    Positions(usize),
 }
 
 /// What each input needs. The inputs were already matched with their bindings.
 pub(crate) fn wanted(plan: &Plan, program: &Program, inputs: &[InputBinding]) -> Vec<Wanted> {
     let size = |(binding, count): (&InputBinding, usize)| match binding {
         InputBinding::Mesh(_) | InputBinding::VertexAnimation(_) => Size::Nothing,
+        InputBinding::AnimatedMesh(mesh) => Size::Positions(mesh.vertex_count()),
         InputBinding::Pose(rig) => Size::Pose {
             nodes: rig.nodes().len(),
             joints: rig.joints().len(),
@@ -174,6 +225,9 @@ pub(crate) fn check(plan: &Plan, all: &[Wanted], frame: &Frame<'_>) -> Result<()
     for (index, ty) in given {
         check_target(plan, index, ty)?;
     }
+    for &(index, _) in frame.positions {
+        check_animated(plan, all, index)?;
+    }
     for (index, (wanted, decl)) in all.iter().zip(plan.inputs()).enumerate() {
         let name = || decl.name.clone();
         match wanted.size {
@@ -198,9 +252,58 @@ pub(crate) fn check(plan: &Plan, all: &[Wanted], frame: &Frame<'_>) -> Result<()
                 }
                 None => {}
             },
+            Size::Positions(expected) => match frame.positions_of(index) {
+                Some(positions) => check_positions(expected, positions, name)?,
+                None if wanted.needed => {
+                    return Err(UpdateError::MissingPositions {
+                        input: name(),
+                        expected,
+                    });
+                }
+                None => {}
+            },
         }
     }
     Ok(())
+}
+
+fn check_animated(plan: &Plan, all: &[Wanted], index: usize) -> Result<(), UpdateError> {
+    let expected = plan.inputs().len();
+    let (Some(wanted), Some(decl)) = (all.get(index), plan.inputs().get(index)) else {
+        return Err(UpdateError::NoSuchInput {
+            found: index,
+            expected,
+        });
+    };
+    match wanted.size {
+        Size::Positions(_) => Ok(()),
+        _ => Err(UpdateError::NotAnimated {
+            input: decl.name.clone(),
+        }),
+    }
+}
+
+fn check_positions(
+    expected: usize,
+    positions: &[[f32; 3]],
+    input: impl Fn() -> String,
+) -> Result<(), UpdateError> {
+    if positions.len() != expected {
+        return Err(UpdateError::PositionCount {
+            input: input(),
+            found: positions.len(),
+            expected,
+        });
+    }
+    let bad = |p: &[f32; 3]| !p.iter().all(|c| c.is_finite());
+    match positions.iter().position(bad) {
+        Some(vertex) => Err(UpdateError::PositionNotFinite {
+            input: input(),
+            vertex,
+            found: positions[vertex],
+        }),
+        None => Ok(()),
+    }
 }
 
 fn check_target(plan: &Plan, index: usize, ty: InputType) -> Result<(), UpdateError> {

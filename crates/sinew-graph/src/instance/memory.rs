@@ -205,7 +205,7 @@ impl<'a> Sources<'a> {
     pub(crate) fn floats(&self, place: DataRef) -> Option<&'a [f32]> {
         match place {
             DataRef::Input(i) => {
-                let given = self.given.and_then(|frame| frame.values_of(i));
+                let given = self.given.and_then(|frame| frame.floats_of(i));
                 given.or_else(|| self.values.get(i).map(Vec::as_slice))
             }
             _ => self.buffer(place)?.floats(),

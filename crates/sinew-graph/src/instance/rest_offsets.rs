@@ -127,7 +127,7 @@ impl BoundGraph {
 
     fn mesh_of_input(&self, name: &str) -> Result<usize, RestOffsetError> {
         let declared = || self.plan.inputs().iter().zip(&self.inputs);
-        let is_mesh = |binding: &InputBinding| matches!(binding, InputBinding::Mesh(_));
+        let is_mesh = |binding: &InputBinding| binding.mesh().is_some();
         let Some(at) = declared().position(|(decl, _)| decl.name == name) else {
             let known = declared().filter(|(_, binding)| is_mesh(binding));
             return Err(RestOffsetError::Unknown {

@@ -93,11 +93,11 @@ pub(super) fn entries(file: &[u8]) -> Vec<(String, Vec<u8>)> {
     (0..count).map(entry).collect()
 }
 
-/// Runs `program` with the file's path where `SINEW_PYTHON` names a Python that has NumPy.
-pub(super) fn python(path: &Path, program: &str) {
+/// Runs `program` with the file's path where `SINEW_PYTHON` names a Python that has NumPy. Gives whether it ran.
+pub(crate) fn python(path: &Path, program: &str) -> bool {
     let Some(python) = std::env::var_os("SINEW_PYTHON") else {
         println!("skipped: SINEW_PYTHON is not set");
-        return;
+        return false;
     };
     let run = std::process::Command::new(python)
         .args(["-c", program])
@@ -106,4 +106,5 @@ pub(super) fn python(path: &Path, program: &str) {
         .expect("runs");
     let errors = String::from_utf8_lossy(&run.stderr);
     assert!(run.status.success(), "{errors}");
+    true
 }

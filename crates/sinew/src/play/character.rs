@@ -2,7 +2,7 @@
 
 use super::PlayError;
 use crate::geom::Asset;
-use crate::io::{GltfSource, read_any};
+use crate::io::{GltfSource, find_sequence, read_any, read_mesh};
 use std::path::{Path, PathBuf};
 
 /// Meshes, rig and clips of a file. Immutable after loading: keep it in an [`Arc`](std::sync::Arc) and share it among
@@ -15,6 +15,8 @@ pub struct Character {
     pub asset: Asset,
     /// The rest of a glTF file, for writers: materials, textures and images.
     pub source: Option<GltfSource>,
+    /// A sequence: the folder or pattern whose files hold the positions of each frame. Mesh inputs of a graph play them.
+    pub point_cache: Option<PathBuf>,
 }
 
 impl Character {
@@ -26,8 +28,35 @@ impl Character {
         let file = read_any(path)?;
         Ok(Self {
             path: path.to_owned(),
+            point_cache: file.asset.sequence.is_some().then(|| path.to_owned()),
             asset: file.asset,
             source: file.gltf,
+        })
+    }
+
+    /// As [`Self::load`], but of a sequence only the first file is read: it is the rest mesh, and graphs read the other
+    /// files frame by frame.
+    ///
+    /// # Errors
+    /// [`PlayError::Io`].
+    pub fn load_rest(path: &Path) -> Result<Self, PlayError> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if !(path.is_dir() || name.contains('#')) {
+            return Self::load(path);
+        }
+        let files = find_sequence(path)?;
+        let Some((_, first)) = files.files.first() else {
+            return Self::load(path);
+        };
+        let mut asset = read_mesh(first)?;
+        if !files.name.is_empty() {
+            asset.name = files.name;
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            asset,
+            source: None,
+            point_cache: Some(path.to_owned()),
         })
     }
 
@@ -37,6 +66,7 @@ impl Character {
             path: asset.name.clone().into(),
             asset,
             source: None,
+            point_cache: None,
         }
     }
 

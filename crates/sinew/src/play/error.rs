@@ -56,17 +56,54 @@ pub enum PlayError {
         /// The existing names.
         known: Vec<String>,
     },
-    /// The file of a mesh input is a sequence. A mesh input takes one mesh for all frames.
+    /// The character of a mesh input is a sequence in memory. Graphs read sequences from files.
     #[error(
-        "input '{input}' takes one mesh, but {} is a sequence of {frames} frames; use one file of it, or bake all with `sinew bake vat`", .file.display()
+        "input '{input}' takes one mesh, but '{}' is a sequence of {frames} frames in memory; load it from its files", .file.display()
     )]
     Sequence {
         /// Name of the input.
         input: String,
-        /// The folder or the pattern.
+        /// Name of the character.
         file: PathBuf,
         /// Number of frames.
         frames: usize,
+    },
+    /// A point cache was given for an input that is no mesh or strands input of the graph.
+    #[error("{}: {}", .file.display(), no_input("mesh input", .name, .known))]
+    NoMeshInput {
+        /// The requested name.
+        name: String,
+        /// The point cache.
+        file: PathBuf,
+        /// The mesh and strands inputs.
+        known: Vec<String>,
+    },
+    /// A point cache was given for the main character, but no input takes a mesh of it.
+    #[error(
+        "{}: the graph takes no mesh from the main character; name the input that the point cache is for: INPUT={}", .file.display(), .file.display()
+    )]
+    UnusedPointCache {
+        /// The point cache.
+        file: PathBuf,
+    },
+    /// A point cache has other points than the mesh.
+    #[error(
+        "input '{input}': {} has {found} points, but the mesh of {} has {}; use the rest mesh that the point cache was exported with (export it as OBJ or PLY: a GLB has extra vertices at seams)",
+        .file.display(), .mesh.display(), vertices_and_points(*.vertices, *.points)
+    )]
+    PointCount {
+        /// Name of the input.
+        input: String,
+        /// The point cache.
+        file: PathBuf,
+        /// Points in the cache.
+        found: usize,
+        /// File of the rest mesh.
+        mesh: PathBuf,
+        /// Vertices of the rest mesh.
+        vertices: usize,
+        /// Points in the file of the rest mesh, before vertices were split at seams.
+        points: usize,
     },
     /// An input for a vertex animation has no file, and no character contains one.
     #[error(
@@ -133,6 +170,14 @@ pub enum PlayError {
         /// The requested frame rate.
         found: f64,
     },
+    /// A frame could not be read from a point cache.
+    #[error("frame {frame}: {source}")]
+    PointCache {
+        /// Frame number.
+        frame: i64,
+        /// The reason.
+        source: IoError,
+    },
     /// A frame could not be evaluated.
     #[error("frame {frame}: {source}")]
     Update {
@@ -191,6 +236,13 @@ pub(super) fn no_input(what: &str, name: &str, known: &[String]) -> String {
             "the graph has no {what} '{name}'; it has {}",
             known.join(", ")
         ),
+    }
+}
+
+fn vertices_and_points(vertices: usize, points: usize) -> String {
+    match vertices == points {
+        true => format!("{vertices} vertices"),
+        false => format!("{points} points and {vertices} vertices"),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The characters of a plan, the bindings of its inputs, and the poses.
 
 use super::followers::{Skin, with_followers};
+use super::point_caches::{PointCacheFile, PointCaches};
 use super::unread::{self, PosesRead};
 use super::{Character, PlayError};
 use crate::deform::hair_sim::{RootSkin, thickness_profile};
@@ -25,6 +26,16 @@ pub struct PlayInputs {
     bindings: Vec<InputBinding>,
     /// One pose per character.
     poses: Vec<Pose>,
+    point_caches: PointCaches,
+}
+
+/// Files for inputs of a graph, beside those that its document names. Paths are relative to the working folder.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InputFiles<'a> {
+    /// Name of the input, and its file.
+    pub files: &'a [(String, PathBuf)],
+    /// Point caches that animate mesh and strands inputs.
+    pub point_caches: &'a [PointCacheFile],
 }
 
 impl PlayInputs {
@@ -37,27 +48,31 @@ impl PlayInputs {
     /// # Errors
     /// [`PlayError::Io`] if a file cannot be read or is outside the allowed folders; [`PlayError::Selection`] if an
     /// input selects no mesh; [`PlayError::Joints`] if joints are missing; [`PlayError::NoManifest`] if an input for a
-    /// vertex animation has no file; [`PlayError::Sequence`] if the file of a mesh input is a sequence.
+    /// vertex animation has no file; [`PlayError::PointCount`] if a point cache has other points than the mesh.
     pub fn load(main: Arc<Character>, plan: &Plan, folders: &Folders) -> Result<Self, PlayError> {
-        Self::load_with(main, plan, folders, &[])
+        Self::load_with(main, plan, folders, &InputFiles::default())
     }
 
-    /// As [`Self::load`], with files for inputs by name. Paths are relative to the working folder.
+    /// As [`Self::load`], with files and point caches for inputs by name.
     ///
     /// # Errors
-    /// As [`Self::load`]; [`PlayError::NoInput`] if the plan has no such input.
+    /// As [`Self::load`]; [`PlayError::NoInput`], [`PlayError::NoMeshInput`] if the plan has no such input;
+    /// [`PlayError::UnusedPointCache`].
     pub fn load_with(
         main: Arc<Character>,
         plan: &Plan,
         folders: &Folders,
-        files: &[(String, PathBuf)],
+        given: &InputFiles<'_>,
     ) -> Result<Self, PlayError> {
+        let files = given.files;
         check_names(plan, files)?;
+        check_point_caches(plan, given.point_caches)?;
         let mut out = Self {
             characters: vec![main],
             of_input: Vec::new(),
             bindings: Vec::new(),
             poses: Vec::new(),
+            point_caches: PointCaches::default(),
         };
         let mut in_files = Vec::new();
         for input in plan.inputs() {
@@ -88,9 +103,46 @@ impl PlayInputs {
             };
             out.bindings.push(bound);
         }
+        out.open_point_caches(plan, folders, given.point_caches)?;
         let rest = |c: &Arc<Character>| c.asset.rig.rest_pose();
         out.poses = out.characters.iter().map(rest).collect();
         Ok(out)
+    }
+
+    /// Opens the point caches of mesh inputs and makes these inputs animated.
+    fn open_point_caches(
+        &mut self,
+        plan: &Plan,
+        folders: &Folders,
+        given: &[PointCacheFile],
+    ) -> Result<(), PlayError> {
+        for (i, input) in plan.inputs().iter().enumerate() {
+            let character = &self.characters[self.of_input[i]];
+            let InputBinding::Mesh(mesh) = &self.bindings[i] else {
+                continue;
+            };
+            let named = input.point_cache.as_deref();
+            let in_document = named
+                .map(|name| folders.find_point_cache(name))
+                .transpose()?;
+            let is_main = self.of_input[i] == 0;
+            let in_document = in_document.as_deref();
+            let path = PointCaches::path_of(given, input, is_main, in_document, character);
+            if let Some(path) = path {
+                self.point_caches.add(path, (i, input), mesh, character)?;
+                self.bindings[i] = InputBinding::AnimatedMesh(mesh.clone());
+            }
+        }
+        let is_used = |file: &&PointCacheFile| {
+            let of_main = |(b, &c): (&InputBinding, &usize)| c == 0 && b.is_animated_mesh();
+            file.input.is_some() || self.bindings.iter().zip(&self.of_input).any(of_main)
+        };
+        match given.iter().find(|file| !is_used(file)) {
+            None => Ok(()),
+            Some(file) => Err(PlayError::UnusedPointCache {
+                file: file.path.clone(),
+            }),
+        }
     }
 
     /// The character whose joints a mesh input is bound to, if it is another character.
@@ -145,7 +197,7 @@ impl PlayInputs {
         if let Some(index) = self.characters.iter().position(|c| c.path == path) {
             return Ok(index);
         }
-        self.characters.push(Arc::new(Character::load(path)?));
+        self.characters.push(Arc::new(Character::load_rest(path)?));
         Ok(self.characters.len() - 1)
     }
 
@@ -186,6 +238,45 @@ impl PlayInputs {
         }
     }
 
+    /// Reads the positions of frame `number`, at `time_secs`, from the point caches. Between two samples, positions are
+    /// interpolated linearly. Before the first and after the last sample, they stay. Does not allocate, except for OBJ and PLY
+    /// files, which are parsed.
+    ///
+    /// # Errors
+    /// [`PlayError::PointCache`] if a file cannot be read, has another topology, or has positions that are not finite.
+    pub fn read_point_caches(&mut self, number: i64, time_secs: f64) -> Result<(), PlayError> {
+        let read = self.point_caches.seek(number, time_secs);
+        read.map_err(|source| PlayError::PointCache {
+            frame: number,
+            source,
+        })
+    }
+
+    /// Positions of each input with a point cache from the last [`Self::read_point_caches`], by index into the plan's inputs.
+    pub fn cached_positions(&self) -> impl Iterator<Item = (usize, &[[f32; 3]])> {
+        self.point_caches.positions()
+    }
+
+    /// True if a point cache animates an input.
+    pub fn has_point_caches(&self) -> bool {
+        !self.point_caches.is_empty()
+    }
+
+    /// Path of each point cache, with its first and last frame number at `fps` frames per second.
+    pub fn point_cache_frames(&self, fps: f64) -> impl Iterator<Item = (&Path, (i64, i64))> {
+        self.point_caches.frames(fps)
+    }
+
+    /// All files of point caches.
+    pub fn point_cache_files(&self) -> Vec<PathBuf> {
+        self.point_caches.files()
+    }
+
+    /// Warnings about point caches: missing frames, ignored arrays, nodes that pose a cached mesh again.
+    pub fn point_cache_warnings(&self, plan: &Plan) -> Vec<Warning> {
+        self.point_caches.warnings(plan)
+    }
+
     /// Replaces the pose of the main character. Ignores a pose of another rig.
     pub fn set_main_pose(&mut self, pose: &Pose) {
         if let Some(own) = self.poses.first_mut()
@@ -218,11 +309,9 @@ impl PlayInputs {
 
     /// The character of a mesh: that of the first mesh input with the same topology, else the main one.
     pub fn character_of_mesh(&self, mesh: &Mesh) -> &Arc<Character> {
-        let is_it = |binding: &InputBinding| match binding {
-            InputBinding::Mesh(bound) => Arc::ptr_eq(&bound.topology, &mesh.topology),
-            InputBinding::Pose(_) | InputBinding::Values | InputBinding::VertexAnimation(_) => {
-                false
-            }
+        let is_it = |binding: &InputBinding| {
+            let bound = binding.mesh();
+            bound.is_some_and(|bound| Arc::ptr_eq(&bound.topology, &mesh.topology))
         };
         let input = self.bindings.iter().position(is_it);
         let found = input.and_then(|i| self.character_of_input(i));
@@ -236,8 +325,10 @@ impl PlayInputs {
         let of = |(index, character): (usize, &Arc<Character>)| {
             let own = self.bindings.iter().zip(&self.of_input);
             let meshes: Vec<&Mesh> = own
-                .filter_map(|(binding, &of)| match binding {
-                    InputBinding::Mesh(mesh) if of == index => Some(mesh.as_ref()),
+                .filter(|(_, of)| **of == index)
+                .filter_map(|(binding, _)| match binding {
+                    InputBinding::Mesh(mesh) => Some(mesh.as_ref()),
+                    // A point cache moves the mesh instead of the clip.
                     _ => None,
                 })
                 .collect();
@@ -265,7 +356,7 @@ impl PlayInputs {
         let inputs = self.bindings.iter().zip(&self.of_input).enumerate();
         inputs.filter_map(|(input, (binding, &character))| match binding {
             InputBinding::Pose(_) => Some((input, &self.poses[character])),
-            InputBinding::Mesh(_) | InputBinding::Values | InputBinding::VertexAnimation(_) => None,
+            _ => None,
         })
     }
 
@@ -301,10 +392,31 @@ fn no_manifest(input: &InputDecl) -> PlayError {
     }
 }
 
-/// Rejects sequences: an input takes one mesh for all frames.
+/// Checks that point caches are for inputs that take them.
+fn check_point_caches(plan: &Plan, given: &[PointCacheFile]) -> Result<(), PlayError> {
+    let takes = |i: &&InputDecl| matches!(i.ty, InputType::Mesh | InputType::Strands);
+    for file in given {
+        let Some(name) = &file.input else { continue };
+        let mut inputs = plan.inputs().iter().filter(takes);
+        if !inputs.any(|i| i.name == *name) {
+            let known = plan.inputs().iter().filter(takes);
+            return Err(PlayError::NoMeshInput {
+                name: name.clone(),
+                file: file.path.clone(),
+                known: known.map(|i| i.name.clone()).collect(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Rejects sequences in memory: graphs read the frames from files.
 fn check_single(input: &InputDecl, character: &Character) -> Result<(), PlayError> {
     match &character.asset.sequence {
-        Some(sequence) if matches!(input.ty, InputType::Mesh | InputType::Strands) => {
+        Some(sequence)
+            if character.point_cache.is_none()
+                && matches!(input.ty, InputType::Mesh | InputType::Strands) =>
+        {
             Err(PlayError::Sequence {
                 input: input.name.clone(),
                 file: character.path.clone(),

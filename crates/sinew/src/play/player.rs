@@ -19,6 +19,7 @@ pub struct Player {
     /// Empty between frames; keeps its memory.
     poses: Vec<(usize, &'static Pose)>,
     rows: Vec<(usize, &'static [f32])>,
+    positions: Vec<(usize, &'static [[f32; 3]])>,
 }
 
 /// First bytes of saved states.
@@ -63,6 +64,7 @@ impl Player {
             last: None,
             poses: Vec::new(),
             rows: Vec::new(),
+            positions: Vec::new(),
         })
     }
 
@@ -78,10 +80,12 @@ impl Player {
     /// previous frame (negative when going back), and 0 for the first frame.
     ///
     /// On the CPU, positions are checked. On the GPU, this does not wait or read back; [`Self::read_outputs`] does.
-    /// Copies no mesh. Does not allocate from the second frame on.
+    /// Copies no mesh. Does not allocate from the second frame on. Point caches are the exception: a frame is read from the
+    /// file, and OBJ and PLY files are parsed.
     ///
     /// # Errors
-    /// [`PlayError::Update`], after which the previous frame stays the last one; [`PlayError::NotFinite`].
+    /// [`PlayError::PointCache`] and [`PlayError::Update`], after which the previous frame stays the last one;
+    /// [`PlayError::NotFinite`].
     pub fn advance(&mut self, number: i64) -> Result<(), PlayError> {
         let time_secs = self.time_secs(number);
         self.inputs.pose(self.clip.as_deref(), time_secs);
@@ -113,6 +117,7 @@ impl Player {
     fn evaluate_posed(&mut self, number: i64, time_secs: f64) -> Result<(), PlayError> {
         let moment = Moment { number, time_secs };
         let frame = number;
+        self.inputs.read_point_caches(number, time_secs)?;
         let evaluated = self.evaluate(moment);
         evaluated.map_err(|source| PlayError::Update { frame, source })?;
         self.last = Some(moment);
@@ -162,6 +167,8 @@ impl Player {
         let mut poses = emptied(std::mem::take(&mut self.poses));
         let mut rows = emptied(std::mem::take(&mut self.rows));
         poses.extend(self.inputs.other_posed_inputs());
+        let mut positions = emptied(std::mem::take(&mut self.positions));
+        positions.extend(self.inputs.cached_positions());
         let values = self.values.iter();
         rows.extend(values.map(|v| (v.input(), v.of_frame(moment.number))));
         let updated = self.runner.update(&Frame {
@@ -170,8 +177,10 @@ impl Player {
             pose: self.inputs.poses().first(),
             poses: &poses,
             values: &rows,
+            positions: &positions,
         });
         (self.poses, self.rows) = (emptied(poses), emptied(rows));
+        self.positions = emptied(positions);
         updated
     }
 

@@ -34,6 +34,8 @@ mod placed;
 #[cfg(feature = "io")]
 mod play;
 #[cfg(feature = "io")]
+mod point_caches;
+#[cfg(feature = "io")]
 mod pose_drivers;
 mod pose_space;
 #[cfg(feature = "io")]

@@ -1,8 +1,12 @@
 //! A player's frames allocate nothing: poses, values and lists of them keep their memory.
 
 use crate::common::allocations::counted_pool;
-use sinew::io::ValueTable;
-use sinew::play::{Character, Document, PlayInputs, Player, Runner, Values};
+use sinew::geom::Asset;
+use sinew::io::point_cache::PointCacheWriter;
+use sinew::io::{Folders, ValueTable};
+use sinew::play::{
+    Character, Document, InputFiles, PlayInputs, Player, PointCacheFile, Runner, Values,
+};
 use std::sync::Arc;
 
 /// Skinning, and weights of the one morph target from the caller.
@@ -46,6 +50,38 @@ fn hairy_head() -> Player {
     Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays")
 }
 
+/// A ball that a point cache moves, smoothed: frames are read and blended.
+fn cached_ball() -> (tempfile::TempDir, Player) {
+    let folder = tempfile::TempDir::new().expect("temp");
+    let ball = sinew_testkit::meshes::sphere(8, 12);
+    let path = folder.path().join("ball.pc2");
+    let count = ball.vertex_count();
+    let mut writer = PointCacheWriter::pc2(&path, count, 6, 0.0, 2.0).expect("starts");
+    for k in 0..6_u8 {
+        let moved = |p: &[f32; 3]| [p[0] + f32::from(k), p[1], p[2] * f32::from(k)];
+        let frame: Vec<_> = ball.positions.iter().map(moved).collect();
+        writer.frame([&frame[..]].into_iter()).expect("written");
+    }
+    writer.finish().expect("there");
+    let rest = Arc::new(Character::from_asset(Asset {
+        meshes: vec![ball],
+        ..Asset::default()
+    }));
+    let text = r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}}, "stack": ["smooth"]}"#;
+    let plan = Document::from_text("smooth.json", text, "").compile();
+    let plan = Arc::new(plan.expect("a correct document"));
+    let caches = [PointCacheFile { input: None, path }];
+    let given = InputFiles {
+        point_caches: &caches,
+        ..InputFiles::default()
+    };
+    let inputs = PlayInputs::load_with(rest, &plan, &Folders::default(), &given).expect("fits");
+    let graph = inputs.bind(&plan, &[]).expect("binds");
+    let runner = Runner::cpu(&graph).expect("runs on the CPU");
+    let player = Player::new(runner, inputs, Vec::new(), None, 30.0).expect("plays");
+    (folder, player)
+}
+
 /// What every output holds, as bits: vertices or the words of a field.
 fn outputs(player: &mut Player) -> Vec<Vec<u32>> {
     let Runner::Cpu(instance) = player.runner() else {
@@ -73,7 +109,9 @@ fn outputs(player: &mut Player) -> Vec<Vec<u32>> {
 
 #[test]
 fn advancing_allocates_nothing() {
+    let (_folder, ball) = cached_ball();
     for (name, mut player, threads) in [
+        ("ball", ball, 1),
         ("arm", bulging_arm(), 1),
         ("head", hairy_head(), 1),
         ("head", hairy_head(), 2),

@@ -4,8 +4,8 @@ use sinew::geom::{Asset, Channel, ChannelTarget, Clip, Interpolation, MorphTarge
 use sinew::graph::{BoundGraph, ParameterError, Plan, UpdateError};
 use sinew::io::{Folders, ValueTable};
 use sinew::play::{
-    Character, Document, Output, PlayError, PlayInputs, Player, RunError, Runner, Values,
-    ValuesError, parse_settings,
+    Character, Document, InputFiles, Output, PlayError, PlayInputs, Player, RunError, Runner,
+    Values, ValuesError, parse_settings,
 };
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -97,32 +97,32 @@ fn table(values: &[f32], columns: usize) -> ValueTable {
 
 /// One of its frames in place of all of them would be a wrong result.
 #[test]
-fn sequences_are_refused_where_an_input_takes_one_mesh() {
+fn sequences_move_inputs_frame_by_frame() {
     let folder = folder();
     put(&folder, "wave_0001.obj", SQUARE);
-    put(&folder, "wave_0002.obj", SQUARE);
+    put(
+        &folder,
+        "wave_0002.obj",
+        &SQUARE.replace("v 1 1 0", "v 1 1 3"),
+    );
     let path = folder.path().join("wave_####.obj");
     let wave = Arc::new(Character::load(&path).expect("a sequence"));
-    let document = Document::from_text("shift.json", SHIFT, "");
-    let plan = plan(&document);
+    let plan = plan(&Document::from_text("shift.json", SHIFT, ""));
     let main = PlayInputs::load(wave, &plan, &folder.path().into());
-    let input = [("body".to_owned(), path.clone())];
-    let named = PlayInputs::load_with(arm(), &plan, &folder.path().into(), &input);
-    for refused in [main, named] {
-        let error = refused.expect_err("a mesh for each frame");
-        let PlayError::Sequence {
-            input,
-            file,
-            frames,
-        } = &error
-        else {
-            panic!("{error}");
-        };
-        assert_eq!((input.as_str(), file, *frames), ("body", &path, 2));
-        assert!(
-            error.to_string().contains("sequence of 2 frames"),
-            "{error}"
-        );
+    let files = [("body".to_owned(), path.clone())];
+    let given = InputFiles {
+        files: &files,
+        ..InputFiles::default()
+    };
+    let named = PlayInputs::load_with(arm(), &plan, &folder.path().into(), &given);
+    for inputs in [main, named] {
+        let mut inputs = inputs.expect("plays");
+        for (frame, z) in [(1, 0.0), (2, 3.0)] {
+            inputs.read_point_caches(frame, 0.0).expect("reads");
+            let positions: Vec<_> = inputs.cached_positions().collect();
+            assert_eq!(positions.len(), 1);
+            assert_eq!(positions[0].1[2], [1.0, 1.0, z], "frame {frame}");
+        }
     }
 }
 

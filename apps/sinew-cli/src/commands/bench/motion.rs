@@ -2,12 +2,15 @@
 
 use sinew::geom::Pose;
 use sinew::graph::{Frame, InputType, Plan};
-use sinew::play::{PlayInputs, Values};
+use sinew::play::{PlayError, PlayInputs, Values};
 
 /// Moments of a clip: enough that caches do not hold one pose only.
 const MOMENTS: u8 = 8;
 
-/// Poses and values of a few moments.
+/// Frames per second of point caches.
+pub(super) const FPS: f64 = 30.0;
+
+/// Poses, values and cached positions of a few moments.
 #[derive(Debug)]
 pub(super) struct Motion {
     moments: Vec<Moment>,
@@ -18,6 +21,7 @@ pub(super) struct Motion {
 struct Moment {
     time_secs: f64,
     poses: Vec<(usize, Pose)>,
+    positions: Vec<(usize, Vec<[f32; 3]>)>,
 }
 
 impl Motion {
@@ -27,7 +31,7 @@ impl Motion {
         clip: Option<&str>,
         (begin, end): (f32, f32),
         values: &[Values],
-    ) -> Self {
+    ) -> Result<Self, PlayError> {
         let mut moments = Vec::new();
         for i in 0..MOMENTS {
             let share = f64::from(i) / f64::from(MOMENTS);
@@ -35,13 +39,19 @@ impl Motion {
             cast.pose(clip, time_secs);
             let poses = cast.posed_inputs().map(|(i, pose)| (i, pose.clone()));
             let poses = poses.collect();
-            moments.push(Moment { time_secs, poses });
+            cast.read_point_caches((time_secs * FPS).round() as i64, time_secs)?;
+            let positions = cast.cached_positions().map(|(i, p)| (i, p.to_vec()));
+            moments.push(Moment {
+                time_secs,
+                poses,
+                positions: positions.collect(),
+            });
         }
         let values = values.iter().map(|v| (v.input(), v.of_frame(0).to_vec()));
-        Self {
+        Ok(Self {
             moments,
             values: values.collect(),
-        }
+        })
     }
 
     /// One pose for all pose inputs of a plan.
@@ -53,6 +63,7 @@ impl Motion {
         let moment = |pose: &Pose| Moment {
             time_secs: 0.0,
             poses: inputs().map(|(i, _)| (i, pose.clone())).collect(),
+            positions: Vec::new(),
         };
         Self {
             moments: poses.iter().map(moment).collect(),
@@ -70,12 +81,15 @@ impl Motion {
             for moment in &self.moments {
                 let poses: Vec<(usize, &Pose)> =
                     moment.poses.iter().map(|(i, p)| (*i, p)).collect();
+                let positions: Vec<(usize, &[[f32; 3]])> =
+                    moment.positions.iter().map(|(i, p)| (*i, &p[..])).collect();
                 let frame = Frame {
                     time_secs: moment.time_secs,
                     dt_secs: 1.0 / 30.0,
                     pose: None,
                     poses: &poses,
                     values: &values,
+                    positions: &positions,
                 };
                 if run(&frame)? {
                     return Ok(());

@@ -29,7 +29,13 @@ pub(super) fn extract(args: &PsdExtractArgs, reporter: &Reporter) -> Outcome {
     let clip = character.find_clip_name(args.clip.as_deref())?;
     let frames: Vec<i64> = orders.iter().map(|o| o.frame).collect();
     let values = load::values(&plan, &args.values, &frames)?;
-    let mut cast = load::cast(character, &plan, &document.folders, &[], reporter)?;
+    let mut cast = load::cast(
+        character,
+        &plan,
+        &document.folders,
+        load::Given::default(),
+        reporter,
+    )?;
     let graph = setup::bind(&cast, &plan, &parameters, &SetupFile::default(), reporter)?;
     let mut found = Vec::new();
     for order in &orders {
@@ -161,6 +167,7 @@ fn run(
         pose: cast.poses().first(),
         poses: &poses,
         values: &rows,
+        ..Frame::default()
     };
     let sculpt = Sculpt {
         name: &order.name,

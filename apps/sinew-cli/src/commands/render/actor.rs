@@ -4,6 +4,7 @@ use super::super::run::solvers;
 use super::variants::Variant;
 use super::{strands, view};
 use crate::exit::{Failure, Outcome};
+use crate::frames::tell_held;
 use crate::render_args::PlayArgs;
 use crate::reporter::Reporter;
 use crate::setup::{self, SetupFile};
@@ -360,7 +361,16 @@ fn player(
         .cloned()
         .collect();
     let folder = &variant.document.folders;
-    let cast = load::cast(character.clone(), &plan, folder, &files, reporter)?;
+    let has_input = |s: &&String| !s.contains('=') || has_input(s);
+    let caches = args.graph.inputs.point_caches.iter().filter(has_input);
+    let given = load::Given {
+        files: &files,
+        point_caches: &caches.cloned().collect::<Vec<_>>(),
+    };
+    let cast = load::cast(character.clone(), &plan, folder, given, reporter)?;
+    let mut numbers = play.numbers.to_vec();
+    numbers.sort_unstable();
+    tell_held(&cast, &numbers, args.fps, reporter);
     let graph = setup::bind(&cast, &plan, &parameters, play.setup, reporter)?;
     let runner = device::runner_on(gpu, &graph, args.device, reporter)?;
     Ok(Player::new(

@@ -43,7 +43,7 @@ pub(super) fn render(args: &RenderArgs, reporter: &Reporter) -> Outcome {
     let compared = compared.unwrap_or_default();
     check_combinations(args, format, &look, &compared)?;
     let (gpu, character) = begin(args, reporter)?;
-    check_character(args, &look, &compared, &character)?;
+    check_character(args, &look, &character)?;
     let steps = steps::steps(args, format, &character, reporter)?;
     let fitted = steps::fitted(args, &steps, &character, reporter)?;
     let paper = Paper::parse(&args.kind, format, steps.len(), compared.len())?;
@@ -71,7 +71,10 @@ fn begin(args: &RenderArgs, reporter: &Reporter) -> Outcome<(Gpu, Arc<Character>
         let open = || overheard(|| Gpu::new(&GpuOptions::from_env()));
         let gpu = std::thread::Builder::new().spawn_scoped(scope, open);
         // Without a word: standard error is not ours meanwhile.
-        let character = load::silent_character(&args.input);
+        let character = match plays_graph(args) {
+            true => load::silent_rest(&args.input),
+            false => load::silent_character(&args.input),
+        };
         match gpu {
             Ok(gpu) => (gpu.join(), character),
             // The system allows no more threads.
@@ -86,6 +89,17 @@ fn begin(args: &RenderArgs, reporter: &Reporter) -> Outcome<(Gpu, Arc<Character>
     let gpu = gpu.map_err(PlayError::Device)?;
     gpu.limit_compiling(reporter.compile_limit());
     Ok((gpu, character))
+}
+
+/// Whether a graph plays a mesh sequence. Without one, the files are shown as they are, also with a changing topology.
+fn plays_graph(args: &RenderArgs) -> bool {
+    let inputs = &args.play.graph.inputs;
+    args.play.graph.graph.is_some()
+        || args.kind.compare.is_some()
+        || args.look.look.starts_with("difference")
+        || [&inputs.set, &inputs.values, &inputs.point_caches]
+            .iter()
+            .any(|given| !given.is_empty())
 }
 
 /// What would be passed over without a word.
@@ -139,12 +153,7 @@ fn check_combinations(
 }
 
 /// What this character cannot do.
-fn check_character(
-    args: &RenderArgs,
-    look: &Look,
-    compared: &[String],
-    character: &Character,
-) -> Outcome {
+fn check_character(args: &RenderArgs, look: &Look, character: &Character) -> Outcome {
     for name in &args.camera.focus {
         look::joint(&character.asset.rig, name.trim())?;
     }
@@ -156,25 +165,5 @@ fn check_character(
             "--look weights: no mesh in {path} has joint weights"
         )));
     }
-    if character.asset.sequence.is_none() {
-        return Ok(());
-    }
-    let play = &args.play;
-    let wants_graph = [
-        (play.graph.graph.is_some(), "--graph"),
-        (!play.graph.inputs.set.is_empty(), "--set"),
-        (!play.graph.inputs.values.is_empty(), "--values"),
-        (!compared.is_empty(), "--compare"),
-        (
-            *look == Look::Numbers(Source::Difference),
-            "--look difference",
-        ),
-    ];
-    match wants_graph.iter().find(|w| w.0) {
-        Some((_, flag)) => Err(Failure::usage(format!(
-            "{flag} needs a character, but {} is a mesh sequence",
-            character.path.display()
-        ))),
-        None => Ok(()),
-    }
+    Ok(())
 }

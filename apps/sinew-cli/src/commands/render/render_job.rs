@@ -223,7 +223,10 @@ impl RenderJob<'_> {
             .input_files
             .iter()
             .map(|argument| ("--input", argument));
-        for (flag, argument) in values.chain(files) {
+        let caches = play.graph.inputs.point_caches.iter();
+        let caches = caches.filter(|argument| argument.contains('='));
+        let caches = caches.map(|argument| ("--point-cache", argument));
+        for (flag, argument) in values.chain(files).chain(caches) {
             let name = name(argument);
             if !actors.clone().any(|a| a.has_input(&name)) {
                 return Err(Failure::usage(format!(

@@ -3,9 +3,10 @@
 use super::layout::Format;
 use crate::exit::{Failure, Outcome};
 use crate::frames::frame_numbers;
+use crate::load;
 use crate::render_args::RenderArgs;
 use crate::reporter::Reporter;
-use sinew::geom::Asset;
+use sinew::io::PointCacheReader;
 use sinew::play::Character;
 
 /// Pictures on a sheet where nobody says how many.
@@ -28,7 +29,7 @@ pub(super) fn steps(
     reporter: &Reporter,
 ) -> Outcome<Vec<Step>> {
     character.find_clip_name(args.play.clip.as_deref())?;
-    let frames = frames(args, format, &character.asset, reporter)?;
+    let frames = frames(args, format, character, reporter)?;
     let Some(turns) = args.kind.turntable else {
         let step = |frame| Step { frame, turn: 0 };
         return Ok(frames.into_iter().map(step).collect());
@@ -67,17 +68,50 @@ pub(super) fn fitted(
 fn frames(
     args: &RenderArgs,
     format: Format,
-    asset: &Asset,
+    character: &Character,
     reporter: &Reporter,
 ) -> Outcome<Vec<i64>> {
+    let asset = &character.asset;
+    let cached = match asset.sequence {
+        Some(_) => None,
+        None => cached_frames(args, character, reporter)?,
+    };
     let clip = asset.find_clip(args.play.clip.as_deref());
     // Checks the rate, too.
-    let numbers = frame_numbers(args.play.frames.as_deref(), clip, args.play.fps, reporter)?;
+    let (frames, fps) = (args.play.frames.as_deref(), args.play.fps);
+    let numbers = frame_numbers(frames, clip, cached, fps, reporter)?;
     Ok(match (&args.play.frames, &asset.sequence) {
         (Some(_), _) => numbers,
         (None, Some(sequence)) => thinned(args, format, sequence.numbers.clone(), reporter),
         (None, None) => thinned(args, format, numbers, reporter),
     })
+}
+
+/// First and last frame of the first point cache: of `--point-cache`, of the document, or of a sequence.
+fn cached_frames(
+    args: &RenderArgs,
+    character: &Character,
+    reporter: &Reporter,
+) -> Outcome<Option<(i64, i64)>> {
+    let graph = &args.play.graph;
+    let given = load::point_caches(&graph.inputs.point_caches);
+    let mut found = given.into_iter().next().map(|c| c.path);
+    if found.is_none()
+        && let Some(path) = &graph.graph
+    {
+        let document = load::document(path, reporter)?;
+        // What is wrong with it is said where it is played.
+        let plan = document.compile().ok();
+        let inputs = plan.iter().flat_map(|p| p.inputs());
+        let name = inputs.filter_map(|i| i.point_cache.as_deref()).next();
+        let path = name.map(|name| document.folders.find_point_cache(name));
+        found = path.transpose().map_err(Failure::input)?;
+    }
+    let Some(path) = found.or_else(|| character.point_cache.clone()) else {
+        return Ok(None);
+    };
+    let reader = PointCacheReader::open(&path).map_err(Failure::input)?;
+    Ok(Some(reader.frames(args.play.fps)))
 }
 
 fn thinned(args: &RenderArgs, format: Format, all: Vec<i64>, reporter: &Reporter) -> Vec<i64> {

@@ -2,7 +2,7 @@
 
 use crate::bake_args::{SourceArgs, Up};
 use crate::exit::{Failure, Outcome};
-use crate::frames::{frame_numbers, step_of};
+use crate::frames::{frame_numbers, step_of, tell_held};
 use crate::reporter::Reporter;
 use crate::setup::{self, SetupFile};
 use crate::{device, load};
@@ -28,7 +28,14 @@ pub(super) fn source_of(
         .source
         .to_str()
         .is_some_and(|s| s.starts_with("sample:"));
-    if is_sample || matches!(ending.as_str(), "glb" | "gltf" | "vrm") {
+    let graph = &args.played.graph;
+    let has_graph = graph.graph.is_some() || !graph.inputs.point_caches.is_empty();
+    if has_graph || is_sample || matches!(ending.as_str(), "glb" | "gltf" | "vrm") {
+        if has_graph && args.up == Up::Z {
+            return Err(Failure::usage(
+                "--up z works for files without a graph only; export the rest mesh and its point cache with Y up",
+            ));
+        }
         if !args.played.ranges.is_empty() {
             return Err(Failure::usage(
                 "--range works for folders of files only; for a character, select clips with --clip",
@@ -36,9 +43,9 @@ pub(super) fn source_of(
         }
         return played(args, settings, reporter);
     }
-    if args.played.graph.graph.is_some() || !args.played.clip.is_empty() || args.frames.is_some() {
+    if !args.played.clip.is_empty() || args.frames.is_some() {
         return Err(Failure::usage(
-            "--graph, --clip and --frames need a character (.glb, .gltf, .vrm, sample:NAME); for a folder of files, select frames with --range",
+            "--clip and --frames need a character (.glb, .gltf, .vrm, sample:NAME) or a graph (--graph); for a folder of files, select frames with --range",
         ));
     }
     let files = sinew::io::find_sequence(&args.source).map_err(Failure::input)?;
@@ -175,7 +182,7 @@ impl Stage {
             true => &args.baked_clips,
             false => &args.played.clip,
         };
-        let files = &args.played.graph.inputs.input_files;
+        let files = (&args.played.graph.inputs).into();
         let cast = load::cast(character, &plan, &document.folders, files, reporter)?;
         let file = SetupFile::open(args.played.graph.inputs.cache.as_deref())?;
         let graph = setup::bind(&cast, &plan, &parameters, &file, reporter)?;
@@ -201,9 +208,18 @@ impl Stage {
         let character = self.cast.main();
         let clip = character.find_clip_name(clip)?;
         let of_clip = character.asset.find_clip(clip.as_deref());
-        let mut numbers = frame_numbers(args.frames.as_deref(), of_clip, self.fps, reporter)?;
+        let cached = self.cast.point_cache_frames(self.fps).next();
+        let mut numbers = frame_numbers(
+            args.frames.as_deref(),
+            of_clip,
+            cached.map(|c| c.1),
+            self.fps,
+            reporter,
+        )?;
+        tell_held(&self.cast, &numbers, self.fps, reporter);
         let rig = &character.asset.rig;
-        let is_free = args.played.graph.inputs.values.is_empty();
+        // A clip is closed by its poses; values and point caches may go on.
+        let is_free = args.played.graph.inputs.values.is_empty() && cached.is_none();
         if let Some(found) = of_clip
             && self.loops
             && is_free

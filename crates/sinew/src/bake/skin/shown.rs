@@ -37,6 +37,7 @@ impl<'a> Baking<'a> {
             path: portable.character.path.clone(),
             asset: file.asset.clone(),
             source: Some(file.document.clone()),
+            point_cache: None,
         };
         let driven = match Document::embedded(&character) {
             Some(document) => Some(player_of(character, &document, fps)?),

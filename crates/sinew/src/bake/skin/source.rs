@@ -44,6 +44,7 @@ impl Portable {
             path: character.path.clone(),
             asset: read.asset,
             source: Some(read.document.clone()),
+            point_cache: None,
         };
         Ok(Self {
             character: Arc::new(packed),
