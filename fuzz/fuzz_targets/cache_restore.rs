@@ -106,12 +106,7 @@ fn run(case: &Case, cache: &[u8]) {
         }
     };
     for time_secs in [0.0, 0.5] {
-        let frame = Frame {
-            time_secs,
-            dt_secs: 0.5,
-            pose: Some(&CASES.pose),
-            ..Frame::default()
-        };
+        let frame = Frame::at(time_secs).dt(0.5).pose(&CASES.pose);
         match instance.update(&frame, Par::Seq) {
             Ok(()) => {}
             Err(error @ UpdateError::Node { .. }) => panic!("a restored node misreads: {error}"),

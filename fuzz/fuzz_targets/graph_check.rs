@@ -168,12 +168,7 @@ fn run(plan: Plan) {
         }
     };
     for time_secs in [0.0, 0.7] {
-        let frame = Frame {
-            time_secs,
-            dt_secs: 0.7,
-            pose: Some(&CHARACTER.pose),
-            ..Frame::default()
-        };
+        let frame = Frame::at(time_secs).dt(0.7).pose(&CHARACTER.pose);
         match instance.update(&frame, Par::Seq) {
             Ok(()) => {}
             Err(error @ UpdateError::Node { .. }) => {

@@ -132,11 +132,7 @@ pub(crate) fn bind_inputs(
 ) -> Outcome<Arc<BoundGraph>> {
     let bound = file.bind(reporter, |cache| {
         reporter.follow_setup(|watch| {
-            let options = BindOptions {
-                par: Par::Rayon,
-                watch,
-                cache,
-            };
+            let options = BindOptions::from(Par::Rayon).watch(watch).cache(cache);
             BoundGraph::bind(plan.clone(), inputs, parameters, options)
         })
     });

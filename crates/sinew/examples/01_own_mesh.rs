@@ -30,13 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             ..Trs::default()
         });
         rig.finish(&mut pose);
-        instance.update(
-            &Frame {
-                pose: Some(&pose),
-                ..Frame::default()
-            },
-            Par::Seq,
-        )?;
+        instance.update(&Frame::default().pose(&pose), Par::Seq)?;
         let body = instance.mesh_output("body").ok_or("the stack's output")?;
         println!(
             "{degrees:3} degrees: the tip is at {:?}",

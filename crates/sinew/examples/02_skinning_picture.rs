@@ -170,10 +170,7 @@ fn panel(
         InputBinding::Pose(asset.rig.clone()),
     ];
     let mut instance = Instance::bind(plan, &inputs, &[], Par::Rayon)?;
-    let frame = Frame {
-        pose: Some(pose),
-        ..Frame::default()
-    };
+    let frame = Frame::default().pose(pose);
     instance.update(&frame, Par::Rayon)?;
     let body = instance.mesh_output("body").ok_or("the stack's output")?;
     let mut picture = Picture::with_background(PANEL, PANEL, Background::STUDIO);

@@ -120,10 +120,7 @@ fn measure(gpu: &Gpu, asset: Asset, document: &str, count: usize) -> Outcome {
         on_gpu.memory_bytes() as f64 / 1e6,
         instances.memory_bytes() as f64 / 1e6
     );
-    let frame = Frame {
-        pose: Some(&pose),
-        ..Frame::default()
-    };
+    let frame = Frame::default().pose(&pose);
     let frames = vec![frame; count];
     if !gpu.capabilities().timestamps_in_encoders {
         println!("  no times: the adapter takes none between commands");

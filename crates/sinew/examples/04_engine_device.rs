@@ -46,10 +46,7 @@ fn main() -> Outcome {
             asset.rig.evaluate(clip, time_secs, &mut pose);
             pose
         });
-        let frames = poses.each_ref().map(|pose| Frame {
-            pose: Some(pose),
-            ..Frame::default()
-        });
+        let frames = poses.each_ref().map(|pose| Frame::default().pose(pose));
         characters.send(&frames)?;
         let mut encoder = engine.device.create_command_encoder(&Default::default());
         characters.record(&mut encoder);

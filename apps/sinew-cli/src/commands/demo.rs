@@ -110,14 +110,7 @@ fn evaluate(asset: &Asset, graph: &str, at_secs: f64) -> Outcome<Look> {
         Instance::bind(plan.clone(), cast.bindings(), &[], Par::Rayon).map_err(Failure::bind)?;
     cast.pose(asset.clips.first().map(|c| c.name.as_str()), at_secs);
     instance
-        .update(
-            &Frame {
-                time_secs: at_secs,
-                pose: cast.poses().first(),
-                ..Frame::default()
-            },
-            Par::Rayon,
-        )
+        .update(&Frame::at(at_secs).pose(cast.poses().first()), Par::Rayon)
         .map_err(Failure::bind)?;
     let body = instance
         .mesh_output("body")

@@ -175,10 +175,7 @@ fn played(path: &Path) -> Vec<[f32; 3]> {
         .expect("binds")
         .instance()
         .expect("runs");
-    let frame = Frame {
-        pose: Some(&pose),
-        ..Frame::default()
-    };
+    let frame = Frame::default().pose(&pose);
     instance.update(&frame, Par::Seq).expect("a frame");
     instance
         .mesh_output("body")

@@ -8,7 +8,7 @@ use crate::plan::PlanNode;
 use bytemuck::cast_slice;
 use sinew_deform::{
     BindContext, BoundNode, DeviceArray, DeviceFrame, DeviceFrameData, DeviceNode, DevicePass,
-    DeviceType, MeshEffect, MeshReads, NodeDesc, NodeError, NodeKind, PortDesc, PortType,
+    DeviceType, MeshEffect, MeshReads, NodeDesc, NodeDocs, NodeError, NodeKind, PortDesc, PortType,
     UpdateContext,
 };
 use sinew_geom::Mesh;
@@ -21,7 +21,7 @@ static DESC: NodeDesc = NodeDesc {
     name: FRAME_POSITIONS,
     kind: NodeKind::Deformer,
     summary: "Positions that each frame passes in.",
-    page: "",
+    docs: NodeDocs::NONE,
     rows: &[],
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "Rest mesh.").reading(MeshReads::NOTHING),

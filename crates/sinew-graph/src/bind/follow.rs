@@ -8,8 +8,9 @@ use std::sync::{Mutex, PoisonError};
 
 /// Options of binding.
 ///
-/// Use `BindOptions { par, ..BindOptions::default() }`. Where options are expected, a [`Par`] is also accepted.
+/// Use `BindOptions::from(Par::Rayon).watch(watch)`. Where options are expected, a [`Par`] is also accepted.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct BindOptions<'a> {
     /// Whether nodes use several threads for setup. The result is the same bits either way.
     pub par: Par,
@@ -18,6 +19,18 @@ pub struct BindOptions<'a> {
     /// Setup results from [`BoundGraph::setup_cache`](crate::BoundGraph::setup_cache) of any graph. Nodes in it are restored, the
     /// others are bound. [`BoundGraph::cache_use`](crate::BoundGraph::cache_use) gives both counts.
     pub cache: Option<&'a [u8]>,
+}
+
+impl<'a> BindOptions<'a> {
+    /// With a listener, which may stop binding.
+    pub fn watch(self, watch: SetupWatch<'a>) -> Self {
+        Self { watch, ..self }
+    }
+    /// With setup results of an earlier run.
+    pub fn cache(self, cache: impl Into<Option<&'a [u8]>>) -> Self {
+        let cache = cache.into();
+        Self { cache, ..self }
+    }
 }
 
 impl From<Par> for BindOptions<'_> {

@@ -7,7 +7,15 @@ use sinew_deform::Misread;
 use sinew_geom::{Affine, PackedAffine, Pose};
 
 /// Data that the caller passes in for one frame: time, poses, values, positions of animated meshes.
+///
+/// ```
+/// # use sinew_graph::Frame;
+/// # let pose = sinew_geom::Pose::default();
+/// let frame = Frame::at(0.5).dt(1.0 / 30.0).pose(&pose).values(&[(1, &[0.25, 0.75])]);
+/// assert_eq!(frame.values_of(1), Some(&[0.25, 0.75][..]));
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct Frame<'a> {
     /// Time of the frame in seconds.
     pub time_secs: f64,
@@ -25,6 +33,35 @@ pub struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
+    /// A frame at this time, with nothing else.
+    pub fn at(time_secs: f64) -> Self {
+        Self {
+            time_secs,
+            ..Self::default()
+        }
+    }
+    /// With another time since the previous frame, in seconds.
+    pub fn dt(self, dt_secs: f64) -> Self {
+        Self { dt_secs, ..self }
+    }
+    /// With a pose for every pose input that [`Self::poses`] does not list.
+    pub fn pose(self, pose: impl Into<Option<&'a Pose>>) -> Self {
+        let pose = pose.into();
+        Self { pose, ..self }
+    }
+    /// With poses of single inputs.
+    pub fn poses(self, poses: &'a [(usize, &'a Pose)]) -> Self {
+        Self { poses, ..self }
+    }
+    /// With floats of `values` inputs.
+    pub fn values(self, values: &'a [(usize, &'a [f32])]) -> Self {
+        Self { values, ..self }
+    }
+    /// With positions of animated mesh inputs.
+    pub fn positions(self, positions: &'a [(usize, &'a [[f32; 3]])]) -> Self {
+        Self { positions, ..self }
+    }
+
     pub(crate) fn pose_of(&self, input: usize) -> Option<&'a Pose> {
         let own = self.poses.iter().find(|p| p.0 == input).map(|p| p.1);
         own.or(self.pose)

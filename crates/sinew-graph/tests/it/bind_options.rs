@@ -101,11 +101,7 @@ fn bind(plan: &Arc<Plan>, par: Par, stop_at: usize) -> (Result<BoundGraph, BindE
         is_stopped: &is_stopped,
     };
     let inputs = [InputBinding::Mesh(Arc::new(meshes::cube()))];
-    let options = BindOptions {
-        par,
-        watch,
-        ..BindOptions::default()
-    };
+    let options = BindOptions::from(par).watch(watch);
     let bound = BoundGraph::bind(plan.clone(), &inputs, &[], options);
     (bound, heard.into_inner().expect("no panic"))
 }

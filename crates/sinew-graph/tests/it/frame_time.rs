@@ -86,10 +86,7 @@ fn places(plan: Plan, times: [f64; 3]) -> [f32; 3] {
     let inputs = [InputBinding::Mesh(Arc::new(mesh))];
     let mut i = Instance::bind(Arc::new(plan), &inputs, &[], Par::Seq).expect("binds");
     times.map(|time_secs| {
-        let frame = Frame {
-            time_secs,
-            ..Frame::default()
-        };
+        let frame = Frame::at(time_secs);
         i.update(&frame, Par::Seq).expect("fits");
         i.mesh_output("body").expect("declared").positions[0][0] - start
     })

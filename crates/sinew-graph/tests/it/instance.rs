@@ -29,13 +29,7 @@ fn instance(text: &str, mesh: Mesh) -> Instance {
 
 fn at(instance: &mut Instance, time_secs: f64) -> Vec<[f32; 3]> {
     instance
-        .update(
-            &Frame {
-                time_secs,
-                ..Frame::default()
-            },
-            Par::Seq,
-        )
+        .update(&Frame::at(time_secs), Par::Seq)
         .expect("fits");
     instance
         .mesh_output("body")
@@ -276,11 +270,7 @@ fn posed() -> Instance {
 }
 
 fn frame<'a>(pose: &'a Pose, values: &'a [(usize, &'a [f32])]) -> Frame<'a> {
-    Frame {
-        pose: Some(pose),
-        values,
-        ..Frame::default()
-    }
+    Frame::default().pose(pose).values(values)
 }
 
 #[test]
@@ -302,10 +292,7 @@ fn frames_that_do_not_fit_are_refused_and_change_nothing() {
     };
     let good: &[(usize, &[f32])] = &[(2, &[0.5])];
     let found = [
-        said(&Frame {
-            values: good,
-            ..Frame::default()
-        }),
+        said(&Frame::default().values(good)),
         said(&frame(&two, good)),
         said(&frame(&other_weights, good)),
         said(&frame(&half, good)),
@@ -314,14 +301,8 @@ fn frames_that_do_not_fit_are_refused_and_change_nothing() {
         said(&frame(&pose, &[(2, &[f32::NAN])])),
         said(&frame(&pose, &[(0, &[0.5])])),
         said(&frame(&pose, &[(3, &[0.5])])),
-        said(&Frame {
-            poses: &[(2, &pose)],
-            ..frame(&pose, good)
-        }),
-        said(&Frame {
-            poses: &[(1, &two)],
-            ..frame(&pose, good)
-        }),
+        said(&frame(&pose, good).poses(&[(2, &pose)])),
+        said(&frame(&pose, good).poses(&[(1, &two)])),
     ];
     assert_eq!(
         found,

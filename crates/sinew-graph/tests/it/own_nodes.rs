@@ -456,10 +456,7 @@ fn a_node_can_give_a_pose() {
     ];
     let mut i = Instance::bind(Arc::new(plan), &inputs, &[], Par::Seq).expect("binds");
     pose.palette[0].rows[0][3] = 4.0;
-    let frame = Frame {
-        pose: Some(&pose),
-        ..Frame::default()
-    };
+    let frame = Frame::default().pose(&pose);
     i.update(&frame, Par::Seq).expect("fits");
     let moved = i.mesh_output("body").expect("body").positions[0][0] - rest[0][0];
     assert_eq!(moved, 1.0);
@@ -509,10 +506,7 @@ fn the_host_runs_drivers_for_a_device() {
     let skin = skin.expect("it runs");
 
     pose.palette[0].rows[0][3] = 4.0;
-    let frame = Frame {
-        pose: Some(&pose),
-        ..Frame::default()
-    };
+    let frame = Frame::default().pose(&pose);
     let mut host = HostSteps::new(&graph);
     host.update(&frame, &ParameterState::new(&graph))
         .expect("fits");

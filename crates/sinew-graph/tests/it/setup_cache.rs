@@ -151,11 +151,7 @@ fn bind_to(
 ) -> Found {
     BOUND.take();
     let set = set.iter().map(|(n, v)| (*n, ParameterValue::Float(*v)));
-    let options = BindOptions {
-        par: Par::Seq,
-        cache,
-        ..BindOptions::default()
-    };
+    let options = BindOptions::from(Par::Seq).cache(cache);
     let graph = BoundGraph::bind(plan.clone(), inputs, &set.collect::<Vec<_>>(), options);
     Found {
         graph: graph.unwrap_or_else(|e| panic!("{e}")),
@@ -318,14 +314,11 @@ fn progress_of_a_restored_graph_ends_at_one() {
     let plan = three([1, 2, 3]);
     let cache = bind(&plan, &[], None).cache();
     let heard = Mutex::new(Vec::new());
-    let options = BindOptions {
-        cache: Some(&cache),
-        watch: SetupWatch {
-            report: &|p| heard.lock().expect("no panic").push(p.done),
-            ..SetupWatch::NONE
-        },
-        ..BindOptions::default()
+    let watch = SetupWatch {
+        report: &|p| heard.lock().expect("no panic").push(p.done),
+        ..SetupWatch::NONE
     };
+    let options = BindOptions::default().cache(&cache[..]).watch(watch);
     BoundGraph::bind(plan, &inputs(meshes::cube()), &[], options).expect("binds");
     let heard = heard.into_inner().expect("no panic");
     assert!(heard.is_sorted() && heard.last() == Some(&1.0), "{heard:?}");

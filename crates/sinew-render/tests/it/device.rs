@@ -37,10 +37,7 @@ fn send(asset: &Asset, instances: &mut GpuInstances, times: &[f64]) {
             pose
         })
         .collect();
-    let frame = |pose| Frame {
-        pose: Some(pose),
-        ..Frame::default()
-    };
+    let frame = |pose| Frame::default().pose(pose);
     let frames: Vec<_> = poses.iter().map(frame).collect();
     instances.update(&frames).expect("a frame");
 }

@@ -171,14 +171,14 @@ impl Player {
         positions.extend(self.inputs.cached_positions());
         let values = self.values.iter();
         rows.extend(values.map(|v| (v.input(), v.of_frame(moment.number))));
-        let updated = self.runner.update(&Frame {
-            time_secs: moment.time_secs,
-            dt_secs: self.last.map_or(0.0, |l| moment.time_secs - l.time_secs),
-            pose: self.inputs.poses().first(),
-            poses: &poses,
-            values: &rows,
-            positions: &positions,
-        });
+        let updated = self.runner.update(
+            &Frame::at(moment.time_secs)
+                .dt(self.last.map_or(0.0, |l| moment.time_secs - l.time_secs))
+                .pose(self.inputs.poses().first())
+                .poses(&poses)
+                .values(&rows)
+                .positions(&positions),
+        );
         (self.poses, self.rows) = (emptied(poses), emptied(rows));
         self.positions = emptied(positions);
         updated

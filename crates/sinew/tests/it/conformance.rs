@@ -74,12 +74,7 @@ fn outputs_are_finite_and_normals_are_unit() {
             let mut i = running_with(&asset, desc, more);
             let values = numbers(i.plan());
             let values: Vec<(usize, &[f32])> = values.iter().map(|(i, v)| (*i, &**v)).collect();
-            let frame = Frame {
-                time_secs: 0.5,
-                pose: Some(&pose),
-                values: &values,
-                ..Frame::default()
-            };
+            let frame = Frame::at(0.5).pose(&pose).values(&values);
             i.update(&frame, Par::Seq)
                 .unwrap_or_else(|e| panic!("{}: {e}", desc.name));
             assert!(
@@ -134,12 +129,7 @@ fn threads_do_not_change_a_bit() {
             let mut i = running_with(&asset, desc, more);
             let values = numbers(i.plan());
             let values: Vec<(usize, &[f32])> = values.iter().map(|(i, v)| (*i, &**v)).collect();
-            let frame = Frame {
-                time_secs: 0.5,
-                pose: Some(&pose),
-                values: &values,
-                ..Frame::default()
-            };
+            let frame = Frame::at(0.5).pose(&pose).values(&values);
             i.update(&frame, Par::Seq).expect("fits");
             let expected = results(&i);
             for pool in &pools {
@@ -167,12 +157,7 @@ fn saved_setup_gives_the_same_bits() {
             let mut i = running_with(&asset, desc, more);
             let values = numbers(i.plan());
             let values: Vec<(usize, &[f32])> = values.iter().map(|(i, v)| (*i, &**v)).collect();
-            let frame = Frame {
-                time_secs: 0.5,
-                pose: Some(&pose),
-                values: &values,
-                ..Frame::default()
-            };
+            let frame = Frame::at(0.5).pose(&pose).values(&values);
             let inputs = bindings(&asset, i.plan());
             let (plan, bytes) = (i.plan().clone(), i.graph().setup_cache());
             // Setup on threads leaves the same.
@@ -213,13 +198,11 @@ fn setup_stops_when_it_is_told_to() {
         let mut stops = 0;
         loop {
             let asked = AtomicUsize::new(0);
-            let options = BindOptions {
-                watch: SetupWatch {
-                    is_stopped: &|| asked.fetch_add(1, Ordering::Relaxed) == stops,
-                    ..SetupWatch::NONE
-                },
-                ..BindOptions::default()
+            let watch = SetupWatch {
+                is_stopped: &|| asked.fetch_add(1, Ordering::Relaxed) == stops,
+                ..SetupWatch::NONE
             };
+            let options = BindOptions::default().watch(watch);
             match BoundGraph::bind(plan.clone(), &inputs, &[], options) {
                 Ok(_) => break,
                 Err(BindError::Stopped { node }) => assert!(!node.is_empty(), "{}", desc.name),
@@ -317,14 +300,8 @@ fn blending_with_a_smoothed_mesh_recomputes_normals() {
     .into();
     let normals = |node: &str| {
         let mut i = instance(&asset, &graph(node));
-        i.update(
-            &Frame {
-                pose: Some(&pose),
-                ..Frame::default()
-            },
-            Par::Seq,
-        )
-        .expect("fits");
+        i.update(&Frame::default().pose(&pose), Par::Seq)
+            .expect("fits");
         i.mesh_output("body")
             .and_then(|m| m.normals)
             .expect("normals")
@@ -367,11 +344,7 @@ fn driven_morphs_and_joints_move_the_mesh() {
         r#""weights": "second", "shaped": "shaped", "joints": "joints", "skinned": "skinned""#;
     let mut i = instance(&asset, &document(outputs));
     let pose = asset.rig.rest_pose();
-    let frame = |values| Frame {
-        pose: Some(&pose),
-        values,
-        ..Frame::default()
-    };
+    let frame = |values| Frame::default().pose(&pose).values(values);
     i.update(&frame(&[(2, &[0.25, 0.5])]), Par::Seq)
         .expect("fits");
     assert_eq!(i.float_output("weights"), Some(&[0.5 + 2.0 * 0.25][..]));
@@ -396,10 +369,7 @@ fn driven_morphs_and_joints_move_the_mesh() {
     }
     let skinned = i.mesh_output("skinned").expect("a mesh").positions.to_vec();
     let mut plain = instance(&asset, r#"{"sinew": "1.0", "stack": [{"node": "skin"}]}"#);
-    let frame = Frame {
-        pose: Some(&by_hand),
-        ..Frame::default()
-    };
+    let frame = Frame::default().pose(&by_hand);
     plain.update(&frame, Par::Seq).expect("fits");
     let expected = plain.mesh_output("body").expect("a mesh").positions;
     assert!(sinew_testkit::max_distance(&skinned, expected) < 1e-5);

@@ -193,10 +193,7 @@ fn the_node_says_how_far_its_virtual_bones_are_off() {
         let mut pose = asset.rig.rest_pose();
         let middle = common::middle(&asset);
         asset.rig.evaluate(asset.clips.first(), middle, &mut pose);
-        let frame = Frame {
-            pose: Some(&pose),
-            ..Frame::default()
-        };
+        let frame = Frame::default().pose(&pose);
         instance.update(&frame, Par::Seq).expect("fits");
         let positions = instance.mesh_output("body").expect("a mesh").positions;
         (positions.to_vec(), instance.graph().clone())

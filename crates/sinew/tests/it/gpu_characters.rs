@@ -191,10 +191,7 @@ fn reference_processor_and_device_agree_on_characters() {
         let mut on_gpu = on_gpu.instances(1).unwrap_or_else(|e| panic!("{e}"));
         let mut on_cpu = graph.instance().expect("nodes of the processor");
         let pose = &poses(asset, &SHARES)[0].1;
-        let frame = Frame {
-            pose: Some(pose),
-            ..Frame::default()
-        };
+        let frame = Frame::default().pose(pose);
         on_cpu
             .update(&frame, Par::Seq)
             .unwrap_or_else(|e| panic!("{e}"));

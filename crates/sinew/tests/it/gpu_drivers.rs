@@ -126,12 +126,11 @@ impl Both {
         let frames: Vec<Frame<'_>> = poses
             .iter()
             .zip(&values)
-            .map(|(pose, values)| Frame {
-                time_secs: 0.2 * f64::from(self.frames_done),
-                dt_secs: if self.frames_done == 0 { 0.0 } else { 0.2 },
-                pose: Some(pose),
-                values,
-                ..Frame::default()
+            .map(|(pose, values)| {
+                Frame::at(0.2 * f64::from(self.frames_done))
+                    .dt(if self.frames_done == 0 { 0.0 } else { 0.2 })
+                    .pose(pose)
+                    .values(values)
             })
             .collect();
         self.gpu.update(&frames).unwrap_or_else(|e| panic!("{e}"));
@@ -388,10 +387,7 @@ fn drivers_feed_custom_kernels() {
         frames_done: 0,
     };
     let poses = [pose([1.0, 2.0, 3.0]), pose([-4.0, 0.5, 0.0])];
-    let frames = [0, 1].map(|i| Frame {
-        pose: Some(&poses[i]),
-        ..Frame::default()
-    });
+    let frames = [0, 1].map(|i| Frame::default().pose(&poses[i]));
     both.gpu.update(&frames).unwrap_or_else(|e| panic!("{e}"));
     assert!(near(both.moved("body", 0), [1.25, 0.5, 2.0]));
     assert!(near(both.moved("body", 1), [-3.75, 0.5, 0.5]));
@@ -474,10 +470,8 @@ fn a_driver_that_reads_what_it_does_not_declare_is_told() {
     let shared = GpuGraph::new(&gpu, &bound(&text)).expect("runs");
     let mut one = shared.instances(1).expect("fits");
     let input = one.graph().plan().inputs().len() - 1;
-    let frame = Frame {
-        values: &[(input, &[1.0, 2.0])],
-        ..Frame::default()
-    };
+    let values: [(usize, &[f32]); 1] = [(input, &[1.0, 2.0])];
+    let frame = Frame::default().values(&values);
     let error = one.update(&[frame]).expect_err("a slip").to_string();
     assert_eq!(
         error,

@@ -141,12 +141,7 @@ impl Twins {
         let frames: Vec<[(usize, &Pose); 1]> = poses.iter().map(|p| [(slot, p)]).collect();
         let frames: Vec<Frame<'_>> = frames
             .iter()
-            .map(|poses| Frame {
-                time_secs: self.time,
-                dt_secs,
-                poses,
-                ..Frame::default()
-            })
+            .map(|poses| Frame::at(self.time).dt(dt_secs).poses(poses))
             .collect();
         for (cpu, frame) in self.cpu.iter_mut().zip(&frames) {
             cpu.update(frame, Par::Seq).expect("fits");

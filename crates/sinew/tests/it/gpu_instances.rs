@@ -122,10 +122,7 @@ fn values_that_no_node_reads_are_there() {
     let given = numbers.map(|n| [(input.expect("declared"), n)]);
     let links: Vec<[(usize, &[f32]); 1]> =
         given.iter().map(|[(i, n)]| [(*i, n.as_slice())]).collect();
-    let frame = |values| Frame {
-        values,
-        ..Frame::default()
-    };
+    let frame = |values| Frame::default().values(values);
     two.update(&[frame(&links[0]), frame(&links[1])])
         .expect("runs");
     for (i, expected) in numbers.iter().enumerate() {
@@ -237,10 +234,7 @@ fn frames_that_do_not_fit_are_refused() {
     let error = two.set_parameter(0, "w", &ParameterValue::Float(2.0));
     assert!(matches!(error, Err(GpuError::Parameter(_))), "{error:?}");
     let values: [(usize, &[f32]); 1] = [(0, &[1.0])];
-    let frame = Frame {
-        values: &values,
-        ..Frame::default()
-    };
+    let frame = Frame::default().values(&values);
     let error = two.update(&[frame, frame]).expect_err("a mesh input");
     assert!(matches!(error, GpuError::Frame(_)), "{error}");
 }

@@ -179,11 +179,10 @@ impl Both {
         let poses: Vec<Pose> = angles.iter().map(|a| pose(&self.rig, a[0], a[1])).collect();
         let frames: Vec<Frame<'_>> = poses
             .iter()
-            .map(|pose| Frame {
-                time_secs: 0.1 * f64::from(self.frames_done),
-                dt_secs: if self.frames_done == 0 { 0.0 } else { 0.1 },
-                pose: Some(pose),
-                ..Frame::default()
+            .map(|pose| {
+                Frame::at(0.1 * f64::from(self.frames_done))
+                    .dt(if self.frames_done == 0 { 0.0 } else { 0.1 })
+                    .pose(pose)
             })
             .collect();
         self.gpu.update(&frames).unwrap_or_else(|e| panic!("{e}"));

@@ -52,10 +52,7 @@ fn differences(
     let mut on_cpu = [0, 1].map(|_| graph.instance().expect("on the processor"));
     let mut worst = (0.0_f64, 0.0_f64);
     for time_secs in [0.0, 0.4, 1.3, -0.7] {
-        let frames = [0.0, 0.61].map(|later| Frame {
-            time_secs: time_secs + later,
-            ..Frame::default()
-        });
+        let frames = [0.0, 0.61].map(|later| Frame::at(time_secs + later));
         on_gpu.update(&frames).expect("a frame");
         for (instance, (cpu, frame)) in on_cpu.iter_mut().zip(&frames).enumerate() {
             cpu.update(frame, Par::Seq).expect("a frame");

@@ -50,11 +50,7 @@ fn document(nodes: &str, colliders: &str) -> String {
 const BALL: &str = r#""ball": {"node": "solids", "capsules": [{"from": [0, 0.5, 0], "to": [0, 0.5, 0], "radius": 0.3}]},"#;
 
 fn frame(number: u32) -> Frame<'static> {
-    Frame {
-        time_secs: f64::from(number) / 60.0,
-        dt_secs: if number == 0 { 0.0 } else { 1.0 / 60.0 },
-        ..Frame::default()
-    }
+    Frame::at(f64::from(number) / 60.0).dt(if number == 0 { 0.0 } else { 1.0 / 60.0 })
 }
 
 fn positions(instance: &Instance) -> Vec<[f32; 3]> {

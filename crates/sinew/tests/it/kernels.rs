@@ -50,10 +50,7 @@ fn instances(gpu: &Gpu, asset: &Asset, text: &str, count: usize) -> GpuInstances
 
 fn update(instances: &mut GpuInstances, asset: &Asset, count: usize) {
     let pose = asset.rig.rest_pose();
-    let frame = Frame {
-        pose: Some(&pose),
-        ..Frame::default()
-    };
+    let frame = Frame::default().pose(&pose);
     instances
         .update(&vec![frame; count])
         .unwrap_or_else(|e| panic!("{e}"));
@@ -243,11 +240,7 @@ fn compare(gpu: &Gpu, asset: &Asset) -> Differences {
             .set_parameter(0, "blend", &blend)
             .expect("a parameter");
         nodes.set_parameter("blend", &blend).expect("a parameter");
-        let frame = Frame {
-            time_secs: *time_secs,
-            pose: Some(pose),
-            ..Frame::default()
-        };
+        let frame = Frame::at(*time_secs).pose(pose);
         kernels.update(&[frame]).unwrap_or_else(|e| panic!("{e}"));
         nodes
             .update(&frame, Par::Seq)
@@ -336,11 +329,7 @@ fn run(gpu: &Gpu, asset: &Asset, text: &str) -> GpuInstances {
     let mut out = instances(gpu, asset, text, 1);
     let pose = asset.rig.rest_pose();
     let values = [(2_usize, &[2.0_f32, 3.0, 4.0][..])];
-    let frame = Frame {
-        pose: Some(&pose),
-        values: &values,
-        ..Frame::default()
-    };
+    let frame = Frame::default().pose(&pose).values(&values);
     out.update(&[frame]).unwrap_or_else(|e| panic!("{e}"));
     out
 }

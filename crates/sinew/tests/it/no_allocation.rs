@@ -18,16 +18,8 @@ fn update_allocates_nothing() {
                 asset
                     .rig
                     .evaluate(asset.clips.first(), middle(&asset), &mut pose);
-                i.update(
-                    &Frame {
-                        time_secs: 0.5,
-                        pose: Some(&pose),
-                        values: &values,
-                        ..Frame::default()
-                    },
-                    par,
-                )
-                .expect("fits");
+                i.update(&Frame::at(0.5).pose(&pose).values(&values), par)
+                    .expect("fits");
             };
             pool.install(|| {
                 // Before frames are counted, rayon grows its queue once.

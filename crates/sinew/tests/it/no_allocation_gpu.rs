@@ -205,12 +205,11 @@ fn frames_allocate_compile_and_make_nothing() {
             }
         };
         set_passes(&mut crowd, 0);
-        let frame = |i: usize| Frame {
-            time_secs: poses[i].0,
-            dt_secs: 0.1,
-            pose: Some(&poses[i].1),
-            values: &values,
-            ..Frame::default()
+        let frame = |i: usize| {
+            Frame::at(poses[i].0)
+                .dt(0.1)
+                .pose(&poses[i].1)
+                .values(&values)
         };
         let frames: Vec<Frame<'_>> = (0..count).map(frame).collect();
         // The first frame, and one of the other parity.

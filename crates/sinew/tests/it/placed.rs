@@ -98,12 +98,7 @@ impl Scene {
 fn run(graph: &mut Instance, pose: &Pose) -> Vec<[f32; 3]> {
     let values = numbers(graph.plan());
     let values: Vec<(usize, &[f32])> = values.iter().map(|(i, v)| (*i, &**v)).collect();
-    let frame = Frame {
-        time_secs: 0.3,
-        pose: Some(pose),
-        values: &values,
-        ..Frame::default()
-    };
+    let frame = Frame::at(0.3).pose(pose).values(&values);
     graph.reset();
     graph.update(&frame, Par::Seq).expect("a frame");
     let mesh = graph.mesh_output("out").expect("a mesh");

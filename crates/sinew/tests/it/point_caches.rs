@@ -402,10 +402,7 @@ fn frames_are_checked_against_animated_meshes() {
     let mut still = bind(InputBinding::Mesh(mesh.clone()));
     let mut points = affine(&mesh, 1);
     let update = |instance: &mut sinew::graph::Instance, positions: &[(usize, &[[f32; 3]])]| {
-        let frame = Frame {
-            positions,
-            ..Frame::default()
-        };
+        let frame = Frame::default().positions(positions);
         instance.update(&frame, Par::Seq)
     };
     update(&mut animated, &[(0, &points)]).expect("fits");

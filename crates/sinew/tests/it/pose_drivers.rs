@@ -536,11 +536,7 @@ fn the_male_shows_each_corrective_in_its_pose() {
     assert_eq!(character.samples.len(), 8);
     for (name, seconds) in &character.samples {
         let pose = pose_at(&character.asset, &character.asset.rig, *seconds);
-        let frame = Frame {
-            time_secs: *seconds,
-            pose: Some(&pose),
-            ..Frame::default()
-        };
+        let frame = Frame::at(*seconds).pose(&pose);
         instance.update(&frame, Par::Seq).expect("a frame");
         let weights = instance.float_output("weights").expect("an output");
         let one_hot: Vec<f32> = names
@@ -552,13 +548,7 @@ fn the_male_shows_each_corrective_in_its_pose() {
         }
         let values = [(2, one_hot.as_slice())];
         plain
-            .update(
-                &Frame {
-                    values: &values,
-                    ..frame
-                },
-                Par::Seq,
-            )
+            .update(&frame.values(&values), Par::Seq)
             .expect("a frame");
         let [a, b] =
             [&instance, &plain].map(|i| i.mesh_output("body").expect("a mesh").positions.to_vec());
@@ -587,10 +577,7 @@ fn the_males_weights_are_smooth_along_the_clip() {
                 &character.asset.rig,
                 f64::from(i) / f64::from(parts),
             );
-            let frame = Frame {
-                pose: Some(&pose),
-                ..Frame::default()
-            };
+            let frame = Frame::default().pose(&pose);
             instance.update(&frame, Par::Seq).expect("a frame");
             let weights = instance.float_output("weights").expect("an output");
             for (a, b) in before.iter().zip(weights) {
@@ -633,10 +620,7 @@ fn the_example_bulges_and_lifts() {
     let mut pose = asset.rig.rest_pose();
     for (seconds, weight, degrees) in [(0.0, 0.0, 0.0), (1.8, 1.0, 25.0)] {
         asset.rig.evaluate(asset.clips.first(), seconds, &mut pose);
-        let frame = Frame {
-            pose: Some(&pose),
-            ..Frame::default()
-        };
+        let frame = Frame::default().pose(&pose);
         instance.update(&frame, Par::Seq).expect("a frame");
         let bulge = instance.float_output("bulge").expect("weights")[0];
         assert!((bulge - weight).abs() < 1e-4, "at {seconds} s: {bulge}");

@@ -264,10 +264,7 @@ fn the_example_bulges() {
     for (seconds, weight) in [(0.0, 0.0), (1.8, 1.0)] {
         let mut pose = arm_at(seconds);
         pose.morph_weights.fill(weight);
-        let frame = Frame {
-            pose: Some(&pose),
-            ..Frame::default()
-        };
+        let frame = Frame::default().pose(&pose);
         let [a, b] = [&mut found, &mut by_clip].map(|i| {
             i.update(&frame, Par::Seq).expect("a frame");
             let body = i.mesh_output("body").expect("a mesh");

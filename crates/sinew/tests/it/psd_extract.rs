@@ -46,11 +46,7 @@ fn bent() -> Pose {
 }
 
 fn frame(pose: &Pose) -> Frame<'_> {
-    Frame {
-        time_secs: BENT_SECS,
-        pose: Some(pose),
-        ..Frame::default()
-    }
+    Frame::at(BENT_SECS).pose(pose)
 }
 
 fn extract(instance: &mut Instance, pose: &Pose, sculpt: &[[f32; 3]]) -> Extraction {
@@ -124,10 +120,7 @@ fn played(asset: &Asset, document: &str, target: &MorphTarget, pose: &Pose) -> V
     );
     let mut instance = instance(&asset, &document);
     let weights = [(2, &[1.0_f32][..])];
-    let frame = Frame {
-        values: &weights,
-        ..frame(pose)
-    };
+    let frame = frame(pose).values(&weights);
     instance.update(&frame, Par::Seq).expect("a frame");
     doubles(instance.mesh_output("body").expect("output").positions)
 }

@@ -40,11 +40,7 @@ fn at(frame: u32) -> ParameterValue {
 }
 
 fn frame(number: u32) -> Frame<'static> {
-    Frame {
-        time_secs: 0.1 * f64::from(number),
-        dt_secs: if number == 0 { 0.0 } else { 0.1 },
-        ..Frame::default()
-    }
+    Frame::at(0.1 * f64::from(number)).dt(if number == 0 { 0.0 } else { 0.1 })
 }
 
 fn step(instance: &mut Instance, number: u32) -> Vec<[f32; 3]> {
@@ -390,10 +386,7 @@ fn drivers_beside_devices_go_on_from_saved_states() {
     let shared = GpuGraph::new(&device, &Arc::new(graph.expect("binds"))).expect("fits");
     let run = |gpu: &mut GpuInstances, number: u32| {
         let values = [(1, &[1.5, 0.0][..])];
-        let frame = Frame {
-            values: &values,
-            ..frame(number)
-        };
+        let frame = frame(number).values(&values);
         gpu.update(&[frame]).expect("runs");
         gpu.read_floats("sum", 0).expect("reads").expect("there")
     };

@@ -83,14 +83,11 @@ impl Motion {
                     moment.poses.iter().map(|(i, p)| (*i, p)).collect();
                 let positions: Vec<(usize, &[[f32; 3]])> =
                     moment.positions.iter().map(|(i, p)| (*i, &p[..])).collect();
-                let frame = Frame {
-                    time_secs: moment.time_secs,
-                    dt_secs: 1.0 / 30.0,
-                    pose: None,
-                    poses: &poses,
-                    values: &values,
-                    positions: &positions,
-                };
+                let frame = Frame::at(moment.time_secs)
+                    .dt(1.0 / 30.0)
+                    .poses(&poses)
+                    .values(&values)
+                    .positions(&positions);
                 if run(&frame)? {
                     return Ok(());
                 }

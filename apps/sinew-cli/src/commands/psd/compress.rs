@@ -27,11 +27,7 @@ pub(super) fn compress(args: &PsdCompressArgs, reporter: &Reporter) -> Outcome {
         drop_share: args.drop_share,
     };
     let found = reporter.follow_setup(|watch| {
-        let bind = BindOptions {
-            par: Par::Rayon,
-            watch,
-            ..BindOptions::default()
-        };
+        let bind = BindOptions::from(Par::Rayon).watch(watch);
         compress_with(&character, &document, &options, bind)
     });
     let found = found.map_err(failure)?;

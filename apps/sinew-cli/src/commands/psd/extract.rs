@@ -161,14 +161,11 @@ fn run(
         .iter()
         .map(|v| (v.input(), v.of_frame(order.frame)))
         .collect();
-    let frame = Frame {
-        time_secs: time_secs(order.frame, args.fps),
-        dt_secs: 0.0,
-        pose: cast.poses().first(),
-        poses: &poses,
-        values: &rows,
-        ..Frame::default()
-    };
+    let frame = Frame::at(time_secs(order.frame, args.fps))
+        .dt(0.0)
+        .pose(cast.poses().first())
+        .poses(&poses)
+        .values(&rows);
     let sculpt = Sculpt {
         name: &order.name,
         positions: &mesh.positions,

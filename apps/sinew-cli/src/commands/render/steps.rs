@@ -55,7 +55,7 @@ pub(super) fn fitted(
 ) -> Outcome<Vec<i64>> {
     let clip = character.asset.find_clip(args.play.clip.as_deref());
     match &args.play.fit {
-        Some(range) => frame_numbers(Some(range), clip, args.play.fps, reporter),
+        Some(range) => frame_numbers(Some(range), clip, None, args.play.fps, reporter),
         None => {
             let mut frames: Vec<i64> = steps.iter().map(|s| s.frame).collect();
             frames.dedup();

@@ -351,13 +351,7 @@ pub(crate) fn run_in(
     for i in 0..poses.len() {
         let frame = |character: usize| {
             let (time_secs, pose) = &poses[(i + character) % poses.len()];
-            Frame {
-                time_secs: *time_secs,
-                dt_secs: 0.1,
-                pose: Some(pose),
-                values: &values,
-                ..Frame::default()
-            }
+            Frame::at(*time_secs).dt(0.1).pose(pose).values(&values)
         };
         let frames: Vec<Frame<'_>> = (0..count).map(frame).collect();
         on_gpu.update(&frames)?;

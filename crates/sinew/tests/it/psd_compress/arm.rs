@@ -80,10 +80,7 @@ fn instance(asset: &Asset, text: &str) -> Instance {
 /// What in front of linear skinning gives delta mush in a pose.
 fn corrective(asset: &Asset, angles: [f64; 2], stacks: &mut [Instance; 2]) -> MorphTarget {
     let pose = posed(asset, angles);
-    let frame = Frame {
-        pose: Some(&pose),
-        ..Frame::default()
-    };
+    let frame = Frame::default().pose(&pose);
     let [skinned, mushed] = stacks;
     mushed.update(&frame, Par::Seq).expect("a frame");
     let positions = mushed

@@ -139,11 +139,7 @@ fn play(path: &Path, document: &Document, clip: Option<&str>, times: &[f64]) -> 
     };
     for &time_secs in times {
         cast.pose(clip, time_secs);
-        let frame = Frame {
-            time_secs,
-            pose: cast.poses().first(),
-            ..Frame::default()
-        };
+        let frame = Frame::at(time_secs).pose(cast.poses().first());
         instance.update(&frame, Par::Seq).expect("a frame");
         let mesh = instance.mesh_output("body").expect("a mesh");
         out.positions.push(mesh.positions.to_vec());

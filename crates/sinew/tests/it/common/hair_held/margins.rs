@@ -58,11 +58,8 @@ pub(crate) fn graph(margins: &[f32]) -> Arc<BoundGraph> {
 /// Where all hairs are after some frames, one list each.
 fn run(mut runner: Runner) -> Vec<Vec<[f32; 3]>> {
     for number in 0..FRAMES {
-        let frame = Frame {
-            time_secs: f64::from(number) / 60.0,
-            dt_secs: if number == 0 { 0.0 } else { 1.0 / 60.0 },
-            ..Frame::default()
-        };
+        let frame =
+            Frame::at(f64::from(number) / 60.0).dt(if number == 0 { 0.0 } else { 1.0 / 60.0 });
         runner.update(&frame).unwrap_or_else(|e| panic!("{e}"));
     }
     let outputs = runner.read_outputs().unwrap_or_else(|e| panic!("{e}"));
