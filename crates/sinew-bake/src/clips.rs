@@ -91,11 +91,8 @@ impl ChainedFrames {
 /// The clip that follows those before it.
 fn behind(before: &[FrameRange], name: String, count: usize) -> Result<FrameRange, BakeError> {
     if before.iter().any(|c| c.name == name) {
-        return Err(BakeError::Setting {
-            setting: "clips",
-            found: format!("'{name}' twice"),
-            expected: "each name once",
-        });
+        let found = format!("'{name}' twice");
+        return Err(BakeError::setting("clips", found, "each name once"));
     }
     if count == 0 {
         return Err(BakeError::NoFrames { name });
@@ -179,11 +176,9 @@ impl<S: FrameSource> RangedFrames<S> {
             let ends = [found.first(), found.last()].map(|end| end.map(|e| e.1));
             if ends != [Some(range.first), Some(range.last)] {
                 let NumberRange { name, first, last } = range;
-                return Err(BakeError::Setting {
-                    setting: "range",
-                    found: format!("{name}={first}..{last}, whose ends are not both there"),
-                    expected: "numbers of frames that the sequence has",
-                });
+                let found = format!("{name}={first}..{last}, whose ends are not both there");
+                let expected = "numbers of frames that the sequence has";
+                return Err(BakeError::setting("range", found, expected));
             }
             clips.push(behind(&clips, range.name.clone(), found.len())?);
             frames.extend(found.into_iter().map(|f| f.0));

@@ -288,6 +288,22 @@ fn when_not_soft(source: &SoftError) -> &'static str {
     }
 }
 
+impl BakeError {
+    /// [`Self::Setting`].
+    pub(crate) fn setting(
+        setting: &'static str,
+        found: impl Into<String>,
+        expected: &'static str,
+    ) -> Self {
+        let found = found.into();
+        Self::Setting {
+            setting,
+            found,
+            expected,
+        }
+    }
+}
+
 fn proposal_words(proposal: Option<(&str, u32)>) -> String {
     match proposal {
         Some((device, side)) => format!("--max-side {side} does ({device})"),

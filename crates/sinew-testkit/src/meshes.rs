@@ -20,7 +20,7 @@ pub fn grid(nx: u32, ny: u32) -> Mesh {
             triangles.push([a, c, d]);
         }
     }
-    let mut mesh = build("grid", positions, triangles);
+    let mut mesh = mesh_from("grid", positions, triangles);
     mesh.uvs = vec![mesh.positions.iter().map(|p| [p[0], 1.0 - p[1]]).collect()];
     mesh.normals = Some(vec![[0.0, 0.0, 1.0]; mesh.positions.len()]);
     mesh
@@ -52,7 +52,7 @@ pub fn sphere(rings: u32, segments: u32) -> Mesh {
             triangles.push([at(r, s), at(r + 1, s + 1), at(r, s + 1)]);
         }
     }
-    let mut mesh = build("sphere", positions, triangles);
+    let mut mesh = mesh_from("sphere", positions, triangles);
     mesh.normals = Some(mesh.positions.clone());
     mesh
 }
@@ -82,7 +82,7 @@ pub fn tube(segments: u32, around: u32, length: f32, radius: f32) -> Mesh {
             triangles.push([a, c, d]);
         }
     }
-    let mut mesh = build("tube", positions, triangles);
+    let mut mesh = mesh_from("tube", positions, triangles);
     mesh.normals = Some(normals);
     mesh.influences = Influences::from_rows(rows.iter().map(Vec::as_slice), 2, 0)
         .ok()
@@ -103,7 +103,7 @@ pub fn loose_triangles(count: u32) -> Mesh {
         [x + dx * size, y + dy * size, t as f32 / count as f32]
     };
     let triangles = (0..count).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]);
-    let mut mesh = build(
+    let mut mesh = mesh_from(
         "loose_triangles",
         (0..vertices).map(corner).collect(),
         triangles.collect(),
@@ -142,7 +142,7 @@ pub fn cube() -> Mesh {
             triangles.push([base, base + 2, base + 3]);
         }
     }
-    let mut mesh = build("cube", positions, triangles);
+    let mut mesh = mesh_from("cube", positions, triangles);
     mesh.normals = Some(normals);
     mesh.uvs = vec![uvs];
     mesh
@@ -172,12 +172,41 @@ pub fn degenerate() -> Mesh {
         [1, 7, 8],
         [2, 2, 4],
     ];
-    build("degenerate", positions, triangles)
+    mesh_from("degenerate", positions, triangles)
 }
 
-fn build(name: &str, positions: Vec<[f32; 3]>, triangles: Vec<[u32; 3]>) -> Mesh {
-    let topology = Topology::new(positions.len() as u32, triangles).unwrap_or_default();
+/// A mesh of places and of triangles between them.
+///
+/// # Panics
+/// Where a triangle names a vertex that is not there: a failed test.
+pub fn mesh_from(name: &str, positions: Vec<[f32; 3]>, triangles: Vec<[u32; 3]>) -> Mesh {
+    let topology = Topology::new(positions.len() as u32, triangles).expect("in range");
     Mesh::new(name, topology, positions)
+}
+
+/// The same surface, each triangle with vertices of its own.
+pub fn exploded(mesh: &Mesh) -> Mesh {
+    let corners = mesh.topology.triangles().iter().flatten();
+    let positions: Vec<_> = corners.map(|v| mesh.positions[*v as usize]).collect();
+    let triangles = (0..positions.len() as u32 / 3).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]);
+    let triangles = triangles.collect();
+    mesh_from(&mesh.name, positions, triangles)
+}
+
+/// The sides of a box whose corner `i` is high along axis `k` where bit `k` of `i` is set.
+pub const BOX_SIDES: [[u32; 4]; 6] = [
+    [0, 4, 6, 2],
+    [1, 3, 7, 5],
+    [0, 1, 5, 4],
+    [2, 6, 7, 3],
+    [0, 2, 3, 1],
+    [4, 5, 7, 6],
+];
+
+/// Two triangles for each of [`BOX_SIDES`].
+pub fn box_triangles() -> Vec<[u32; 3]> {
+    let halves = |s: [u32; 4]| [[s[0], s[1], s[2]], [s[0], s[2], s[3]]];
+    BOX_SIDES.into_iter().flat_map(halves).collect()
 }
 
 #[cfg(test)]

@@ -131,7 +131,12 @@ impl VertexAnimation {
         spec.decode(bytes.unwrap_or(&[]), channel)
     }
 
-    /// The same between two frames: `a + (b - a) * weight`.
+    /// The first three numbers of a vertex in a frame: a place, an offset, a normal.
+    pub fn vector(&self, texture: usize, vertex: u32, frame: u32) -> [f32; 3] {
+        [0, 1, 2].map(|channel| self.value(texture, vertex, frame, channel))
+    }
+
+    /// [`Self::value`] between two frames: `a + (b - a) * weight`.
     pub fn blended(&self, texture: usize, vertex: u32, at: FrameBlend, channel: usize) -> f32 {
         let a = self.value(texture, vertex, at.frame, channel);
         if at.weight == 0.0 {
@@ -193,8 +198,8 @@ fn point_at(manifest: &Manifest, lookup: &[u8], vertex: u32, frame: u32) -> u32 
 mod tests {
     use super::*;
     use crate::layout::Layout;
-    use crate::manifest::{FORMAT, Mode, NamedClip, Space, TextureFile, VERSION};
-    use crate::playback::{AtEnd, ClipFrames};
+    use crate::manifest::{Mode, NamedClip, TextureFile};
+    use crate::playback::AtEnd;
     use crate::quantity::Quantity;
     use crate::texel::{Range, TexelFormat};
     use crate::texture::TextureSpec;
@@ -205,41 +210,19 @@ mod tests {
             scale: 2.0,
             offset: -1.0,
         };
+        let spec = TextureSpec {
+            quantity: Quantity::Position,
+            format: TexelFormat::Unorm8,
+            ranges: vec![range; 3],
+        };
+        let files = vec!["small_position.png".into()];
+        let textures = vec![TextureFile { spec, files }];
+        let layout = Layout::rows(3, 2, 64).expect("fits");
+        let clips = vec![NamedClip::new("all", 0, 2, 24.0, AtEnd::Loop)];
+        let bounds = ([-1.0; 3], [1.0; 3]);
         Manifest {
-            format: FORMAT.into(),
-            version: VERSION,
-            name: "small".into(),
-            mode: Mode::Soft,
-            clips: vec![NamedClip {
-                name: "all".into(),
-                frames: ClipFrames {
-                    first: 0,
-                    count: 2,
-                    frames_per_second: 24.0,
-                    at_end: AtEnd::Loop,
-                },
-            }],
-            layout: Layout::rows(3, 2, 64).expect("fits"),
-            bounds: ([-1.0; 3], [1.0; 3]),
-            space: Space::default(),
-            carrier: "small.glb".into(),
-            uv_set: 0,
-            textures: vec![TextureFile {
-                spec: TextureSpec {
-                    quantity: Quantity::Position,
-                    format: TexelFormat::Unorm8,
-                    ranges: vec![range; 3],
-                },
-                files: vec!["small_position.png".into()],
-            }],
             can_blend: true,
-            has_ends: false,
-            split_vertices: None,
-            splits_are_edges: false,
-            origin: None,
-            middles: Vec::new(),
-            surface_off: None,
-            lookup: None,
+            ..Manifest::new("small", Mode::Soft, layout, bounds, textures, clips)
         }
     }
 

@@ -1,7 +1,7 @@
 //! What a player must know of a bake: the file `NAME.vat.json` beside the textures.
 
 use crate::layout::Layout;
-use crate::playback::{ClipFrames, FrameBlend};
+use crate::playback::{AtEnd, ClipFrames, FrameBlend};
 use crate::quantity::Quantity;
 use crate::texture::TextureSpec;
 use serde::{Deserialize, Serialize};
@@ -73,6 +73,40 @@ pub struct Manifest {
     pub lookup: Option<Lookup>,
 }
 
+impl Manifest {
+    /// Of a bake in metres and the axes of glTF that players step through, with nothing that only some bakes have.
+    pub fn new(
+        name: &str,
+        mode: Mode,
+        layout: Layout,
+        bounds: Bounds,
+        textures: Vec<TextureFile>,
+        clips: Vec<NamedClip>,
+    ) -> Self {
+        Self {
+            format: FORMAT.into(),
+            version: VERSION,
+            name: name.into(),
+            mode,
+            clips,
+            layout,
+            bounds,
+            space: Space::default(),
+            carrier: format!("{name}.glb"),
+            uv_set: 0,
+            textures,
+            can_blend: false,
+            has_ends: false,
+            split_vertices: None,
+            splits_are_edges: false,
+            origin: None,
+            middles: Vec::new(),
+            surface_off: None,
+            lookup: None,
+        }
+    }
+}
+
 /// The lookup of a bake with one texel a point: in frame `f`, vertex `v` of the carrier shows point `red + 256 * green + 65536 * blue` of the lookup's
 /// texel of `(v, f)`, channels as whole numbers 0 to 255, and that point's texel in the textures is that of `(point, f)` in [`Self::points`]. Between two
 /// frames the vertex goes from its point of the one to its point of the other.
@@ -128,6 +162,21 @@ pub struct NamedClip {
     /// Its frames.
     #[serde(flatten)]
     pub frames: ClipFrames,
+}
+
+impl NamedClip {
+    /// So many frames from `first` on.
+    pub fn new(name: &str, first: u32, count: u32, frames_per_second: f32, at_end: AtEnd) -> Self {
+        Self {
+            name: name.into(),
+            frames: ClipFrames {
+                first,
+                count,
+                frames_per_second,
+                at_end,
+            },
+        }
+    }
 }
 
 /// One texture and its file.

@@ -25,6 +25,37 @@ pub struct Extent {
     pub most: Vec<f32>,
 }
 
+impl Extent {
+    /// The same for all channels.
+    pub fn between(least: f32, most: f32, channels: usize) -> Self {
+        Self {
+            least: vec![least; channels],
+            most: vec![most; channels],
+        }
+    }
+
+    /// Of no values: whatever comes makes it larger.
+    pub fn nothing(channels: usize) -> Self {
+        Self::between(f32::MAX, f32::MIN, channels)
+    }
+
+    /// Takes a value of each channel.
+    pub fn take(&mut self, values: impl IntoIterator<Item = f32>) {
+        let ends = self.least.iter_mut().zip(&mut self.most);
+        for ((least, most), value) in ends.zip(values) {
+            (*least, *most) = (least.min(value), most.max(value));
+        }
+    }
+
+    /// Takes all that another one is of.
+    pub fn join(&mut self, other: &Self) {
+        let least = self.least.iter_mut().zip(&other.least);
+        least.for_each(|(a, b)| *a = a.min(*b));
+        let most = self.most.iter_mut().zip(&other.most);
+        most.for_each(|(a, b)| *a = a.max(*b));
+    }
+}
+
 impl TextureSpec {
     /// For a quantity with that extent.
     pub fn new(quantity: Quantity, format: TexelFormat, extent: &Extent) -> Self {
@@ -89,25 +120,25 @@ pub fn encode_vertices(
     textures.iter().map(encode).collect()
 }
 
-/// Puts the texels of frames together row by row: row `y` of a texture, `vertex_bytes` a texel, zeros where nothing is.
+/// A whole texture, row by row, `vertex_bytes` a texel, zeros where nothing is.
 ///
 /// `frame` gives the bytes of a frame as [`encode_vertices`] made them.
-pub fn texture_row<'a>(
+pub fn texture_rows<'a>(
     layout: &Layout,
-    y: u32,
     vertex_bytes: usize,
     frame: impl Fn(u32) -> &'a [u8],
-    out: &mut Vec<u8>,
-) {
-    out.clear();
-    out.resize(layout.size[0] as usize * vertex_bytes, 0);
-    for piece in layout.row(y) {
+) -> Vec<u8> {
+    let row_bytes = layout.size[0] as usize * vertex_bytes;
+    let mut out = vec![0; layout.size[1] as usize * row_bytes];
+    let pieces = (0..layout.size[1]).flat_map(|y| layout.row(y).map(move |piece| (y, piece)));
+    for (y, piece) in pieces {
         let bytes = frame(piece.frame);
         let from = piece.vertices.start as usize * vertex_bytes;
         let to = piece.vertices.end as usize * vertex_bytes;
-        let at = piece.x as usize * vertex_bytes;
+        let at = y as usize * row_bytes + piece.x as usize * vertex_bytes;
         if let Some(source) = bytes.get(from..to) {
             out[at..at + source.len()].copy_from_slice(source);
         }
     }
+    out
 }

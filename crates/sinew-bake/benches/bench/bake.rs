@@ -5,6 +5,7 @@ use criterion::{BatchSize, Criterion, criterion_group};
 use sinew_bake::vat::{TriangleOrder, VatSettings, bake};
 use sinew_bake::{FileFrames, FrameSource, MeshFrames, Watch};
 use sinew_geom::{Mesh, Topology};
+use sinew_testkit::meshes::mesh_from;
 use std::path::Path;
 
 /// Triangles that drift apart, a different number of them in each frame.
@@ -21,8 +22,7 @@ fn swarm(frames: u32) -> MeshFrames {
             ]
         };
         let triangles = (0..count).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
-        let topology = Topology::new(3 * count, triangles).expect("in range");
-        Mesh::new("swarm", topology, (0..3 * count).map(corner).collect())
+        mesh_from("swarm", (0..3 * count).map(corner).collect(), triangles)
     };
     MeshFrames::new("swarm", (0..frames).map(frame).collect())
 }

@@ -11,7 +11,7 @@ use super::tearing::TearPlan;
 use crate::vat::maker::error::ErrorSum;
 use crate::vat::maker::plan::PlanError;
 use crate::vat::maker::points::PointsError;
-use crate::vat::maker::remesh::FrameScan;
+use crate::vat::maker::remesh::{FrameScan, join_extents};
 use crate::work::hash_of;
 use crate::{BakeError, Watch};
 use serde::{Deserialize, Serialize};
@@ -380,7 +380,18 @@ pub(crate) fn frame_scan(scan: &ScanRecord, choices: &[TextureChoice], space: Sp
     }
 }
 
-/// The same from what was seen of a number of points.
+/// Extents of the textures over all frames; `nothing` is why there are none.
+pub(crate) fn extents_of(
+    seen: &[FrameScan],
+    choices: &[TextureChoice],
+    nothing: PlanError,
+) -> Result<Vec<Extent>, BakeError> {
+    let quantities: Vec<Quantity> = choices.iter().map(|c| c.quantity.clone()).collect();
+    let extents = join_extents(seen, &quantities).map_err(PlanError::Frame)?;
+    Ok(extents.ok_or(nothing)?)
+}
+
+/// [`frame_scan`] from what was seen of a number of points.
 pub(crate) fn frame_scan_of(
     points: u32,
     seen: &[(Quantity, Extent)],

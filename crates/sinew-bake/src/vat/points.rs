@@ -20,21 +20,14 @@ pub(crate) fn check(settings: &VatSettings) -> Result<(), BakeError> {
     if settings.points == Points::Corners {
         return Ok(());
     }
-    let wrong = |setting, found: String, expected| {
-        Err(BakeError::Setting {
-            setting,
-            found,
-            expected,
-        })
-    };
     if let Some(mode) = settings.mode.filter(|m| *m != Mode::Remesh) {
         let found = format!("{mode:?} with unique points").to_lowercase();
         let expected = "remesh, or points corners: other modes have one texel a vertex, piece or particle anyhow";
-        return wrong("mode", found, expected);
+        return Err(BakeError::setting("mode", found, expected));
     }
     if !settings.convention.files().has_lookup() {
         let expected = "corners: other conventions have no lookup of this kind";
-        return wrong("points", "unique".into(), expected);
+        return Err(BakeError::setting("points", "unique", expected));
     }
     Ok(())
 }

@@ -40,12 +40,10 @@ impl RecutScan {
     pub(crate) fn with_middles(&self, mut out: Extent, first: &Mesh, mesh: &Mesh) -> Extent {
         for (quad, _) in &self.quads {
             let [a, b, c, d] = quad.around.map(|v| v as usize);
-            for k in 0..3 {
+            out.take([0, 1, 2].map(|k| {
                 let now = f32::midpoint(mesh.positions[b][k], mesh.positions[d][k]);
-                let off = now - f32::midpoint(first.positions[a][k], first.positions[c][k]);
-                out.least[k] = out.least[k].min(off);
-                out.most[k] = out.most[k].max(off);
-            }
+                now - f32::midpoint(first.positions[a][k], first.positions[c][k])
+            }));
         }
         out
     }

@@ -17,6 +17,7 @@ use crate::vat::maker::soft::is_same_surface;
 use crate::work::{is_sealed, sealed, unsealed};
 use crate::{BakeError, Chunk, FrameSource, LoadOrder, LoadedFrame, Watch};
 use rayon::prelude::*;
+use sinew_geom::vec3::sub;
 use sinew_geom::{Attribute, Mesh, index32};
 use sinew_vat::quantity::Quantity;
 use sinew_vat::texture::Extent;
@@ -268,16 +269,9 @@ fn offsets_from(first: &Mesh, mesh: &Mesh) -> Option<Extent> {
     if first.positions.len() != mesh.positions.len() || used.is_empty() {
         return None;
     }
-    let mut out = Extent {
-        least: vec![f32::MAX; 3],
-        most: vec![f32::MIN; 3],
-    };
+    let mut out = Extent::nothing(3);
     for &v in used.iter().flatten() {
-        let (now, rest) = (mesh.positions[v as usize], first.positions[v as usize]);
-        for k in 0..3 {
-            out.least[k] = out.least[k].min(now[k] - rest[k]);
-            out.most[k] = out.most[k].max(now[k] - rest[k]);
-        }
+        out.take(sub(mesh.positions[v as usize], first.positions[v as usize]));
     }
     Some(out)
 }

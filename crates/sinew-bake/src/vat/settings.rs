@@ -170,13 +170,7 @@ impl VatSettings {
     /// # Errors
     /// [`BakeError::Setting`] names the first that does not.
     pub fn check(&self) -> Result<(), BakeError> {
-        let wrong = |setting, found: String, expected| {
-            Err(BakeError::Setting {
-                setting,
-                found,
-                expected,
-            })
-        };
+        let wrong = |setting, found, expected| Err(BakeError::setting(setting, found, expected));
         if let Some(name) = &self.name
             && let Some((found, expected)) = fault_of_name(name)
         {

@@ -73,11 +73,8 @@ pub(crate) fn check(pieces: &PieceSettings, particles: &ParticleSettings) -> Res
     ];
     for (setting, found) in numbers {
         if let Some(found) = found.filter(|n| !(*n > 0.0 && n.is_finite())) {
-            return Err(BakeError::Setting {
-                setting,
-                found: found.to_string(),
-                expected: "a number above 0",
-            });
+            let expected = "a number above 0";
+            return Err(BakeError::setting(setting, found.to_string(), expected));
         }
     }
     Ok(())

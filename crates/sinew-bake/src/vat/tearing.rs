@@ -11,6 +11,7 @@ use crate::vat::maker::tearing::{CornerClasses, KeptEdges, SharedEdges};
 use crate::{BakeError, Watch};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use sinew_geom::vec3::sub;
 use sinew_geom::{Mesh, Topology};
 use sinew_vat::texture::Extent;
 
@@ -126,15 +127,9 @@ fn offsets_of_corners(first: &Mesh, topology: &Topology, positions: &[[f32; 3]])
     if rest.is_empty() {
         return None;
     }
-    let mut out = Extent {
-        least: vec![f32::MAX; 3],
-        most: vec![f32::MIN; 3],
-    };
+    let mut out = Extent::nothing(3);
     for (now, rest) in now.iter().zip(&rest) {
-        for k in 0..3 {
-            out.least[k] = out.least[k].min(now[k] - rest[k]);
-            out.most[k] = out.most[k].max(now[k] - rest[k]);
-        }
+        out.take(sub(*now, *rest));
     }
     Some(out)
 }

@@ -6,6 +6,7 @@ mod ends;
 mod far;
 mod faults;
 mod files;
+pub(super) mod fixture;
 mod held_back;
 mod kept;
 mod points;
@@ -17,9 +18,11 @@ mod tearing_files;
 
 use super::*;
 use crate::{MeshFrames, Watch};
+use fixture::*;
 use sinew_geom::vec3::distance;
 use sinew_geom::{Mesh, Topology};
 use sinew_testkit::files_in as content;
+use sinew_testkit::meshes::mesh_from;
 use sinew_vat::manifest;
 use sinew_vat::quantity::Quantity;
 use sinew_vat::texel::TexelFormat;
@@ -30,29 +33,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 fn swarm() -> MeshFrames {
     let frames = (0..9).map(|f: u32| {
         let count = if f <= 5 { f + 1 } else { 8 - f };
-        let mut positions = Vec::new();
-        let mut triangles = Vec::new();
-        for i in 0..count {
-            let (at, far) = (i as f32 * 0.9, 1.0 + f as f32 * 0.15);
-            let center = [at.cos() * far, at.sin() * far, f as f32 * 0.1];
-            let base = 4 * i;
-            for corner in [
-                [0.0, 0.0, 0.0],
-                [0.3, 0.0, 0.0],
-                [0.0, 0.3, 0.0],
-                [0.0, 0.0, 0.3],
-            ] {
-                positions.push(std::array::from_fn(|k| center[k] + corner[k]));
-            }
-            for t in [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]] {
-                triangles.push(t.map(|v| v + base));
-            }
-        }
-        let vertices = positions.len() as u32;
-        let topology = Topology::new(vertices, triangles).expect("in range");
-        let mut mesh = Mesh::new("swarm", topology, positions);
+        let at = |i: u32| {
+            let (angle, far) = (i as f32 * 0.9, 1.0 + f as f32 * 0.15);
+            let at = [angle.cos() * far, angle.sin() * far, f as f32 * 0.1];
+            (at, 0.3)
+        };
+        let mut mesh = tetrahedra("swarm", &(0..count).map(at).collect::<Vec<_>>());
         let hue = |v: u32| [(v % 5) as f32 / 4.0, (v % 3) as f32 / 2.0, 0.2, 1.0];
-        mesh.colors = vec![(0..vertices).map(hue).collect()];
+        mesh.colors = vec![(0..4 * count).map(hue).collect()];
         mesh
     });
     MeshFrames::new("swarm", frames.collect())
@@ -88,60 +76,16 @@ fn with_order(order: TriangleOrder) -> VatSettings {
     }
 }
 
-fn with_format(quantity: Quantity, format: TexelFormat) -> VatSettings {
-    let normal = TextureChoice {
-        quantity: Quantity::Normal,
-        format,
-    };
-    VatSettings {
-        textures: vec![TextureChoice { quantity, format }, normal],
-        ..VatSettings::default()
-    }
-}
-
-/// A folder to work in and one for the result.
-struct Folders(tempfile::TempDir);
-
-impl Folders {
-    fn new() -> Self {
-        Self(tempfile::tempdir().expect("a folder"))
-    }
-    fn work(&self) -> std::path::PathBuf {
-        self.0.path().join("work")
-    }
-    fn out(&self) -> std::path::PathBuf {
-        self.0.path().join("out")
-    }
-}
-
-fn baked(source: &dyn FrameSource, settings: &VatSettings) -> (Folders, Summary) {
-    let folders = Folders::new();
-    let summary = bake(
-        source,
-        settings,
-        &folders.work(),
-        &folders.out(),
-        &Watch::NOBODY,
-    );
-    (folders, summary.expect("bakes"))
-}
-
 fn assert_true(source: &dyn FrameSource, settings: &VatSettings) -> Summary {
     let (folders, summary) = baked(source, settings);
-    let found = verify(&folders.out(), source, settings, &Watch::NOBODY).expect("verifies");
+    let found = folders.verified(source, settings);
     assert_eq!(
         (found.lost, found.invented, found.first_wrong),
         (0, 0, None)
     );
     assert_eq!(found.frames, source.frame_count());
-    let promised = found.promised.iter().map(|p| p * p).sum::<f64>().sqrt();
-    let allowed = promised * 1.001 + 1e-6;
     assert!(found.errors.position.samples() > 0);
-    assert!(found.is_same(allowed), "{found:?}");
-    assert!(
-        found.errors.position.largest <= allowed,
-        "{found:?}, allowed {allowed}"
-    );
+    assert!(found.is_same(allowed(&found)), "{found:?}");
     // What the bake says of itself is what is found in its files.
     let said = summary.errors.position.largest;
     assert!(
@@ -176,7 +120,7 @@ fn every_format_holds_what_it_promises() {
     assert_true(&flag(), &with_format(Quantity::Offset, Unorm8));
     let (folders, _) = baked(&flag(), &with_format(Quantity::Offset, Half));
     let settings = with_format(Quantity::Offset, Half);
-    let found = verify(&folders.out(), &flag(), &settings, &Watch::NOBODY).expect("verifies");
+    let found = folders.verified(&flag(), &settings);
     assert!(found.errors.position.largest < 0.2 / 2048.0);
 }
 
@@ -198,8 +142,7 @@ fn sheets_within_a_code_of_each_other_are_all_found() {
         let base = positions.len() as u32;
         positions.extend([[0.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 1.0]]);
         triangles.push([base, base + 1, base + 2]);
-        let topology = Topology::new(base + 3, triangles).expect("in range");
-        Mesh::new("sheets", topology, positions)
+        mesh_from("sheets", positions, triangles)
     });
     let source = MeshFrames::new("sheets", frames.collect());
     for points in [Points::Corners, Points::Unique] {
@@ -208,78 +151,53 @@ fn sheets_within_a_code_of_each_other_are_all_found() {
             ..with_format(Quantity::Position, TexelFormat::Unorm8)
         };
         let (folders, _) = baked(&source, &settings);
-        let found = verify(&folders.out(), &source, &settings, &Watch::NOBODY).expect("verifies");
+        let found = folders.verified(&source, &settings);
         assert_eq!((found.lost, found.invented), (0, 0), "{found:?}");
-        let promised = found.promised.iter().map(|p| p * p).sum::<f64>().sqrt();
-        assert!(
-            found.errors.position.largest <= promised * 1.01 + 1e-6,
-            "{found:?}"
-        );
+        let largest = found.errors.position.largest;
+        assert!(largest <= allowed(&found) * 1.01, "{found:?}");
     }
 }
 
 #[test]
 fn what_a_sequence_is_decides_the_mode() {
     assert_eq!(baked(&flag(), &VatSettings::default()).1.mode, Mode::Soft);
-    let forced = VatSettings {
-        mode: Some(Mode::Remesh),
-        ..VatSettings::default()
-    };
-    assert_eq!(assert_true(&flag(), &forced).mode, Mode::Remesh);
-    let wrong = VatSettings {
-        mode: Some(Mode::Soft),
-        ..VatSettings::default()
-    };
-    let folders = Folders::new();
-    let error = bake(
-        &swarm(),
-        &wrong,
-        &folders.work(),
-        &folders.out(),
-        &Watch::NOBODY,
-    );
-    let text = error.expect_err("not soft").to_string();
+    let forced = assert_true(&flag(), &with_mode(Mode::Remesh));
+    assert_eq!(forced.mode, Mode::Remesh);
     assert_eq!(
-        text,
+        refused(&swarm(), &with_mode(Mode::Soft)).to_string(),
         "frame 1: 8 vertices, the first frame has 4; mode remesh takes frames whose triangles change"
     );
-    assert!(!folders.out().exists());
+}
+
+/// A bake of each kind: what it is called, its sequence and its settings.
+fn kinds() -> Vec<(&'static str, MeshFrames, VatSettings)> {
+    let usual = VatSettings::default;
+    let unique = VatSettings {
+        points: Points::Unique,
+        ..usual()
+    };
+    vec![
+        ("soft", flag(), usual()),
+        // Its truth is what is left of the frames by one collapse.
+        ("soft", flag(), to_faces(24, usual())),
+        ("remesh", swarm(), usual()),
+        ("unique", swarm(), unique),
+        ("rigid", shapes::boxes(5), usual()),
+        ("particles", shapes::fountain(true), usual()),
+    ]
 }
 
 #[test]
 fn chunks_and_threads_do_not_matter() {
-    let source = swarm();
-    let (whole, _) = baked(&source, &VatSettings::default());
-    let expected = content(&whole.out());
-    // Manifest, report, carrier, two textures, six files of players.
-    assert_eq!(expected.len(), 11, "{:?}", expected.keys());
-    for (of, threads) in [(1, 1), (3, 2), (9, 4), (20, 1)] {
-        let folders = Folders::new();
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .expect("a pool");
-        let chunk = |i: usize| format!("{i}/{of}").parse().expect("a chunk");
-        pool.install(|| {
-            let job = VatJob::begin(&folders.work(), &source, &VatSettings::default());
-            let job = job.expect("begins");
-            for i in (1..=of).rev() {
-                scan(&job, &source, chunk(i), &Watch::NOBODY).expect("scans");
-            }
-            // Steps behind the scan know the job by its folder alone.
-            let job = VatJob::open(&folders.work()).expect("opens");
-            plan(&job, &Watch::NOBODY).expect("plans");
-            for i in 1..=of {
-                texels(&job, chunk(i), &Watch::NOBODY).expect("texels");
-            }
-            assemble(&job, &folders.out(), &Watch::NOBODY).expect("assembles");
-        });
-        assert_eq!(
-            content(&folders.out()),
-            expected,
-            "{of} chunks, {threads} threads"
-        );
+    let (cloth, by_motion) = (tearing_files::cloth(), shapes::fountain(false));
+    let more = [("tears", cloth), ("by motion", by_motion)];
+    let more = more.map(|(what, source)| (what, source, VatSettings::default()));
+    for (_, source, settings) in kinds().into_iter().chain(more) {
+        assert_chunks_do_not_matter(&source, &settings);
     }
+    // Manifest, report, carrier, two textures, six files of players.
+    let (folders, _) = baked(&swarm(), &VatSettings::default());
+    assert_eq!(content(&folders.out()).len(), 11);
 }
 
 #[test]
@@ -296,21 +214,13 @@ fn a_bake_that_was_stopped_goes_on() {
             is_cancelled: &|| asked.fetch_add(1, Ordering::Relaxed) >= patience,
             progress: &|_, _, _| {},
         };
-        match bake(
-            &source,
-            &VatSettings::default(),
-            &folders.work(),
-            &folders.out(),
-            &watch,
-        ) {
+        let (settings, work, out) = (VatSettings::default(), folders.work(), folders.out());
+        match bake(&source, &settings, &work, &out, &watch) {
             Ok(_) => break,
             Err(BakeError::Cancelled) => stops += 1,
             Err(other) => panic!("{other}"),
         }
-        assert!(
-            !folders.out().exists(),
-            "half a bake after {patience} steps"
-        );
+        assert!(!out.exists(), "half a bake after {patience} steps");
     }
     assert!(stops > 3, "stopped {stops} times");
     assert_eq!(content(&folders.out()), expected);
@@ -338,13 +248,7 @@ fn damaged_and_stale_records_are_made_anew() {
             for stale in ["plan.json", "texels/000003.texels"] {
                 let _ = std::fs::remove_file(folders.work().join(stale));
             }
-            let again = bake(
-                &source,
-                &VatSettings::default(),
-                &folders.work(),
-                &folders.out(),
-                &Watch::NOBODY,
-            );
+            let again = folders.bake(&source, &VatSettings::default());
             again.unwrap_or_else(|e| panic!("{name}, byte {at}: {e}"));
             assert_eq!(content(&folders.out()), expected, "{name}, byte {at}");
         }
@@ -353,56 +257,39 @@ fn damaged_and_stale_records_are_made_anew() {
         frames_per_second: 30.0,
         ..VatSettings::default()
     };
-    bake(
-        &source,
-        &other,
-        &folders.work(),
-        &folders.out(),
-        &Watch::NOBODY,
-    )
-    .expect("bakes");
-    let (_, read) = read_manifest(&folders.out()).expect("reads");
-    assert_eq!(read.clips[0].frames.frames_per_second, 30.0);
+    folders.bake(&source, &other).expect("bakes");
+    let clip = &folders.manifest().clips[0];
+    assert_eq!(clip.frames.frames_per_second, 30.0);
 }
 
 #[test]
 fn steps_say_what_is_missing_before_them() {
     let (source, folders) = (swarm(), Folders::new());
     let job = VatJob::begin(&folders.work(), &source, &VatSettings::default()).expect("begins");
-    scan(
-        &job,
-        &source,
-        "1/3".parse().expect("a chunk"),
-        &Watch::NOBODY,
-    )
-    .expect("scans");
-    let error = plan(&job, &Watch::NOBODY)
-        .expect_err("scans are missing")
-        .to_string();
-    assert!(error.contains("no scans of frames 4-8"), "{error}");
-    let error = texels(&job, Chunk::ALL, &Watch::NOBODY)
-        .expect_err("no plan")
-        .to_string();
-    assert!(error.contains("no plan"), "{error}");
-    scan(&job, &source, Chunk::ALL, &Watch::NOBODY).expect("scans");
-    plan(&job, &Watch::NOBODY).expect("plans");
-    texels(&job, "2/3".parse().expect("a chunk"), &Watch::NOBODY).expect("texels");
-    let error = assemble(&job, &folders.out(), &Watch::NOBODY).expect_err("texels are missing");
-    assert!(
-        error.to_string().contains("no texels of frames 0-2, 6-8"),
-        "{error}"
-    );
+    let chunk = |text: &str| text.parse().expect("a chunk");
+    let nobody = &Watch::NOBODY;
+    let misses = |error: Option<BakeError>, what: &str| {
+        let text = error.expect("something is missing").to_string();
+        assert!(text.contains(what), "{text}");
+    };
+    scan(&job, &source, chunk("1/3"), nobody).expect("scans");
+    misses(plan(&job, nobody).err(), "no scans of frames 4-8");
+    misses(texels(&job, Chunk::ALL, nobody).err(), "no plan");
+    scan(&job, &source, Chunk::ALL, nobody).expect("scans");
+    plan(&job, nobody).expect("plans");
+    texels(&job, chunk("2/3"), nobody).expect("texels");
+    let made = assemble(&job, &folders.out(), nobody);
+    misses(made.err(), "no texels of frames 0-2, 6-8");
     assert!(!folders.out().exists());
 }
 
 #[test]
 fn frames_with_fewer_triangles_collapse_the_rest_and_empty_ones_are_legal() {
     let (folders, summary) = baked(&swarm(), &VatSettings::default());
-    let animation = read_animation(&folders.out()).expect("reads");
+    let animation = folders.animation();
     let live = |frame: u32| {
         let frame = frame * animation.manifest().frame_step();
-        let corner =
-            |slot: u32, k: u32| [0, 1, 2].map(|c| animation.value(0, 3 * slot + k, frame, c));
+        let corner = |slot: u32, k: u32| animation.vector(0, 3 * slot + k, frame);
         let is_live = |slot: &u32| {
             corner(*slot, 0) != corner(*slot, 1) || corner(*slot, 0) != corner(*slot, 2)
         };
@@ -412,68 +299,42 @@ fn frames_with_fewer_triangles_collapse_the_rest_and_empty_ones_are_legal() {
     assert_eq!(counts, [4, 8, 12, 16, 20, 24, 8, 4, 0]);
     assert!(animation.manifest().can_blend);
     let nothing = MeshFrames::new("none", vec![Mesh::new("", Topology::default(), Vec::new())]);
-    let folders = Folders::new();
-    let error = bake(
-        &nothing,
-        &VatSettings::default(),
-        &folders.work(),
-        &folders.out(),
-        &Watch::NOBODY,
-    );
-    assert_eq!(
-        error.expect_err("nothing").to_string(),
-        "none of the 1 frames has a triangle"
-    );
+    let error = refused(&nothing, &VatSettings::default());
+    assert_eq!(error.to_string(), "none of the 1 frames has a triangle");
 }
 
 /// Nothing is seen on its way over an empty frame, so that as many slots do as the fullest frame has triangles.
 #[test]
 fn an_empty_frame_between_full_ones_takes_no_slots() {
     let empty = Mesh::new("", Topology::default(), Vec::new());
-    let (five, four) = (swarm().load(4), swarm().load(3));
-    let [five, four] = [five, four].map(|f| f.expect("there").mesh);
-    let frames = vec![five.clone(), four, empty, five];
-    let source = MeshFrames::new("swarm", frames);
-    assert_eq!(
-        assert_true(&source, &VatSettings::default()).triangles,
-        5 * 4
-    );
+    let mut all = meshes_of(&swarm());
+    let [four, five] = [3, 4].map(|f| std::mem::take(&mut all[f]));
+    let source = MeshFrames::new("swarm", vec![five.clone(), four, empty, five]);
+    let made = assert_true(&source, &VatSettings::default());
+    assert_eq!(made.triangles, 5 * 4);
 }
 
 /// Textures that are too small are told with the side that does.
 #[test]
 fn too_large_bakes_propose_a_side() {
-    let settings = |largest_side| VatSettings {
+    let within = |largest_side, settings| VatSettings {
         largest_side,
-        ..VatSettings::default()
+        ..settings
     };
-    let openvat = |largest_side| VatSettings {
+    let openvat = VatSettings {
         mode: Some(Mode::Soft),
-        convention: Convention::OpenVat(OpenVat {
-            packed_normals: false,
-        }),
-        ..settings(largest_side)
-    };
-    let pieces = VatSettings {
-        mode: Some(Mode::Soft),
-        ..settings(2)
+        ..like_openvat(false)
     };
     for (source, settings) in [
-        (swarm(), settings(4)),
-        (flag(), pieces),
-        (flag(), openvat(32)),
+        (swarm(), within(4, VatSettings::default())),
+        (flag(), within(2, with_mode(Mode::Soft))),
+        (flag(), within(32, openvat)),
     ] {
-        let folders = Folders::new();
-        let (work, out) = (folders.work(), folders.out());
-        let made = bake(&source, &settings, &work, &out, &Watch::NOBODY);
-        let error = made.expect_err("too small");
+        let error = refused(&source, &settings);
         let found = matches!(error, BakeError::TooLarge { proposal, .. } if proposal == Some(("WebGL 2", 2048)));
         assert!(found, "{error:?}");
-        let message = error.to_string();
-        assert!(
-            message.ends_with("cannot hold them; --max-side 2048 does (WebGL 2)"),
-            "{message}"
-        );
+        let (message, end) = (error.to_string(), "--max-side 2048 does (WebGL 2)");
+        assert!(message.ends_with(end), "{message}");
     }
     let error = sinew_vat::layout::LayoutError::TooLarge {
         vertices: 300_000,
@@ -495,13 +356,10 @@ fn too_large_bakes_propose_a_side() {
 #[test]
 fn carriers_stay_in_bounds() {
     let scaled = |scale: [f32; 3]| {
-        let frames = (1..5).map(|f| {
-            let mut mesh = swarm().load(f).expect("there").mesh;
-            let places = mesh.positions.iter_mut();
-            places.for_each(|p| *p = [0, 1, 2].map(|k| p[k] * scale[k]));
-            mesh
-        });
-        MeshFrames::new("swarm", frames.collect())
+        let mut frames = meshes_of(&swarm())[1..5].to_vec();
+        let places = frames.iter_mut().flat_map(|mesh| &mut mesh.positions);
+        places.for_each(|p| *p = [0, 1, 2].map(|k| p[k] * scale[k]));
+        MeshFrames::new("swarm", frames)
     };
     let flat = with_order(TriangleOrder::File);
     for (source, settings) in [
@@ -510,15 +368,13 @@ fn carriers_stay_in_bounds() {
         (shapes::fountain(true), VatSettings::default()),
     ] {
         let (folders, _) = baked(&source, &settings);
-        let (path, manifest) = read_manifest(&folders.out()).expect("reads");
-        let carrier = sinew_io::read_any(&path.with_file_name(&manifest.carrier)).expect("reads");
-        let (low, high) = carrier.asset.meshes[0].bounds().expect("not empty");
-        let bounds = manifest.bounds;
+        let (low, high) = folders.carrier().bounds().expect("not empty");
+        let bounds = folders.manifest().bounds;
         assert!(
             (0..3).all(|k| bounds.0[k] <= low[k] && high[k] <= bounds.1[k]),
             "{low:?} to {high:?} in {bounds:?}"
         );
-        let found = verify(&folders.out(), &source, &settings, &Watch::NOBODY).expect("verifies");
+        let found = folders.verified(&source, &settings);
         assert_eq!(found.faults, []);
     }
 }
@@ -526,30 +382,17 @@ fn carriers_stay_in_bounds() {
 /// Each tetrahedron ends where it is in the next frame, those that go away in a point; edges stay shut and normals those of sides.
 #[test]
 fn blends_go_to_where_things_are_in_the_next_frame() {
-    let settings = VatSettings {
-        textures: [Quantity::Position, Quantity::Normal]
-            .map(|quantity| TextureChoice {
-                quantity,
-                format: TexelFormat::Float,
-            })
-            .into(),
-        ..VatSettings::default()
-    };
+    let settings = with_format(Quantity::Position, TexelFormat::Float);
     let source = swarm();
     let (folders, summary) = baked(&source, &settings);
-    let animation = read_animation(&folders.out()).expect("reads");
+    let animation = folders.animation();
     assert_eq!(animation.manifest().frame_step(), 2);
-    let vector = |texture: usize, vertex: u32, frame: u32| {
-        [0, 1, 2].map(|c| animation.value(texture, vertex, frame, c))
-    };
+    let vector = |texture, vertex, row| animation.vector(texture, vertex, row);
+    let frames = meshes_of(&source);
     for frame in 0..8_u32 {
-        let now = source.load(frame as usize).expect("a frame").mesh;
-        let next = source.load(frame as usize + 1).expect("a frame").mesh;
+        let [now, next] = [0, 1].map(|k| &frames[frame as usize + k]);
         for vertex in 0..summary.triangles * 3 {
-            let (start, stop) = (
-                vector(0, vertex, 2 * frame),
-                vector(0, vertex, 2 * frame + 1),
-            );
+            let [start, stop] = [0, 1].map(|row| vector(0, vertex, 2 * frame + row));
             let slot = vertex / 3 * 3;
             let is_live =
                 (1..3).any(|k| vector(0, slot + k, 2 * frame) != vector(0, slot, 2 * frame));
@@ -561,18 +404,9 @@ fn blends_go_to_where_things_are_in_the_next_frame() {
             match next.positions.get(v) {
                 Some(there) => {
                     let off = distance(stop, *there);
-                    assert!(
-                        off < 1e-3,
-                        "frame {frame}, vertex {v}: {off} m from {there:?}"
-                    );
-                    let turned = distance(
-                        vector(1, vertex, 2 * frame),
-                        vector(1, vertex, 2 * frame + 1),
-                    );
-                    assert!(
-                        turned < 1e-3,
-                        "frame {frame}, vertex {v}: normal off by {turned}"
-                    );
+                    assert!(off < 1e-3, "frame {frame}, vertex {v}: {off} m");
+                    let [a, b] = [0, 1].map(|row| vector(1, vertex, 2 * frame + row));
+                    assert!(distance(a, b) < 1e-3, "frame {frame}, vertex {v}: normal");
                 }
                 None => {
                     let tetrahedron = v / 4 * 4;
@@ -594,24 +428,15 @@ fn blends_go_to_where_things_are_in_the_next_frame() {
     }
     points.sort_unstable();
     points.dedup();
-    assert_eq!(
-        points.len(),
-        1,
-        "frame 1 has one tetrahedron more: {points:?}"
-    );
+    assert_eq!(points.len(), 1, "frame 1 has one more: {points:?}");
 }
 
 #[test]
 fn soft_carriers_keep_texture_coordinates_and_add_theirs() {
     let (folders, _) = baked(&flag(), &VatSettings::default());
-    let (path, read) = read_manifest(&folders.out()).expect("reads");
+    let (read, mesh) = (folders.manifest(), folders.carrier());
     assert_eq!((read.mode, read.uv_set), (manifest::Mode::Soft, 1));
-    let carrier = sinew_io::read_any(&path.with_file_name(&read.carrier))
-        .expect("reads")
-        .asset;
-    let mesh = &carrier.meshes[0];
-    assert_eq!(mesh.positions.len(), 30);
-    assert_eq!(mesh.uvs.len(), 2);
+    assert_eq!((mesh.positions.len(), mesh.uvs.len()), (30, 2));
     let [width, height] = read.layout.size.map(|s| s as f32);
     for (v, uv) in mesh.uvs[1].iter().enumerate() {
         let [x, y] = read.layout.texel(v as u32, 0).map(|t| t as f32);
@@ -635,24 +460,17 @@ fn wrong_files_are_named() {
     wrong("\"flag_normal.png\"", "\"flag_none.png\"", "flag_none.png");
     wrong("\"version\"", "\"versoin\"", "line 3");
     std::fs::write(&manifest_path, &text).expect("written");
-    std::fs::copy(
-        folders.out().join("flag_offset.png"),
-        folders.out().join("flag_normal.png"),
-    )
-    .expect("copied");
-    let error = read_animation(&manifest_path)
-        .expect_err("another texture")
-        .to_string();
-    assert!(error.contains("flag_normal.png"), "{error}");
+    let [offset, normal] =
+        ["offset", "normal"].map(|q| folders.out().join(format!("flag_{q}.png")));
+    std::fs::copy(offset, normal).expect("copied");
+    let error = read_animation(&manifest_path).expect_err("another texture");
+    assert!(error.to_string().contains("flag_normal.png"), "{error}");
     let settings = VatSettings {
         frames_per_second: f32::NAN,
         ..VatSettings::default()
     };
-    let error = VatJob::begin(&folders.work(), &flag(), &settings).expect_err("no rate");
-    assert!(
-        error.to_string().contains("frames_per_second is NaN"),
-        "{error}"
-    );
+    let text = refused(&flag(), &settings).to_string();
+    assert!(text.contains("frames_per_second is NaN"), "{text}");
 }
 
 #[test]
@@ -660,15 +478,8 @@ fn numbers_that_are_none_or_too_far_are_named() {
     let wrong = |change: &dyn Fn(&mut Mesh)| {
         let mut mesh = flag().load(0).expect("there").mesh;
         change(&mut mesh);
-        let (source, folders) = (MeshFrames::new("flag", vec![mesh]), Folders::new());
-        let made = bake(
-            &source,
-            &VatSettings::default(),
-            &folders.work(),
-            &folders.out(),
-            &Watch::NOBODY,
-        );
-        made.expect_err("refused").to_string()
+        let source = MeshFrames::new("flag", vec![mesh]);
+        refused(&source, &VatSettings::default()).to_string()
     };
     let uv = wrong(&|m| m.uvs[0][3][1] = f32::NAN);
     assert_eq!(uv, "frame 0, vertex 3: NaN is no finite texture coordinate");

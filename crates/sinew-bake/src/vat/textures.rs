@@ -39,11 +39,11 @@ pub(crate) fn write_texture(
     paths: &[impl AsRef<Path>],
 ) -> Result<(), BakeError> {
     let spec = &plan.textures[texture];
-    let height = plan.texture_layout().size[1];
-    let mut outs = paths.iter().map(|p| Out::create(p.as_ref(), plan, spec));
+    let size = plan.texture_layout().size;
+    let mut outs = paths.iter().map(|p| Out::create(p.as_ref(), size, spec));
     let mut outs = outs.by_ref().collect::<Result<Vec<_>, IoError>>()?;
     let mut rows = Rows::new(job, plan, texture);
-    for y in 0..height {
+    for y in 0..size[1] {
         let row = rows.row(y)?;
         for (part, out) in outs.iter_mut().enumerate() {
             out.write(spec, row, part)?;
@@ -99,7 +99,7 @@ pub(crate) fn write_stacked(
     path: &Path,
 ) -> Result<(), BakeError> {
     let spec = &plan.textures[textures[0]];
-    let mut out = Out::create(path, plan, spec)?;
+    let mut out = Out::create(path, plan.texture_layout().size, spec)?;
     let half = plan.layout.size[1] / 2;
     for texture in textures {
         let mut rows = Rows::new(job, plan, texture);
@@ -111,15 +111,15 @@ pub(crate) fn write_stacked(
 }
 
 /// One file in the making.
-struct Out {
-    file: TextureWriter,
+pub(crate) struct Out {
+    pub(crate) file: TextureWriter,
     codes8: Vec<u8>,
     codes16: Vec<u16>,
     floats: Vec<f32>,
 }
 
 impl Out {
-    fn create(path: &Path, plan: &VatPlan, spec: &TextureSpec) -> Result<Self, IoError> {
+    pub(crate) fn create(path: &Path, size: [u32; 2], spec: &TextureSpec) -> Result<Self, IoError> {
         let format = match spec.format {
             TexelFormat::Unorm8 | TexelFormat::TwoUnorm8 => TextureFormat::Png8,
             TexelFormat::Unorm16 => TextureFormat::Png16,
@@ -131,7 +131,7 @@ impl Out {
             3 => TextureChannels::Rgb,
             _ => TextureChannels::Rgba,
         };
-        let [width, height] = plan.texture_layout().size.map(|s| s as usize);
+        let [width, height] = size.map(|s| s as usize);
         Ok(Self {
             file: TextureWriter::create(path, format, width, height, channels)?,
             codes8: Vec::new(),
@@ -141,7 +141,12 @@ impl Out {
     }
 
     /// Writes a row; `part`: which of two textures this is. Channels that the quantity does not have are zero.
-    fn write(&mut self, spec: &TextureSpec, row: &[u8], part: usize) -> Result<(), IoError> {
+    pub(crate) fn write(
+        &mut self,
+        spec: &TextureSpec,
+        row: &[u8],
+        part: usize,
+    ) -> Result<(), IoError> {
         let (size, channels) = (spec.format.bytes(), spec.ranges.len());
         let empty = spec.stored_channels() - channels;
         let texels = row.chunks_exact(size * channels);

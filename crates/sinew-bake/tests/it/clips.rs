@@ -1,8 +1,9 @@
 //! Several clips in one bake: nothing goes from one to another.
 
-use sinew_bake::vat::{Mode, TextureChoice, VatSettings, bake, read_animation, verify};
-use sinew_bake::{FrameSource, MeshFrames, NumberRange, RangedFrames, Watch};
-use sinew_geom::{Mesh, Topology};
+use crate::fixture::{Baked, with_textures};
+use sinew_bake::vat::{Mode, VatSettings, read_animation};
+use sinew_bake::{FrameSource, MeshFrames, NumberRange, RangedFrames};
+use sinew_testkit::meshes::mesh_from;
 use sinew_vat::animation::VertexAnimation;
 use sinew_vat::playback::AtEnd;
 use sinew_vat::quantity::Quantity;
@@ -18,22 +19,21 @@ fn drifting() -> MeshFrames {
             [t as f32 * 0.9 + corner[0], f as f32 * 0.05, corner[1]]
         };
         let triangles = (0..count).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]);
-        let topology = Topology::new(3 * count, triangles.collect()).expect("in range");
-        Mesh::new("drift", topology, (0..3 * count).map(place).collect())
+        mesh_from(
+            "drift",
+            (0..3 * count).map(place).collect(),
+            triangles.collect(),
+        )
     });
     MeshFrames::new("drift", frames.collect())
 }
 
 fn settings() -> VatSettings {
     VatSettings {
-        textures: vec![TextureChoice {
-            quantity: Quantity::Position,
-            format: TexelFormat::Float,
-        }],
         // A clip of one frame alone would be one of constant triangles.
         mode: Some(Mode::Remesh),
         at_end: AtEnd::SeamlessLoop,
-        ..VatSettings::default()
+        ..with_textures(&[(Quantity::Position, TexelFormat::Float)])
     }
 }
 
@@ -43,20 +43,18 @@ fn of(ranges: &[&str]) -> RangedFrames<MeshFrames> {
 }
 
 fn baked(source: &dyn FrameSource) -> VertexAnimation {
-    let folder = tempfile::tempdir().expect("a folder");
-    let (work, out) = (folder.path().join("work"), folder.path().join("out"));
-    bake(source, &settings(), &work, &out, &Watch::NOBODY).expect("baked");
-    let found = verify(&out, source, &settings(), &Watch::NOBODY).expect("comparable");
+    let baked = Baked::new(source, &settings());
+    let found = baked.verified(source, &settings());
     assert!(found.is_same(1e-6), "{found:?}");
-    read_animation(&out).expect("a bake")
+    read_animation(&baked.out()).expect("a bake")
 }
 
 /// Corners of the slots that show something, slot by slot.
 fn shown(bake: &VertexAnimation, frame: u32) -> Vec<(u32, [[f32; 3]; 3])> {
-    let at = |v: u32| std::array::from_fn(|k| bake.value(0, v, frame, k));
-    let slots =
-        (0..bake.manifest().layout.vertices / 3).map(|s| (s, [0, 1, 2].map(|k| at(3 * s + k))));
+    let corner = |s: u32, k: u32| bake.vector(0, 3 * s + k, frame);
+    let slots = 0..bake.manifest().layout.vertices / 3;
     slots
+        .map(|s| (s, [0, 1, 2].map(|k| corner(s, k))))
         .filter(|(_, c)| c[0] != c[1] || c[1] != c[2])
         .collect()
 }

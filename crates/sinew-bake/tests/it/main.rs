@@ -2,6 +2,7 @@
 
 mod clips;
 mod farms;
+mod fixture;
 mod quantities;
 mod report;
 mod sequences;

@@ -1,10 +1,13 @@
 //! Bakes that hold more than places: what `verify` says of them. The truth is the sequence.
 
-use sinew_bake::vat::{TextureChoice, VatSettings, Verified, bake, read_animation, verify};
-use sinew_bake::{MeshFrames, Watch};
+use crate::fixture::{Baked, with_textures};
+use sinew_bake::MeshFrames;
+use sinew_bake::vat::{VatSettings, read_animation};
+use sinew_geom::vec3::length;
 use sinew_geom::{Attribute, Mesh, Topology};
 use sinew_io::Texels;
 use sinew_io::texture::{TextureChannels, TextureFormat, TextureWriter, read_texture};
+use sinew_testkit::meshes::mesh_from;
 use sinew_vat::quantity::Quantity;
 use sinew_vat::texel::TexelFormat;
 use std::path::Path;
@@ -55,16 +58,7 @@ fn settings(format: TexelFormat) -> VatSettings {
         Quantity::Velocity("v".into()),
         Quantity::Attribute("heat".into()),
     ];
-    VatSettings {
-        textures: quantities
-            .map(|quantity| TextureChoice { quantity, format })
-            .into(),
-        ..VatSettings::default()
-    }
-}
-
-fn verified(out: &Path, source: &MeshFrames, settings: &VatSettings) -> Verified {
-    verify(out, source, settings, &Watch::NOBODY).expect("comparable")
+    with_textures(&quantities.map(|quantity| (quantity, format)))
 }
 
 /// Adds to one code of an 8-bit texture.
@@ -99,18 +93,8 @@ fn every_quantity_is_within_what_its_format_promises() {
     ] {
         for is_soft in [false, true] {
             let source = painted(|f| if is_soft { 6 } else { 7 - f });
-            let folder = tempfile::tempdir().expect("a folder");
-            let out = folder.path().join("out");
             let settings = settings(format);
-            bake(
-                &source,
-                &settings,
-                &folder.path().join("work"),
-                &out,
-                &Watch::NOBODY,
-            )
-            .expect("baked");
-            let found = verified(&out, &source, &settings);
+            let found = Baked::new(&source, &settings).verified(&source, &settings);
             assert_eq!(found.quantities.len(), 4);
             for q in &found.quantities {
                 assert_eq!(q.errors.samples(), if is_soft { 72 } else { 66 }, "{q:?}");
@@ -121,11 +105,8 @@ fn every_quantity_is_within_what_its_format_promises() {
                     assert!(q.errors.largest <= 340.0 / 255.0 / 2.0 + 1e-3, "{q:?}");
                 }
             }
-            let promised = found.promised.iter().map(|p| p * p).sum::<f64>().sqrt();
-            assert!(
-                found.is_same(promised * 1.001 + 1e-6),
-                "{format:?} {found:?}"
-            );
+            let is_same = found.is_same(length(found.promised) * 1.001 + 1e-6);
+            assert!(is_same, "{format:?} {found:?}");
         }
     }
 }
@@ -135,23 +116,14 @@ fn every_quantity_is_within_what_its_format_promises() {
 fn one_changed_texel_is_seen() {
     for is_soft in [false, true] {
         let source = painted(|f| if is_soft { 6 } else { 7 - f });
-        let folder = tempfile::tempdir().expect("a folder");
-        let out = folder.path().join("out");
         let settings = settings(TexelFormat::Unorm8);
-        bake(
-            &source,
-            &settings,
-            &folder.path().join("work"),
-            &out,
-            &Watch::NOBODY,
-        )
-        .expect("baked");
-        let image = out.join("painted_color0.png");
+        let baked = Baked::new(&source, &settings);
+        let image = baked.out().join("painted_color0.png");
         let width = read_texture(&image).expect("readable").width;
         // Frame 2, vertex 4, green: four channels, and a second row a frame for its end where triangles change.
         let rows = if is_soft { 1 } else { 2 };
         change_texel(&image, (2 * rows * width + 4) * 4 + 1, 2);
-        let found = verified(&out, &source, &settings);
+        let found = baked.verified(&source, &settings);
         let colors = &found.quantities[0];
         assert_eq!(colors.quantity, Quantity::Color(0));
         assert_eq!((colors.beyond, colors.first_wrong), (1, Some(2)));
@@ -170,32 +142,24 @@ fn one_changed_texel_is_seen() {
 fn one_changed_normal_is_seen() {
     for is_soft in [false, true] {
         let source = painted(|f| if is_soft { 6 } else { 7 - f });
-        let folder = tempfile::tempdir().expect("a folder");
-        let (work, out) = (folder.path().join("work"), folder.path().join("out"));
-        let of = |(quantity, format)| TextureChoice { quantity, format };
-        let settings = VatSettings {
-            textures: [
-                (Quantity::Position, TexelFormat::Unorm16),
-                (Quantity::Normal, TexelFormat::Unorm8),
-            ]
-            .map(of)
-            .into(),
-            ..VatSettings::default()
-        };
-        bake(&source, &settings, &work, &out, &Watch::NOBODY).expect("baked");
-        let found = verified(&out, &source, &settings);
+        let settings = with_textures(&[
+            (Quantity::Position, TexelFormat::Unorm16),
+            (Quantity::Normal, TexelFormat::Unorm8),
+        ]);
+        let baked = Baked::new(&source, &settings);
+        let found = baked.verified(&source, &settings);
         assert!(found.is_same(1e-3), "{found:?}");
         // Three codes of 8 bits from -1 to 1, each off by half a step: 0.39 degrees.
         let allowed = (3.0_f64.sqrt() / 255.0).asin();
         let promised = found.promised_normal.expect("has normals");
         assert!((promised - allowed).abs() < 2e-5, "{promised}");
         assert_eq!(found.errors.normal.samples(), if is_soft { 72 } else { 66 });
-        let image = out.join("painted_normal.png");
+        let image = baked.out().join("painted_normal.png");
         let width = read_texture(&image).expect("readable").width;
         let rows = if is_soft { 1 } else { 2 };
         // Frame 2, vertex 4, x: two codes are 0.9 degrees.
         change_texel(&image, (2 * rows * width + 4) * 3, 2);
-        let found = verified(&out, &source, &settings);
+        let found = baked.verified(&source, &settings);
         assert_eq!((found.normals_beyond, found.first_wrong), (1, Some(2)));
         let normal = &found.errors.normal;
         assert_eq!((normal.frame, normal.vertex), (2, 4));
@@ -228,37 +192,23 @@ fn thickness_and_tangents_are_made_for_the_bake() {
                 triangles.extend([[p, q, r], [p, r, s]]);
             }
         }
-        let topology = Topology::new(24, triangles).expect("in range");
-        let mut mesh = Mesh::new("box", topology, positions);
+        let mut mesh = mesh_from("box", positions, triangles);
         mesh.uvs = vec![uvs];
         mesh
     };
     let source = MeshFrames::new("box", vec![block(1.0), block(1.5)]);
-    let choice = |quantity, format| TextureChoice { quantity, format };
-    let settings = VatSettings {
-        textures: vec![
-            choice(Quantity::Offset, TexelFormat::Float),
-            choice(Quantity::Thickness, TexelFormat::Half),
-            choice(Quantity::Tangent, TexelFormat::Unorm8),
-        ],
-        ..VatSettings::default()
-    };
-    let folder = tempfile::tempdir().expect("a folder");
-    let out = folder.path().join("out");
-    bake(
-        &source,
-        &settings,
-        &folder.path().join("work"),
-        &out,
-        &Watch::NOBODY,
-    )
-    .expect("baked");
-    let found = verified(&out, &source, &settings);
+    let settings = with_textures(&[
+        (Quantity::Offset, TexelFormat::Float),
+        (Quantity::Thickness, TexelFormat::Half),
+        (Quantity::Tangent, TexelFormat::Unorm8),
+    ]);
+    let baked = Baked::new(&source, &settings);
+    let found = baked.verified(&source, &settings);
     assert!(
         found.is_same(1e-6) && found.quantities.len() == 2,
         "{found:?}"
     );
-    let shown = read_animation(&out).expect("a bake");
+    let shown = read_animation(&baked.out()).expect("a bake");
     for (frame, grown) in [(0, 1.0), (1, 1.5)] {
         for vertex in 0..24 {
             let axis = vertex as usize / 8;

@@ -1,8 +1,10 @@
 //! The page that says what a bake came to, against the sequence and the files.
 
-use sinew_bake::vat::{Mode, TextureChoice, TriangleOrder, VatSettings, bake, read_animation};
-use sinew_bake::{MeshFrames, Watch};
-use sinew_geom::{Mesh, Topology};
+use crate::fixture::{Baked, with_textures};
+use sinew_bake::MeshFrames;
+use sinew_bake::vat::{Mode, TriangleOrder, VatSettings, read_animation};
+use sinew_geom::Mesh;
+use sinew_testkit::meshes::{box_triangles, mesh_from};
 use sinew_vat::quantity::Quantity;
 use sinew_vat::texel::TexelFormat;
 
@@ -17,8 +19,11 @@ fn scattered() -> Vec<Mesh> {
             [h(389), h(157), h(743)]
         };
         let triangles = (0..*count).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]);
-        let topology = Topology::new(3 * count, triangles.collect()).expect("in range");
-        Mesh::new("dots", topology, (0..3 * count).map(place).collect())
+        mesh_from(
+            "dots",
+            (0..3 * count).map(place).collect(),
+            triangles.collect(),
+        )
     };
     COUNTS.iter().enumerate().map(frame).collect()
 }
@@ -27,21 +32,15 @@ fn settings(format: TexelFormat) -> VatSettings {
     let quantities = [Quantity::Position, Quantity::Normal];
     VatSettings {
         order: TriangleOrder::File,
-        textures: quantities
-            .map(|quantity| TextureChoice { quantity, format })
-            .into(),
-        ..VatSettings::default()
+        ..with_places(&quantities, format)
     }
 }
 
 /// A folder with the bake, and its report.
-fn baked(frames: Vec<Mesh>, settings: &VatSettings) -> (tempfile::TempDir, String) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let (work, out) = (folder.path().join("work"), folder.path().join("out"));
-    let source = MeshFrames::new("dots", frames);
-    bake(&source, settings, &work, &out, &Watch::NOBODY).expect("baked");
-    let text = std::fs::read_to_string(out.join("dots.report.html")).expect("a report");
-    (folder, text)
+fn baked(frames: Vec<Mesh>, settings: &VatSettings) -> (Baked, String) {
+    let made = Baked::new(&MeshFrames::new("dots", frames), settings);
+    let text = std::fs::read_to_string(made.out().join("dots.report.html")).expect("a report");
+    (made, text)
 }
 
 #[track_caller]
@@ -74,13 +73,12 @@ fn sizes_and_counts_are_those_of_the_sequence() {
 #[test]
 fn the_worst_corner_is_the_one_that_is_farthest_off() {
     let (folder, text) = baked(scattered(), &settings(TexelFormat::Unorm8));
-    let shown = read_animation(&folder.path().join("out")).expect("a bake");
+    let shown = read_animation(&folder.out()).expect("a bake");
     let places = shown.manifest().positions().expect("positions");
     let (mut worst, mut squares, mut corners) = ((0.0, 0, 0, [0.0; 3]), 0.0, 0.0);
     for (f, mesh) in scattered().iter().enumerate() {
         for (v, truth) in mesh.positions.iter().enumerate() {
-            let seen: [f32; 3] =
-                std::array::from_fn(|k| shown.value(places, v as u32, f as u32, k));
+            let seen = shown.vector(places, v as u32, f as u32);
             let sum: f64 = (0..3)
                 .map(|k| (f64::from(seen[k]) - f64::from(truth[k])).powi(2))
                 .sum();
@@ -151,8 +149,9 @@ fn the_same_bake_gives_the_same_page_and_needs_nothing_else() {
     let (here, first) = baked(scattered(), &VatSettings::default());
     let (_there, second) = baked(scattered(), &VatSettings::default());
     assert!(first == second);
-    let folder = here.path().to_string_lossy().into_owned();
-    assert!(!first.contains(&folder), "names the folder");
+    let out = here.out();
+    let folder = out.parent().expect("a folder").to_string_lossy();
+    assert!(!first.contains(&*folder), "names the folder");
     let loads = first.replace("http://www.w3.org/2000/svg", "");
     for outside in ["http", "<script", "<link", "url(", "@import"] {
         assert!(!loads.contains(outside), "{outside}");
@@ -171,20 +170,10 @@ fn boxes() -> Vec<Mesh> {
                 let place = [x * cos - y * sin + 2.0 * f64::from(i), x * sin + y * cos, z];
                 positions.push(place.map(|c| c as f32));
             }
-            let sides = [
-                [0, 2, 3, 1],
-                [4, 5, 7, 6],
-                [0, 1, 5, 4],
-                [2, 6, 7, 3],
-                [0, 4, 6, 2],
-                [1, 3, 7, 5],
-            ];
-            for [a, b, c, d] in sides.map(|s| s.map(|v| v + 8 * u32::from(i))) {
-                triangles.extend([[a, b, c], [a, c, d]]);
-            }
+            let sides = box_triangles().into_iter();
+            triangles.extend(sides.map(|s| s.map(|v| v + 8 * u32::from(i))));
         }
-        let topology = Topology::new(24, triangles).expect("in range");
-        Mesh::new("boxes", topology, positions)
+        mesh_from("boxes", positions, triangles)
     };
     (0..4).map(frame).collect()
 }
@@ -205,8 +194,7 @@ fn points(frame: u32) -> Vec<(u32, [f32; 3])> {
 fn clouds() -> Vec<Mesh> {
     let frame = |f: u32| {
         let alive = points(f);
-        let topology = Topology::new(alive.len() as u32, Vec::new()).expect("no triangles");
-        let mut mesh = Mesh::new("dots", topology, alive.iter().map(|p| p.1).collect());
+        let mut mesh = mesh_from("dots", alive.iter().map(|p| p.1).collect(), Vec::new());
         let numbers = alive.iter().map(|p| p.0 as f32).collect();
         let widths = alive.iter().map(|p| 0.2 + 0.05 * p.0 as f32).collect();
         let attributes = [("id", numbers), ("size", widths)];
@@ -220,14 +208,8 @@ fn clouds() -> Vec<Mesh> {
 }
 
 fn with_places(quantities: &[Quantity], format: TexelFormat) -> VatSettings {
-    let choice = |quantity: &Quantity| TextureChoice {
-        quantity: quantity.clone(),
-        format,
-    };
-    VatSettings {
-        textures: quantities.iter().map(choice).collect(),
-        ..VatSettings::default()
-    }
+    let textures = quantities.iter().map(|q| (q.clone(), format));
+    with_textures(&textures.collect::<Vec<_>>())
 }
 
 #[test]
@@ -246,13 +228,13 @@ fn reports_of_points_count_points_and_slots() {
     for wrong in ["faces in all frames", "Empty triangles", "0 to 0"] {
         assert!(!text.contains(wrong), "{wrong}");
     }
-    let shown = read_animation(&folder.path().join("out")).expect("a bake");
+    let shown = read_animation(&folder.out()).expect("a bake");
     let texture = |q| shown.manifest().texture(&q).expect("there");
     let (places, sizes) = (texture(Quantity::Position), texture(Quantity::Size));
     let mut worst = (0.0, 0, 0, [0.0; 3]);
     for f in 0..3 {
         for slot in (0..8).filter(|s| shown.value(sizes, *s, f, 0) > 0.0) {
-            let seen: [f32; 3] = std::array::from_fn(|k| shown.value(places, slot, f, k));
+            let seen = shown.vector(places, slot, f);
             let off = |(_, truth): (u32, [f32; 3])| {
                 let squares = (0..3).map(|k| (f64::from(seen[k]) - f64::from(truth[k])).powi(2));
                 squares.sum::<f64>().sqrt()
@@ -292,7 +274,7 @@ fn reports_of_pieces_count_pieces_and_name_the_worst_place() {
     );
     says(&text, "between two frames is 34.4 degrees");
     says(&text, "no piece of it bends");
-    let out = folder.path().join("out");
+    let out = folder.out();
     let shown = read_animation(&out).expect("a bake");
     let pieces = sinew_vat::played::PlayedPieces::new(&shown).expect("pieces");
     let carrier = sinew_io::read_gltf(&out.join("dots.glb")).expect("a carrier");
@@ -332,10 +314,11 @@ fn reports_of_pieces_count_pieces_and_name_the_worst_place() {
 }
 
 /// Pixels of a picture of the page.
-fn pixels(folder: &tempfile::TempDir, address: &str) -> Vec<[u8; 4]> {
+fn pixels(address: &str) -> Vec<[u8; 4]> {
     use base64::Engine;
     let coded = address.split_once("base64,").expect("an image").1;
     let bytes = base64::engine::general_purpose::STANDARD.decode(coded);
+    let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("picture.png");
     std::fs::write(&path, bytes.expect("base 64")).expect("written");
     let image = sinew_io::read_png(&path).expect("a picture");
@@ -357,12 +340,12 @@ fn pictures_of_pieces_and_points_are_there_and_show_the_frames() {
     let points = with_places(&[Quantity::Position], TexelFormat::Float);
     for (frames, settings) in [(boxes(), pieces), (clouds(), points)] {
         let count = frames.len();
-        let (folder, text) = baked(frames, &settings);
+        let (_made, text) = baked(frames, &settings);
         let (source, shown) = (pictures(&text, ", source"), pictures(&text, ", baked"));
         assert_eq!((source.len(), shown.len()), (count, count));
-        let source: Vec<_> = source.iter().map(|s| pixels(&folder, s)).collect();
+        let source: Vec<_> = source.iter().map(|s| pixels(s)).collect();
         for (frame, shown) in shown.iter().enumerate() {
-            let shown = pixels(&folder, shown);
+            let shown = pixels(shown);
             let off = share_of_others(&source[frame], &shown);
             assert!(off < 2e-3, "frame {frame}: {off}");
             let other = share_of_others(&source[(frame + 1) % count], &shown);

@@ -5,12 +5,12 @@
     reason = "says what was skipped and what was measured"
 )]
 
-use sinew_bake::vat::{
-    Mode, Points, Summary, TextureChoice, TriangleOrder, VatSettings, bake, blend_error, verify,
-};
+use crate::fixture::{Baked, with_textures};
+use sinew_bake::vat::{Mode, Points, Summary, TriangleOrder, VatSettings, blend_error};
 use sinew_bake::{FileFrames, FrameSource, MeshFrames, Watch};
-use sinew_geom::{Mesh, Topology};
+use sinew_geom::vec3::length;
 use sinew_io::SequenceFiles;
+use sinew_testkit::meshes::exploded;
 use sinew_vat::quantity::Quantity;
 use sinew_vat::texel::TexelFormat;
 use std::path::PathBuf;
@@ -41,10 +41,9 @@ fn files(name: &str) -> Option<SequenceFiles> {
 /// Bakes and compares every frame of the files with the source.
 fn assert_true(name: &str, settings: &VatSettings, mode: Mode) -> Option<Summary> {
     let source = sequence(name)?;
-    let folder = tempfile::tempdir().expect("a folder");
-    let (work, out) = (folder.path().join("work"), folder.path().join("out"));
-    let summary = bake(&source, settings, &work, &out, &Watch::NOBODY).expect("bakes");
-    let found = verify(&out, &source, settings, &Watch::NOBODY).expect("verifies");
+    let baked = Baked::new(&source, settings);
+    let found = baked.verified(&source, settings);
+    let summary = baked.summary;
     println!(
         "{name}: {} frames, {} triangles, {:?} texels; position {:.3e} m at most (promised {:?}), normal {:.3} degrees; {:.1} % of slots empty",
         summary.frames,
@@ -62,22 +61,21 @@ fn assert_true(name: &str, settings: &VatSettings, mode: Mode) -> Option<Summary
         found.first_wrong
     );
     assert_eq!((found.frames, summary.mode), (source.frame_count(), mode));
-    let promised = found.promised.iter().map(|p| p * p).sum::<f64>().sqrt();
+    let promised = length(found.promised);
     // Roundings of single precision: a few parts in ten million of some metres.
     assert!(found.errors.position.largest <= promised * 1.001 + 1e-6);
     assert!(found.errors.normal.largest.to_degrees() < 0.4);
     Some(summary)
 }
 
+fn in_format(format: TexelFormat) -> VatSettings {
+    with_textures(&[(Quantity::Position, format), (Quantity::Normal, format)])
+}
+
 fn float() -> VatSettings {
-    let of = |quantity| TextureChoice {
-        quantity,
-        format: TexelFormat::Float,
-    };
     VatSettings {
-        textures: vec![of(Quantity::Position), of(Quantity::Normal)],
         order: TriangleOrder::File,
-        ..VatSettings::default()
+        ..in_format(TexelFormat::Float)
     }
 }
 
@@ -128,14 +126,7 @@ fn boolean_cut() {
 /// Corners a code apart from others that are theirs: the nearest first would leave triangles alone that all have their own.
 #[test]
 fn boolean_cut_in_eight_bits() {
-    let of = |quantity| TextureChoice {
-        quantity,
-        format: TexelFormat::Unorm8,
-    };
-    let settings = VatSettings {
-        textures: vec![of(Quantity::Position), of(Quantity::Normal)],
-        ..VatSettings::default()
-    };
+    let settings = in_format(TexelFormat::Unorm8);
     assert_true("boolean_cut", &settings, Mode::Remesh);
 }
 
@@ -204,26 +195,13 @@ fn loose_triangles_of_a_cut_blend_as_well_as_joined_ones() {
     let Some(joined) = sequence("boolean_cut") else {
         return;
     };
-    let loose = |frame: usize| {
-        let mesh = joined.load(frame).expect("reads").mesh;
-        let corners = mesh.topology.triangles().iter().flatten();
-        let positions: Vec<[f32; 3]> = corners.map(|v| mesh.positions[*v as usize]).collect();
-        let count = positions.len() as u32;
-        let triangles = (0..count / 3).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]);
-        let topology = Topology::new(count, triangles.collect()).expect("in range");
-        Mesh::new("loose", topology, positions)
-    };
+    let loose = |frame: usize| exploded(&joined.load(frame).expect("reads").mesh);
     let frames = (0..joined.frame_count()).map(loose).collect();
     let apart = MeshFrames::new("loose", frames);
     let off = |source: &dyn FrameSource| {
         let folder = tempfile::tempdir().expect("a folder");
-        let found = blend_error(
-            source,
-            &VatSettings::default(),
-            folder.path(),
-            &Watch::NOBODY,
-        );
-        found.expect("compares")
+        let settings = VatSettings::default();
+        blend_error(source, &settings, folder.path(), &Watch::NOBODY).expect("compares")
     };
     let [joined, apart] = [off(&joined), off(&apart)];
     let [a, b] = [joined.blended.rms(), apart.blended.rms()];

@@ -12,7 +12,7 @@ use sinew_vat::manifest::{FORMAT, Manifest, Mode, NamedClip, Space, TextureFile,
 use sinew_vat::playback::{AtEnd, ClipFrames};
 use sinew_vat::quantity::Quantity;
 use sinew_vat::texel::{Range, TexelFormat};
-use sinew_vat::texture::{TextureSpec, encode_vertices, texture_row};
+use sinew_vat::texture::{TextureSpec, encode_vertices, texture_rows};
 use std::sync::Arc;
 
 const FORMATS: [TexelFormat; 5] = [
@@ -104,13 +104,8 @@ impl Bake {
             })
             .collect();
         let texels = |t: usize| {
-            let (mut all, mut row) = (Vec::new(), Vec::new());
             let frame = |frame: u32| frames[frame as usize][t].as_slice();
-            for y in 0..self.layout.size[1] {
-                texture_row(&self.layout, y, specs[t].vertex_bytes(), frame, &mut row);
-                all.extend_from_slice(&row);
-            }
-            all
+            texture_rows(&self.layout, specs[t].vertex_bytes(), frame)
         };
         let texels = (0..specs.len()).map(texels).collect();
         Arc::new(VertexAnimation::new(self.manifest(specs.clone()), texels).expect("a bake"))

@@ -6,8 +6,8 @@ mod lookup_tests;
 
 use super::*;
 use crate::layout::Layout;
-use crate::manifest::{FORMAT, Mode, NamedClip, TextureFile, VERSION};
-use crate::playback::{AtEnd, ClipFrames};
+use crate::manifest::{Mode, NamedClip, TextureFile};
+use crate::playback::AtEnd;
 use crate::quantity::Quantity;
 use crate::texel::{Range, TexelFormat};
 use crate::texture::TextureSpec;
@@ -30,46 +30,19 @@ pub(super) fn texture(quantity: Quantity, format: TexelFormat) -> TextureFile {
 }
 
 fn clip(name: &str, first: u32, count: u32, at_end: AtEnd) -> NamedClip {
-    let frames = ClipFrames {
-        first,
-        count,
-        frames_per_second: 23.976,
-        at_end,
-    };
-    NamedClip {
-        name: name.into(),
-        frames,
-    }
+    NamedClip::new(name, first, count, 23.976, at_end)
 }
 
 pub(super) fn shape(layout: Layout, places: TextureFile, normals: Option<TextureFile>) -> Manifest {
     let mut textures = vec![places];
     textures.extend(normals);
-    Manifest {
-        format: FORMAT.into(),
-        version: VERSION,
-        name: "shape".into(),
-        mode: Mode::Remesh,
-        clips: vec![
-            clip("all", 0, 5, AtEnd::Loop),
-            clip("around", 1, 3, AtEnd::SeamlessLoop),
-            clip("once", 0, 2, AtEnd::Clamp),
-        ],
-        layout,
-        bounds: ([-1.0; 3], [1.0; 3]),
-        space: Space::default(),
-        carrier: "shape.glb".into(),
-        uv_set: 0,
-        textures,
-        can_blend: false,
-        has_ends: false,
-        split_vertices: None,
-        splits_are_edges: false,
-        origin: None,
-        middles: Vec::new(),
-        surface_off: None,
-        lookup: None,
-    }
+    let clips = vec![
+        clip("all", 0, 5, AtEnd::Loop),
+        clip("around", 1, 3, AtEnd::SeamlessLoop),
+        clip("once", 0, 2, AtEnd::Clamp),
+    ];
+    let bounds = ([-1.0; 3], [1.0; 3]);
+    Manifest::new("shape", Mode::Remesh, layout, bounds, textures, clips)
 }
 
 pub(super) fn layouts() -> [Layout; 3] {

@@ -368,11 +368,7 @@ impl Convention {
 }
 
 fn wrong((setting, found, expected): Contradiction) -> Result<(), BakeError> {
-    Err(BakeError::Setting {
-        setting,
-        found,
-        expected,
-    })
+    Err(BakeError::setting(setting, found, expected))
 }
 
 /// An attribute that is asked for as velocities and as it is, where other axes are wanted: it cannot be turned and stay.

@@ -3,12 +3,14 @@
 use super::*;
 use crate::vat::maker::error::angle_between;
 use crate::vat::maker::normals::corner_normals;
-use crate::vat::{assemble, bake, plan, read_animation, scan, texels, verify};
-use crate::{Chunk, FrameSource, MeshFrames};
+use crate::vat::tests::fixture::*;
+use crate::{FrameSource, MeshFrames};
 use sinew_geom::Topology;
 use sinew_geom::vec3::distance;
-use sinew_io::{Texels, read_any, read_texture};
+use sinew_io::{Texels, read_texture};
 use sinew_testkit::files_in as content;
+use sinew_testkit::meshes::mesh_from;
+use sinew_vat::animation::VertexAnimation;
 use sinew_vat::manifest;
 
 mod changing;
@@ -31,28 +33,13 @@ fn tube(frame: usize) -> Mesh {
     };
     let quads = (0..9_u32).flat_map(|r| (0..5_u32).map(move |s| (r * 5 + s, r * 5 + (s + 1) % 5)));
     let triangles = quads.flat_map(|(a, b)| [[a, b, a + 5], [b, b + 5, a + 5]]);
-    let topology = Topology::new(50, triangles.collect()).expect("in range");
-    let mut mesh = Mesh::new("tube", topology, (0..50).map(at).collect());
+    let mut mesh = mesh_from("tube", (0..50).map(at).collect(), triangles.collect());
     mesh.colors = vec![(0..50).map(|v| [v as f32 / 49.0, 0.5, 0.25, 1.0]).collect()];
     mesh
 }
 
 fn tubes() -> MeshFrames {
     MeshFrames::new("tube", (0..FRAMES).map(tube).collect())
-}
-
-fn settings(convention: Convention) -> VatSettings {
-    VatSettings {
-        convention,
-        ..VatSettings::default()
-    }
-}
-
-fn baked(settings: &VatSettings) -> (tempfile::TempDir, crate::vat::Summary) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let (work, out) = (folder.path().join("work"), folder.path().join("out"));
-    let summary = bake(&tubes(), settings, &work, &out, &Watch::NOBODY).expect("bakes");
-    (folder, summary)
 }
 
 /// Names of the files beside the report, which must be there.
@@ -89,13 +76,12 @@ fn textures_are_in_the_axes_and_unit_of_the_engine() {
                 crease_degrees: 180.0,
                 ..VatSettings::default()
             };
-            let (folder, summary) = baked(&settings);
-            let out = folder.path().join("out");
-            let found = verify(&out, &tubes(), &settings, &Watch::NOBODY).expect("verifies");
+            let (folders, summary) = baked(&tubes(), &settings);
+            let out = folders.out();
+            let found = folders.verified(&tubes(), &settings);
             assert_eq!((found.lost, found.invented), (0, 0), "{space:?}");
-            let promised = found.promised.iter().map(|p| p * p).sum::<f64>().sqrt();
             // Ends of frames, too.
-            let is_same = found.is_same(promised * 1.001 + 2e-6);
+            let is_same = found.is_same(allowed(&found) + 1e-6);
             assert!(is_same, "{space:?}: {found:?}");
             assert_eq!(found.ends.is_some(), mode == Mode::Remesh);
             assert!(
@@ -103,7 +89,7 @@ fn textures_are_in_the_axes_and_unit_of_the_engine() {
                 "{space:?}"
             );
             assert!((summary.errors.position.largest - found.errors.position.largest).abs() < 1e-6);
-            let animation = read_animation(&out).expect("reads");
+            let animation = folders.animation();
             assert_eq!(animation.manifest().space, space);
             assert_eq!(out.join("tube.obj").exists(), space == Space::YUpLeftHanded);
             if mode == Mode::Soft {
@@ -114,12 +100,8 @@ fn textures_are_in_the_axes_and_unit_of_the_engine() {
 }
 
 /// Vertices of the carrier are those of the source in its order of triangles; the importer turns its file.
-fn offsets_are_in(space: Space, animation: &sinew_vat::animation::VertexAnimation, out: &Path) {
-    let carrier = read_any(&out.join("tube.glb"))
-        .expect("a GLB")
-        .asset
-        .meshes
-        .remove(0);
+fn offsets_are_in(space: Space, animation: &VertexAnimation, out: &Path) {
+    let carrier = mesh_in(&out.join("tube.glb"));
     let (places, normals) = (0, 1);
     for frame in 0..FRAMES {
         let truth = tube(frame);
@@ -162,14 +144,11 @@ fn all_of_a_sequence_that_changes_is_turned() {
     };
     let source = MeshFrames::new("tube", (0..FRAMES).map(fewer).collect());
     let animation = |space| {
-        let folder = tempfile::tempdir().expect("a folder");
-        let (work, out) = (folder.path().join("work"), folder.path().join("out"));
         let settings = VatSettings {
             space,
             ..VatSettings::default()
         };
-        bake(&source, &settings, &work, &out, &Watch::NOBODY).expect("bakes");
-        read_animation(&out).expect("reads")
+        baked(&source, &settings).0.animation()
     };
     let plain = animation(Space::default());
     let layout = plain.manifest().layout;
@@ -179,18 +158,14 @@ fn all_of_a_sequence_that_changes_is_turned() {
         let unit = space.units_per_metre();
         for frame in 0..layout.frames {
             for vertex in 0..layout.vertices {
-                let of = |animation: &sinew_vat::animation::VertexAnimation, texture| {
-                    std::array::from_fn(|c| animation.value(texture, vertex, frame, c))
-                };
+                let of =
+                    |animation: &VertexAnimation, texture| animation.vector(texture, vertex, frame);
                 let expected = in_engine(space, of(&plain, 0));
                 // A code of 16 bits on either side.
                 let off = distance(of(&turned, 0), expected);
                 assert!(off < 1.5e-4 * unit, "{space:?}, {frame}, {vertex}: {off}");
                 // Triangles without area have any normal.
-                let corners = [0, 1, 2].map(|k| {
-                    let v = vertex / 3 * 3 + k;
-                    std::array::from_fn(|c| plain.value(0, v, frame, c))
-                });
+                let corners = [0, 1, 2].map(|k| plain.vector(0, vertex / 3 * 3 + k, frame));
                 if corners.iter().all(|c: &[f32; 3]| *c == corners[0]) {
                     continue;
                 }
@@ -204,95 +179,64 @@ fn all_of_a_sequence_that_changes_is_turned() {
 
 #[test]
 fn chunks_give_the_same_bytes() {
-    let conventions = [
-        Convention::OpenVat(OpenVat {
-            packed_normals: false,
-        }),
-        Convention::OpenVat(OpenVat {
-            packed_normals: true,
-        }),
-        Convention::SideFx(SideFx {
-            compressed_normals: false,
-        }),
-        Convention::SideFx(SideFx {
-            compressed_normals: true,
-        }),
-        Convention::Sinew,
-    ];
-    let sidefx = Convention::SideFx(SideFx {
-        compressed_normals: false,
-    });
-    let as_found = conventions.into_iter().map(|c| (c, None));
-    for (convention, mode) in as_found.chain([(sidefx, Some(Mode::Remesh))]) {
-        let settings = VatSettings {
-            mode,
-            space: match convention {
-                Convention::OpenVat(_) => Space::default(),
-                _ => Space::ZUpLeftHandedCentimeters,
-            },
-            ..settings(convention)
-        };
-        let (whole, _) = baked(&settings);
-        let folder = tempfile::tempdir().expect("a folder");
-        let source = tubes();
-        let job = VatJob::begin(&folder.path().join("work"), &source, &settings).expect("begins");
-        let chunks: Vec<Chunk> = ["2/2", "1/2"].map(|c| c.parse().expect("a chunk")).into();
-        for chunk in &chunks {
-            scan(&job, &source, *chunk, &Watch::NOBODY).expect("scans");
-        }
-        plan(&job, &Watch::NOBODY).expect("plans");
-        for chunk in &chunks {
-            texels(&job, *chunk, &Watch::NOBODY).expect("encodes");
-        }
-        let out = folder.path().join("out");
-        assemble(&job, &out, &Watch::NOBODY).expect("assembles");
-        assert_eq!(
-            content(&out),
-            content(&whole.path().join("out")),
-            "{convention:?}"
-        );
+    let unreal = |settings| VatSettings {
+        space: Space::ZUpLeftHandedCentimeters,
+        ..settings
+    };
+    let remesh = VatSettings {
+        mode: Some(Mode::Remesh),
+        ..like_sidefx(false)
+    };
+    for settings in [
+        like_openvat(false),
+        like_openvat(true),
+        unreal(like_sidefx(false)),
+        unreal(like_sidefx(true)),
+        unreal(remesh),
+        unreal(VatSettings::default()),
+    ] {
+        assert_chunks_do_not_matter(&tubes(), &settings);
     }
 }
 
 #[test]
 fn files_have_the_names_of_the_convention() {
-    let names = |settings: &VatSettings| -> Vec<String> {
-        let (folder, _) = baked(settings);
-        beside_report(&folder.path().join("out"), "tube")
+    let names = |settings: &VatSettings| {
+        let (folders, _) = baked(&tubes(), settings);
+        beside_report(&folders.out(), "tube")
     };
-    let openvat =
-        |packed_normals| names(&settings(Convention::OpenVat(OpenVat { packed_normals })));
     let json = "tube-remap_info.json";
     assert_eq!(
-        openvat(false),
+        names(&like_openvat(false)),
         [json, "tube.glb", "tube_vat.png", "tube_vnrm.png"]
     );
-    assert_eq!(openvat(true), [json, "tube.glb", "tube_vat.png"]);
-    let sidefx =
-        |compressed_normals| names(&settings(Convention::SideFx(SideFx { compressed_normals })));
+    assert_eq!(
+        names(&like_openvat(true)),
+        [json, "tube.glb", "tube_vat.png"]
+    );
     let (json, mesh) = ("tube_data.json", "tube_mesh.glb");
-    assert_eq!(sidefx(false), [json, mesh, "tube_pos.exr", "tube_rot.exr"]);
-    assert_eq!(sidefx(true), [json, mesh, "tube_pos.exr"]);
-    let choice = |quantity, format| TextureChoice { quantity, format };
+    assert_eq!(
+        names(&like_sidefx(false)),
+        [json, mesh, "tube_pos.exr", "tube_rot.exr"]
+    );
+    assert_eq!(names(&like_sidefx(true)), [json, mesh, "tube_pos.exr"]);
     let in_two = VatSettings {
         textures: vec![
             choice(Quantity::Offset, TexelFormat::TwoUnorm8),
             choice(Quantity::Normal, TexelFormat::Unorm8),
             choice(Quantity::Color(0), TexelFormat::Unorm8),
         ],
-        ..settings(Convention::SideFx(SideFx {
-            compressed_normals: false,
-        }))
+        ..like_sidefx(false)
     };
-    let expected = [
-        "tube_col.png",
-        json,
-        mesh,
-        "tube_pos.png",
-        "tube_pos2.png",
-        "tube_rot.png",
+    let suffixes = [
+        "col.png",
+        "data.json",
+        "mesh.glb",
+        "pos.png",
+        "pos2.png",
+        "rot.png",
     ];
-    assert_eq!(names(&in_two), expected);
+    assert_eq!(names(&in_two), suffixes.map(|s| format!("tube_{s}")));
 }
 
 /// Texels of a file from the top, four channels at most.
@@ -347,8 +291,8 @@ fn number(text: &str, key: &str) -> f32 {
 
 /// Plays a bake as the shaders of `SideFX` do (mode soft), and compares it with the sequence.
 fn played_by_sidefx(settings: &VatSettings, compressed: bool) {
-    let (folder, _) = baked(settings);
-    let out = folder.path().join("out");
+    let (folders, _) = baked(&tubes(), settings);
+    let out = folders.out();
     let file = |suffix: &str| out.join(format!("tube_{suffix}"));
     let text = std::fs::read_to_string(file("data.json")).expect("there");
     let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
@@ -373,11 +317,7 @@ fn played_by_sidefx(settings: &VatSettings, compressed: bool) {
     let position = Picture::read(&file(&format!("pos.{ending}")));
     let second = is_in_two.then(|| Picture::read(&file("pos2.png")));
     let rotation = (!compressed).then(|| Picture::read(&file(&format!("rot.{ending}"))));
-    let mesh = read_any(&file("mesh.glb"))
-        .expect("a GLB")
-        .asset
-        .meshes
-        .remove(0);
+    let mesh = mesh_in(&file("mesh.glb"));
     let space = settings.space;
     let up = match space {
         Space::YUpRightHanded | Space::YUpLeftHanded => 1,
@@ -441,12 +381,9 @@ fn sidefx_players_show_the_sequence() {
     for space in SPACES {
         let mut settings = VatSettings {
             space,
-            ..settings(Convention::SideFx(SideFx {
-                compressed_normals: false,
-            }))
+            ..like_sidefx(false)
         };
         played_by_sidefx(&settings, false);
-        let choice = |quantity, format| TextureChoice { quantity, format };
         settings.textures = vec![
             choice(Quantity::Offset, TexelFormat::TwoUnorm8),
             choice(Quantity::Normal, TexelFormat::Unorm8),
@@ -465,16 +402,10 @@ fn sidefx_players_show_the_sequence() {
 #[test]
 fn what_a_convention_cannot_say_is_refused() {
     let refused = |settings: &VatSettings, source: &dyn FrameSource, part: &str| {
-        let folder = tempfile::tempdir().expect("a folder");
-        let (work, out) = (folder.path().join("work"), folder.path().join("out"));
-        let error = bake(source, settings, &work, &out, &Watch::NOBODY).expect_err(part);
-        assert!(error.to_string().contains(part), "{error} has no {part}");
-        assert!(!out.exists());
+        let error = refused(source, settings).to_string();
+        assert!(error.contains(part), "{error} has no {part}");
     };
-    let openvat = |packed_normals| settings(Convention::OpenVat(OpenVat { packed_normals }));
-    let sidefx = |compressed_normals| settings(Convention::SideFx(SideFx { compressed_normals }));
     let with = |settings: VatSettings, offset, normal: Option<TexelFormat>| {
-        let choice = |quantity, format| TextureChoice { quantity, format };
         let normal = normal.map(|f| choice(Quantity::Normal, f));
         let offset = choice(Quantity::Offset, offset);
         let textures = [Some(offset), normal].into_iter().flatten().collect();
@@ -486,68 +417,74 @@ fn what_a_convention_cannot_say_is_refused() {
     let mut other = tube(1);
     other.topology = Topology::new(50, vec![[0, 1, 2]]).expect("in range").into();
     let changing = MeshFrames::new("tube", vec![tube(0), other]);
-    refused(&openvat(false), &changing, "triangles that stay the same");
-    let offsets = with(sidefx(false), TexelFormat::Half, None);
+    refused(
+        &like_openvat(false),
+        &changing,
+        "triangles that stay the same",
+    );
+    let offsets = with(like_sidefx(false), TexelFormat::Half, None);
     refused(&offsets, &changing, "expected position, normal");
     let pieces = VatSettings {
         mode: Some(Mode::Rigid),
-        ..sidefx(false)
+        ..like_sidefx(false)
     };
     refused(&pieces, &changing, "for Unity alone");
     let one = MeshFrames::new("tube", vec![tube(0)]);
-    refused(&sidefx(false), &one, "1 frames, expected two");
+    refused(&like_sidefx(false), &one, "1 frames, expected two");
     let source = tubes();
     let remesh = VatSettings {
         mode: Some(Mode::Remesh),
-        ..openvat(false)
+        ..like_openvat(false)
     };
     refused(&remesh, &source, "mode is remesh");
     let unity = VatSettings {
         space: Space::YUpLeftHanded,
-        ..openvat(false)
+        ..like_openvat(false)
     };
     refused(&unity, &source, "one space");
     let padded = VatSettings {
         powers_of_two: true,
-        ..sidefx(false)
+        ..like_sidefx(false)
     };
     refused(&padded, &source, "padding");
     use TexelFormat::{Half, TwoUnorm8, Unorm8, Unorm16};
     refused(
-        &with(openvat(false), TwoUnorm8, None),
+        &with(like_openvat(false), TwoUnorm8, None),
         &source,
         "each in one file",
     );
     refused(
-        &with(openvat(true), Unorm16, Some(Unorm8)),
+        &with(like_openvat(true), Unorm16, Some(Unorm8)),
         &source,
         "format of the offsets",
     );
     refused(
-        &with(sidefx(true), Unorm16, Some(Unorm8)),
+        &with(like_sidefx(true), Unorm16, Some(Unorm8)),
         &source,
         "ten bits",
     );
     refused(
-        &with(sidefx(false), Half, Some(Unorm8)),
+        &with(like_sidefx(false), Half, Some(Unorm8)),
         &source,
         "one sign",
     );
-    refused(&with(sidefx(true), Half, None), &source, "to be compressed");
+    refused(
+        &with(like_sidefx(true), Half, None),
+        &source,
+        "to be compressed",
+    );
     let narrow = VatSettings {
         largest_side: 32,
-        ..openvat(false)
+        ..like_openvat(false)
     };
     refused(&narrow, &source, "32 x 32");
 }
 
 #[test]
 fn the_manifest_is_only_there_for_this_project() {
-    let (folder, summary) = baked(&settings(Convention::OpenVat(OpenVat {
-        packed_normals: false,
-    })));
+    let (folders, summary) = baked(&tubes(), &like_openvat(false));
     assert!(summary.manifest.ends_with("out/tube-remap_info.json"));
-    let files = content(&folder.path().join("out"));
+    let files = content(&folders.out());
     assert!(
         !files
             .keys()

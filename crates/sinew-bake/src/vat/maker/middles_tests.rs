@@ -4,6 +4,7 @@ use super::*;
 use crate::vat::maker::normals::corner_normals;
 use crate::vat::maker::recut::surface_gap;
 use proptest::prelude::*;
+use sinew_testkit::meshes::mesh_from;
 
 /// Two quads side by side, bent by the heights of their vertices; each cut along either diagonal.
 fn pair(heights: [f32; 6], cut: [bool; 2]) -> Mesh {
@@ -16,8 +17,7 @@ fn pair(heights: [f32; 6], cut: [bool; 2]) -> Mesh {
         }
     };
     let triangles = [quad(0, cut[0]), quad(1, cut[1])].concat();
-    let topology = Topology::new(6, triangles).expect("in range");
-    let mut mesh = Mesh::new("pair", topology, (0..6).map(at).collect());
+    let mut mesh = mesh_from("pair", (0..6).map(at).collect(), triangles);
     mesh.uvs = vec![mesh.positions.iter().map(|p| [p[0], p[1]]).collect()];
     mesh
 }

@@ -29,5 +29,3 @@ mod sequences_tests;
 pub(crate) mod soft;
 pub(crate) mod sprites;
 pub(crate) mod tearing;
-#[cfg(test)]
-mod test_shapes;

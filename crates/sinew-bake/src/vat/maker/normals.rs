@@ -213,7 +213,7 @@ fn angle_at(points: [[f64; 3]; 3], k: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vat::maker::test_shapes::box_triangles;
+    use sinew_testkit::meshes::box_triangles;
 
     /// A sphere with poles, every triangle with vertices of its own.
     fn split_sphere(rings: u32, sides: u32) -> (Topology, Vec<[f32; 3]>) {

@@ -3,6 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 use sinew_geom::Topology;
+use sinew_testkit::meshes::mesh_from;
 use sinew_vat::texel::TexelFormat;
 use sinew_vat::texture::Extent;
 
@@ -51,17 +52,10 @@ fn row_125_a_slot_stays_where_its_point_died_and_waits_where_the_next_is_born() 
 
 #[test]
 fn sizes_are_zero_where_no_point_is() {
-    let mut mesh = Mesh::new(
-        "points",
-        Topology::new(2, vec![]).expect("in range"),
-        vec![at(1.0), at(2.0)],
-    );
+    let mut mesh = mesh_from("points", vec![at(1.0), at(2.0)], vec![]);
     mesh.attributes
         .insert("size".into(), Attribute::Scalar(vec![0.3, 0.4]));
-    let extent = |n: usize, most: f32| Extent {
-        least: vec![0.0; n],
-        most: vec![most; n],
-    };
+    let extent = |n: usize, most: f32| Extent::between(0.0, most, n);
     let specs = [
         TextureSpec::new(Quantity::Position, TexelFormat::Unorm16, &extent(3, 3.0)),
         TextureSpec::new(
@@ -86,8 +80,7 @@ fn sizes_are_zero_where_no_point_is() {
 fn numbers_must_tell_points_apart() {
     let with = |numbers: Vec<f32>| {
         let count = numbers.len();
-        let topology = Topology::new(count as u32, vec![]).expect("in range");
-        let mut mesh = Mesh::new("points", topology, vec![[0.0; 3]; count]);
+        let mut mesh = mesh_from("points", vec![[0.0; 3]; count], vec![]);
         mesh.attributes
             .insert("id".into(), Attribute::Scalar(numbers));
         mesh

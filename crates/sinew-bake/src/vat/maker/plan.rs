@@ -168,10 +168,7 @@ mod tests {
     use super::*;
 
     fn seen(triangles: u32, low: f32, high: f32) -> FrameScan {
-        let extent = |least: f32, most: f32| Extent {
-            least: vec![least; 3],
-            most: vec![most; 3],
-        };
+        let extent = |least: f32, most: f32| Extent::between(least, most, 3);
         FrameScan {
             triangles,
             extents: (triangles > 0).then(|| vec![extent(low, high), extent(-1.0, 1.0)]),

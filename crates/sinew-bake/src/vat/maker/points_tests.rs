@@ -1,40 +1,27 @@
 use super::*;
 use crate::vat::maker::normals::corner_normals;
 use crate::vat::maker::remesh::slots_in_file_order;
-use sinew_geom::Topology;
+use sinew_testkit::meshes::{box_triangles, exploded, mesh_from};
 use sinew_vat::animation::{AnimationError, VertexAnimation};
 use sinew_vat::lookup::point_of_texel;
-use sinew_vat::manifest::{
-    FORMAT, Lookup, Manifest, Mode, NamedClip, Space, TextureFile, VERSION_WITH_LOOKUP,
-};
-use sinew_vat::playback::{AtEnd, ClipFrames, FrameBlend};
+use sinew_vat::manifest::{Lookup, Manifest, Mode, NamedClip, TextureFile, VERSION_WITH_LOOKUP};
+use sinew_vat::playback::{AtEnd, FrameBlend};
 use sinew_vat::texel::TexelFormat;
-use sinew_vat::texture::{Extent, texture_row};
+use sinew_vat::texture::{Extent, texture_rows};
 use std::f32::consts::FRAC_PI_3;
 
 const BOTH: [Quantity; 2] = [Quantity::Position, Quantity::Normal];
 
 /// Boxes beside each other, eight shared vertices each.
 fn boxes(count: u32) -> Mesh {
-    const SIDES: [[u32; 4]; 6] = [
-        [0, 2, 3, 1],
-        [4, 5, 7, 6],
-        [0, 1, 5, 4],
-        [2, 6, 7, 3],
-        [0, 4, 6, 2],
-        [1, 3, 7, 5],
-    ];
     let (mut positions, mut triangles) = (Vec::new(), Vec::new());
     for b in 0..count {
         let corner = |i: u32, bit: u32| if i >> bit & 1 == 1 { 0.5 } else { -0.5 };
         positions
             .extend((0..8).map(|i| [corner(i, 0) + 2.0 * b as f32, corner(i, 1), corner(i, 2)]));
-        for [i, j, k, l] in SIDES.map(|s| s.map(|v| v + 8 * b)) {
-            triangles.extend([[i, j, k], [i, k, l]]);
-        }
+        triangles.extend(box_triangles().into_iter().map(|t| t.map(|v| v + 8 * b)));
     }
-    let topology = Topology::new(8 * count, triangles).expect("in range");
-    Mesh::new("boxes", topology, positions)
+    mesh_from("boxes", positions, triangles)
 }
 
 /// A closed ring, `around` times `across` vertices and twice as many triangles.
@@ -51,20 +38,10 @@ fn torus(around: u32, across: u32) -> Mesh {
         let [a, b, c, d] = [(0, 0), (1, 0), (1, 1), (0, 1)].map(|(x, y)| vertex(i + x, j + y));
         [[a, b, c], [a, c, d]]
     });
-    let topology = Topology::new(around * across, triangles.collect()).expect("in range");
-    Mesh::new("torus", topology, (0..around * across).map(place).collect())
-}
-
-/// Every triangle with vertices of its own.
-fn exploded(mesh: &Mesh) -> Mesh {
-    let corners = mesh.topology.triangles().iter().flatten();
-    let positions: Vec<_> = corners.map(|v| mesh.positions[*v as usize]).collect();
-    let count = positions.len() as u32;
-    let triangles = (0..count / 3).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]);
-    Mesh::new(
-        "exploded",
-        Topology::new(count, triangles.collect()).expect("in range"),
-        positions,
+    mesh_from(
+        "torus",
+        (0..around * across).map(place).collect(),
+        triangles.collect(),
     )
 }
 
@@ -107,11 +84,9 @@ fn row_100_points_are_counted_as_by_hand() {
 fn points_are_numbered_by_first_use_and_zeros_have_no_sign() {
     let mesh = boxes(1);
     let table = table_of(&mesh, &[Quantity::Position]);
-    let order = [0, 2, 3, 1].map(|v| mesh.positions[v]);
-    // Triangles [0 2 3] and [0 3 1].
+    // Triangles [0 4 6] and [0 6 2].
     assert_eq!([0, 1, 2].map(|k| table.of_corner(0, k)), [0, 1, 2]);
     assert_eq!([0, 1, 2].map(|k| table.of_corner(1, k)), [0, 2, 3]);
-    assert_eq!(order[1], mesh.positions[2]);
     let mut signed = exploded(&torus(3, 3));
     for (i, place) in signed.positions.iter_mut().enumerate() {
         *place = [if i % 2 == 0 { 0.0 } else { -0.0 }, 0.0, 0.0];
@@ -148,13 +123,10 @@ fn made(side: u32, powers_of_two: bool) -> Made {
     if powers_of_two {
         layout = layout.padded_to_powers_of_two(side).expect("fits");
     }
-    let extent = |low: f32, high: f32| Extent {
-        least: vec![low; 3],
-        most: vec![high; 3],
-    };
+    let (places, unit) = (Extent::between(-0.5, 4.5, 3), Extent::between(-1.0, 1.0, 3));
     let specs = [
-        TextureSpec::new(Quantity::Position, TexelFormat::Unorm16, &extent(-0.5, 4.5)),
-        TextureSpec::new(Quantity::Normal, TexelFormat::Unorm8, &extent(-1.0, 1.0)),
+        TextureSpec::new(Quantity::Position, TexelFormat::Unorm16, &places),
+        TextureSpec::new(Quantity::Normal, TexelFormat::Unorm8, &unit),
     ];
     let encoded = frames.each_ref().map(|mesh| {
         let count = mesh.topology.triangles().len() as u32;
@@ -168,59 +140,28 @@ fn made(side: u32, powers_of_two: bool) -> Made {
         let table = PointTable::new(mesh, &normals, &BOTH);
         encode_points(shown, &table, &specs, points.vertices).expect("room")
     });
-    let rows = |layout: &Layout, bytes: usize, of: &dyn Fn(u32) -> Vec<u8>| {
-        let frames: Vec<Vec<u8>> = (0..5).map(of).collect();
-        let (mut row, mut out) = (Vec::new(), Vec::new());
-        for y in 0..layout.size[1] {
-            texture_row(layout, y, bytes, |f| &frames[f as usize], &mut row);
-            out.extend_from_slice(&row);
-        }
-        out
-    };
     let texture = |t: usize| {
-        let of = |f: u32| encoded[f as usize].textures[t].clone();
-        rows(&points, specs[t].vertex_bytes(), &of)
+        let frame = |f: u32| encoded[f as usize].textures[t].as_slice();
+        texture_rows(&points, specs[t].vertex_bytes(), frame)
     };
     let file = |spec: &TextureSpec| TextureFile {
         spec: spec.clone(),
         files: vec![format!("boxes_{}.png", spec.quantity.file_name())],
     };
+    let textures = specs.iter().map(file).collect();
+    let clips = vec![NamedClip::new("all", 0, 5, 24.0, AtEnd::Loop)];
+    let bounds = ([-0.5; 3], [4.5; 3]);
     Made {
         texels: vec![texture(0), texture(1)],
-        lookup: rows(&layout, LOOKUP_BYTES, &|f| {
-            encoded[f as usize].lookup.clone()
-        }),
+        lookup: texture_rows(&layout, LOOKUP_BYTES, |f| &encoded[f as usize].lookup),
         manifest: Manifest {
-            format: FORMAT.into(),
             version: VERSION_WITH_LOOKUP,
-            name: "boxes".into(),
-            mode: Mode::Remesh,
-            splits_are_edges: false,
-            origin: None,
-            clips: vec![NamedClip {
-                name: "all".into(),
-                frames: ClipFrames {
-                    first: 0,
-                    count: 5,
-                    frames_per_second: 24.0,
-                    at_end: AtEnd::Loop,
-                },
-            }],
-            layout,
-            bounds: ([-0.5; 3], [4.5; 3]),
-            space: Space::default(),
-            carrier: "boxes.glb".into(),
-            uv_set: 0,
-            textures: specs.iter().map(file).collect(),
             can_blend: true,
-            has_ends: false,
-            split_vertices: None,
-            middles: Vec::new(),
-            surface_off: None,
             lookup: Some(Lookup {
                 file: "boxes_lookup.png".into(),
                 points,
             }),
+            ..Manifest::new("boxes", Mode::Remesh, layout, bounds, textures, clips)
         },
     }
 }

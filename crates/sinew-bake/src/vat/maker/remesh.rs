@@ -26,6 +26,16 @@ pub(crate) enum SlotContent {
     },
 }
 
+impl SlotContent {
+    /// The triangle of the frame that a corner of the slot shows, and which of its corners that is.
+    pub(crate) fn corner(&self, k: usize) -> Option<(usize, usize)> {
+        match *self {
+            Self::Triangle { triangle, turn } => Some((triangle as usize, (k + turn as usize) % 3)),
+            Self::Absent { .. } => None,
+        }
+    }
+}
+
 /// What a frame must be known by before anything is laid out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FrameScan {
@@ -139,12 +149,7 @@ pub(crate) fn join_extents(
                     expected: whole.least.len(),
                 });
             }
-            for (a, b) in whole.least.iter_mut().zip(&part.least) {
-                *a = a.min(*b);
-            }
-            for (a, b) in whole.most.iter_mut().zip(&part.most) {
-                *a = a.max(*b);
-            }
+            whole.join(part);
         }
     }
     Ok(all)
@@ -190,19 +195,16 @@ pub(crate) fn value_of_corner(
     (slot, k): (usize, usize),
     channel: usize,
 ) -> f32 {
+    if let Some((t, corner)) = slots[slot].corner(k) {
+        let v = mesh.topology.triangles()[t][corner] as usize;
+        return match quantity {
+            Quantity::Normal => normals[t][corner][channel],
+            other => other.of_vertex(mesh, v, channel).unwrap_or(0.0),
+        };
+    }
     match slots[slot] {
-        SlotContent::Triangle { triangle, turn } => {
-            let (t, corner) = (triangle as usize, (k + turn as usize) % 3);
-            match quantity {
-                Quantity::Normal => normals[t][corner][channel],
-                other => {
-                    let v = mesh.topology.triangles()[t][corner] as usize;
-                    other.of_vertex(mesh, v, channel).unwrap_or(0.0)
-                }
-            }
-        }
         SlotContent::Absent { point } if *quantity == Quantity::Position => point[channel],
-        SlotContent::Absent { .. } => quantity.where_absent(channel),
+        _ => quantity.where_absent(channel),
     }
 }
 

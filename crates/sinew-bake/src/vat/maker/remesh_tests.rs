@@ -4,9 +4,10 @@ use super::*;
 use crate::vat::maker::error::angle_between;
 use crate::vat::maker::normals::{DEFAULT_CREASE, corner_normals};
 use sinew_geom::{Attribute, Topology};
+use sinew_testkit::meshes::mesh_from;
 use sinew_vat::layout::Layout;
 use sinew_vat::texel::TexelFormat;
-use sinew_vat::texture::texture_row;
+use sinew_vat::texture::texture_rows;
 
 /// A fan of `sides` triangles around a raised middle, with a colour, a scalar and a velocity.
 fn fan(sides: u32, height: f32) -> Mesh {
@@ -18,8 +19,7 @@ fn fan(sides: u32, height: f32) -> Mesh {
     let triangles = (0..sides)
         .map(|i| [0, 1 + (i + 1) % sides, 1 + i])
         .collect();
-    let topology = Topology::new(sides + 1, triangles).expect("in range");
-    let mut mesh = Mesh::new("fan", topology, positions.clone());
+    let mut mesh = mesh_from("fan", positions.clone(), triangles);
     mesh.colors = vec![
         positions
             .iter()
@@ -199,20 +199,12 @@ fn rows_of_a_texture_hold_every_frame() {
     let layout = Layout::fitting(27, 3, 3, 12).expect("fits");
     assert!(layout.size[0] <= 12 && layout.size[0].is_multiple_of(3));
     let size = specs[0].vertex_bytes();
-    let mut rows = Vec::new();
-    for y in 0..layout.size[1] {
-        let mut row = Vec::new();
-        texture_row(&layout, y, size, |f| &encoded[f as usize], &mut row);
-        rows.push(row);
-    }
+    let rows = texture_rows(&layout, size, |f| &encoded[f as usize]);
     for (f, bytes) in encoded.iter().enumerate() {
         for v in 0..27 {
             let [x, y] = layout.texel(v, f as u32).map(|c| c as usize);
-            let v = v as usize;
-            assert_eq!(
-                rows[y][x * size..(x + 1) * size],
-                bytes[v * size..(v + 1) * size]
-            );
+            let (v, at) = (v as usize * size, (y * layout.size[0] as usize + x) * size);
+            assert_eq!(rows[at..at + size], bytes[v..v + size]);
         }
     }
 }

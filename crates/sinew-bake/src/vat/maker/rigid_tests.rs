@@ -1,7 +1,7 @@
 //! Pieces with known motion.
 
 use super::*;
-use sinew_geom::Topology;
+use sinew_testkit::meshes::mesh_from;
 use sinew_vat::texel::TexelFormat;
 use sinew_vat::texture::Extent;
 
@@ -24,8 +24,7 @@ fn tetrahedra(count: u32) -> Mesh {
             [b, b + 3, b + 2],
         ]);
     }
-    let topology = Topology::new(4 * count, triangles).expect("in range");
-    Mesh::new("pieces", topology, positions)
+    mesh_from("pieces", positions, triangles)
 }
 
 /// Rotation (radians around a fixed axis) and position of piece `i` in a frame.
@@ -87,21 +86,13 @@ fn row_126_pieces_are_found_and_their_motion_is_the_one_they_had() {
 fn texels_bring_vertices_back_within_the_format() {
     let rest = tetrahedra(3);
     let pieces = Pieces::connected(&rest);
-    let extent = |least: f32, most: f32, n: usize| Extent {
-        least: vec![least; n],
-        most: vec![most; n],
-    };
+    let (places, turns) = (
+        Extent::between(-12.0, 12.0, 3),
+        Extent::between(-1.0, 1.0, 4),
+    );
     let specs = [
-        TextureSpec::new(
-            Quantity::Position,
-            TexelFormat::Unorm16,
-            &extent(-12.0, 12.0, 3),
-        ),
-        TextureSpec::new(
-            Quantity::Rotation,
-            TexelFormat::Unorm16,
-            &extent(-1.0, 1.0, 4),
-        ),
+        TextureSpec::new(Quantity::Position, TexelFormat::Unorm16, &places),
+        TextureSpec::new(Quantity::Rotation, TexelFormat::Unorm16, &turns),
     ];
     for frame in [0, 3, 17] {
         let mesh = moved(&rest, frame);
@@ -158,11 +149,7 @@ fn flat_thin_and_tiny_pieces_have_rotations() {
         [12.0, 0.0, 0.0],
     ];
     let triangles = vec![[0, 1, 2], [3, 4, 5], [6, 6, 6]];
-    let rest = Mesh::new(
-        "thin",
-        Topology::new(8, triangles).expect("in range"),
-        positions,
-    );
+    let rest = mesh_from("thin", positions, triangles);
     let pieces = Pieces::connected(&rest);
     assert_eq!(pieces.count(), 4);
     let mut poses = Vec::new();

@@ -9,7 +9,7 @@ use sinew_geom::{Mesh, Topology};
 use sinew_io::{find_sequence, read_mesh};
 use sinew_vat::quantity::Quantity;
 use sinew_vat::texel::TexelFormat;
-use sinew_vat::texture::texture_row;
+use sinew_vat::texture::texture_rows;
 use std::path::PathBuf;
 
 /// The frames of a sequence, or `None` where there is no data.
@@ -28,18 +28,19 @@ fn frames(name: &str) -> Option<Vec<Mesh>> {
     Some(files.into_iter().map(read).collect())
 }
 
-/// A texture, row by row, as a file would hold it.
+/// A texture, as a file would hold it.
 struct Texture {
     width: usize,
-    rows: Vec<Vec<u8>>,
+    texels: Vec<u8>,
     vertex_bytes: usize,
 }
 
 impl Texture {
     fn texel(&self, [x, y]: [u32; 2]) -> &[u8] {
-        let (x, size) = (x as usize, self.vertex_bytes);
+        let (x, y, size) = (x as usize, y as usize, self.vertex_bytes);
         assert!(x < self.width);
-        &self.rows[y as usize][x * size..(x + 1) * size]
+        let at = (y * self.width + x) * size;
+        &self.texels[at..at + size]
     }
 }
 
@@ -56,15 +57,10 @@ fn bake(frames: &[Mesh], settings: &RemeshSettings) -> (RemeshPlan, Vec<Texture>
     let encoded: Vec<_> = frames.iter().map(encode).collect();
     let texture = |t: usize| {
         let vertex_bytes = plan.textures[t].vertex_bytes();
-        let row = |y| {
-            let mut row = Vec::new();
-            let frame = |f: u32| encoded[f as usize][t].as_slice();
-            texture_row(&plan.layout, y, vertex_bytes, frame, &mut row);
-            row
-        };
+        let frame = |f: u32| encoded[f as usize][t].as_slice();
         Texture {
             width: plan.layout.size[0] as usize,
-            rows: (0..plan.layout.size[1]).map(row).collect(),
+            texels: texture_rows(&plan.layout, vertex_bytes, frame),
             vertex_bytes,
         }
     };

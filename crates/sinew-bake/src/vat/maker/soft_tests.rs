@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::vat::maker::normals::{DEFAULT_CREASE, corner_normals};
-use crate::vat::maker::test_shapes::box_triangles;
+use sinew_testkit::meshes::{box_triangles, mesh_from};
 use sinew_vat::texel::TexelFormat;
 use sinew_vat::texture::Extent;
 
@@ -31,15 +31,11 @@ fn boxes(frame: usize) -> Mesh {
         triangles.extend(t.iter().map(|t| t.map(|v| v + 8 * i)));
         positions.extend(p);
     }
-    let topology = Topology::new(56, triangles).expect("in range");
-    Mesh::new("boxes", topology, positions)
+    mesh_from("boxes", positions, triangles)
 }
 
 fn extent(least: f32, most: f32) -> Extent {
-    Extent {
-        least: vec![least; 3],
-        most: vec![most; 3],
-    }
+    Extent::between(least, most, 3)
 }
 
 fn decoded(texture: &TextureSpec, bytes: &[u8], vertex: usize) -> [f32; 3] {
@@ -125,11 +121,7 @@ fn smooth_vertices_stay_one_and_keep_their_groups_as_they_bend() {
             [out, up, 0.0],
         ];
         let triangles = vec![[0, 1, 2], [0, 2, 3], [3, 2, 4], [3, 4, 5]];
-        Mesh::new(
-            "fold",
-            Topology::new(6, triangles).expect("in range"),
-            positions,
-        )
+        mesh_from("fold", positions, triangles)
     };
     let carrier = SoftCarrier::new(&folded(0.0, 1.0), DEFAULT_CREASE);
     assert_eq!(carrier.vertex_count(), 6);

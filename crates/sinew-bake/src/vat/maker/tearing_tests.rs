@@ -4,9 +4,9 @@ use super::*;
 use crate::vat::maker::error::angle_between;
 use crate::vat::maker::normals::{DEFAULT_CREASE, corner_normals};
 use crate::vat::maker::soft::{SoftCarrier, SoftError};
-use crate::vat::maker::test_shapes::box_triangles;
 use proptest::prelude::*;
 use sinew_geom::Mesh;
+use sinew_testkit::meshes::{box_triangles, exploded, mesh_from};
 use sinew_testkit::{TearingCloth, renumbered};
 use sinew_vat::quantity::Quantity;
 use sinew_vat::texel::TexelFormat;
@@ -53,22 +53,12 @@ fn row_124_every_corner_of_every_frame_comes_back_with_its_normal() {
     let finest = refined(&frames);
     let carrier = SoftCarrier::tearing(&frames[0], DEFAULT_CREASE, finest.triangles());
     let carrier = carrier.expect("a carrier");
-    let unit = Extent {
-        least: vec![-1.0; 3],
-        most: vec![1.0; 3],
-    };
+    let (unit, share) = (Extent::between(-1.0, 1.0, 3), Extent::between(0.0, 1.0, 1));
     let side = Quantity::Attribute("side".into());
     let specs = [
         TextureSpec::new(Quantity::Position, TexelFormat::Float, &unit),
         TextureSpec::new(Quantity::Normal, TexelFormat::Float, &unit),
-        TextureSpec::new(
-            side,
-            TexelFormat::Float,
-            &Extent {
-                least: vec![0.0],
-                most: vec![1.0],
-            },
-        ),
+        TextureSpec::new(side, TexelFormat::Float, &share),
     ];
     for (f, frame) in frames.iter().enumerate() {
         let mut unified = frame.clone();
@@ -182,21 +172,10 @@ fn quads_that_are_cut_along_the_other_diagonal_split_nothing() {
     assert!(!kept(&frames[0], &bent[4]).is_tearing());
 }
 
-/// Each triangle with vertices of its own.
-fn exploded(mesh: &Mesh) -> Mesh {
-    let corners = mesh.topology.triangles().iter().flatten();
-    let places: Vec<_> = corners.map(|v| mesh.positions[*v as usize]).collect();
-    let count = places.len() as u32;
-    let triangles = (0..count / 3).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]);
-    let topology = Topology::new(count, triangles.collect()).expect("in range");
-    Mesh::new("", topology, places)
-}
-
 #[test]
 fn hard_edges_stay_and_frames_that_are_numbered_anew_split_nothing() {
     let corner = |i: u32| [0, 1, 2].map(|k| (i >> k & 1) as f32);
-    let topology = Topology::new(8, box_triangles()).expect("in range");
-    let cube = Mesh::new("box", topology, (0..8).map(corner).collect());
+    let cube = mesh_from("box", (0..8).map(corner).collect(), box_triangles());
     let frames = [cube.clone(), renumbered(&cube, 1), renumbered(&cube, 2)];
     let finest = refined(&frames);
     let plain = SoftCarrier::new(&cube, DEFAULT_CREASE);

@@ -40,6 +40,9 @@ pub(crate) fn of(mode: Mode) -> &'static dyn BakeMode {
     }
 }
 
+/// A code, and words.
+pub(crate) type Reason = (&'static str, &'static str);
+
 /// What a mode does in the steps of a bake.
 pub(crate) trait BakeMode: JudgedMode + Sync {
     /// Its name in settings and messages.
@@ -53,16 +56,6 @@ pub(crate) trait BakeMode: JudgedMode + Sync {
 
     /// Why no texture of it holds a quantity, and what to do.
     fn refuses(&self, quantity: &Quantity) -> Option<&'static str>;
-
-    /// Settings that only this mode reads: their names in files, and whether they are others than the defaults.
-    fn asked(&self, _settings: &VatSettings) -> Vec<(&'static str, bool)> {
-        Vec::new()
-    }
-
-    /// Settings that have no effect in it beside those of other modes, and what they are for.
-    fn idle(&self, _settings: &VatSettings) -> Vec<(&'static str, &'static str)> {
-        Vec::new()
-    }
 
     /// Whether the carrier is the first frame, so that triangles stay the same.
     fn has_first_frame(&self) -> bool {
@@ -120,12 +113,8 @@ pub(crate) trait BakeMode: JudgedMode + Sync {
         true
     }
 
-    /// Why the carrier has more triangles than were asked for: a code, and words.
-    fn why_more_triangles(
-        &self,
-        _job: &VatJob,
-        plan: &VatPlan,
-    ) -> Option<(&'static str, &'static str)> {
+    /// Why the carrier has more triangles than were asked for.
+    fn why_more_triangles(&self, _job: &VatJob, plan: &VatPlan) -> Option<Reason> {
         more_triangles(plan)
     }
 
@@ -232,11 +221,11 @@ pub(crate) fn check_quantities(
     choices: &[TextureChoice],
 ) -> Result<(), BakeError> {
     if !choices.iter().any(|c| c.quantity.is_position()) {
-        return Err(BakeError::Setting {
-            setting: "textures",
-            found: "a list without positions and offsets".into(),
-            expected: "one of them: add position:unorm16",
-        });
+        let (found, expected) = (
+            "a list without positions and offsets",
+            "one of them: add position:unorm16",
+        );
+        return Err(BakeError::setting("textures", found, expected));
     }
     let refused = choices
         .iter()
@@ -252,17 +241,63 @@ pub(crate) fn check_quantities(
 }
 
 /// Settings that were asked for and have no effect in a mode, by their names in files of settings, each with the reason.
+#[expect(
+    clippy::float_cmp,
+    reason = "another number than the default was asked for"
+)]
 pub(crate) fn idle_settings(settings: &VatSettings, mode: Mode) -> Vec<String> {
-    let others = ALL.iter().rev().filter(|other| **other != mode);
-    let of_others = others.flat_map(|other| {
-        let other = of(*other);
-        let asked = other.asked(settings).into_iter().filter(|s| s.1);
-        asked.map(|s| (s.0, format!("mode {}", other.name())))
-    });
-    let own = of(mode).idle(settings).into_iter();
-    let own = own.map(|(name, needed)| (name, needed.to_owned()));
-    let words = |(name, needed)| format!("{name} is without effect: it is for {needed}");
-    of_others.chain(own).map(words).collect()
+    let default = VatSettings::default();
+    let (pieces, no_pieces) = (&settings.pieces, &default.pieces);
+    let (particles, no_particles) = (&settings.particles, &default.particles);
+    let moves = settings.velocity.is_some();
+    let of_remesh = [
+        ("points", settings.points != default.points),
+        ("order", settings.order != default.order),
+        ("velocity", moves),
+    ];
+    let of_rigid = [
+        ("pieces.attribute", pieces.attribute != no_pieces.attribute),
+        ("pieces.tolerance", pieces.tolerance != no_pieces.tolerance),
+        ("pieces.blend", pieces.blend != no_pieces.blend),
+    ];
+    let of_particles = [
+        ("particles.id", particles.id != no_particles.id),
+        ("particles.size", particles.size != no_particles.size),
+        ("particles.scale", particles.scale != no_particles.scale),
+        (
+            "particles.velocity",
+            particles.velocity != no_particles.velocity,
+        ),
+        ("particles.reach", particles.reach != no_particles.reach),
+    ];
+    let others = "this project's files: players of other tools step where triangles change";
+    let is_own = settings.convention.is_own();
+    let (of_others, of_match) = (
+        [("velocity", moves && !is_own)],
+        [("velocity", moves && is_own && !settings.is_matched())],
+    );
+    let of_first = [("recut_tolerance", settings.recut_tolerance.is_some())];
+    let of_triangles = [("prepare", settings.prepare != default.prepare)];
+    // Where it has no effect, what it is for, and whether it was asked for.
+    let all: [(bool, &str, &[(&str, bool)]); 7] = [
+        (mode != Mode::Remesh, "mode remesh", &of_remesh),
+        (mode != Mode::Rigid, "mode rigid", &of_rigid),
+        (mode != Mode::Particles, "mode particles", &of_particles),
+        (mode == Mode::Remesh, others, &of_others),
+        (mode == Mode::Remesh, "order match", &of_match),
+        (!of(mode).has_first_frame(), "mode soft or rigid", &of_first),
+        (
+            of(mode).is_points(),
+            "mode remesh, soft or rigid",
+            &of_triangles,
+        ),
+    ];
+    let idle = all.into_iter().filter(|group| group.0);
+    let idle = idle.flat_map(|(_, needed, settings)| settings.iter().map(move |s| (needed, *s)));
+    let asked = idle.filter(|(_, (_, is_asked))| *is_asked);
+    asked
+        .map(|(needed, (name, _))| format!("{name} is without effect: it is for {needed}"))
+        .collect()
 }
 
 /// Whether all frames have the first one's surface, with some triangle.
@@ -272,7 +307,7 @@ fn stays(scans: &[ScanRecord]) -> bool {
 }
 
 /// Why carriers that are the first frame have more triangles than were asked for.
-fn more_triangles(plan: &VatPlan) -> Option<(&'static str, &'static str)> {
+fn more_triangles(plan: &VatPlan) -> Option<Reason> {
     let why = match plan.has_middles() {
         true => {
             "quads that frames cut along either diagonal have four in place of two; --recut-tolerance keeps two where that is near enough"

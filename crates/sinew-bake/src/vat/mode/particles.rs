@@ -1,6 +1,6 @@
 //! Bakes of points: one texel a slot, and a square in the carrier for each.
 
-use super::{BakeMode, FrameEncoder, check_quantities, with_needed};
+use super::{BakeMode, FrameEncoder, Reason, check_quantities, with_needed};
 use crate::report::grouped;
 use crate::vat::ParticleSettings;
 use crate::vat::job::VatJob;
@@ -8,12 +8,11 @@ use crate::vat::maker::carrier::carrier_box;
 use crate::vat::maker::particles::{ParticleFollower, ParticleSlot, encode_points, point_numbers};
 use crate::vat::maker::particles_by_motion::MotionFollower;
 use crate::vat::maker::plan::PlanError;
-use crate::vat::maker::prepare::PrepareSettings;
-use crate::vat::maker::remesh::{FrameScan, join_extents, scan_frame};
+use crate::vat::maker::remesh::{FrameScan, scan_frame};
 use crate::vat::maker::sprites::FEWEST_SLOTS;
 use crate::vat::maker::sprites::sprite_mesh;
 use crate::vat::pictures::{Corners, ShownFrames, ShownVertices, camera_of, squares};
-use crate::vat::plan::{ModePlan, VatPlan, frame_scan_of, layout_for, middle_of};
+use crate::vat::plan::{ModePlan, VatPlan, extents_of, frame_scan_of, layout_for, middle_of};
 use crate::vat::records::{FrameErrors, NUMBERS, PARTICLES, ScanRecord};
 use crate::vat::report::{Reported, Row};
 use crate::vat::scan::{mesh_of, missing};
@@ -61,36 +60,6 @@ impl BakeMode for Particles {
         .then_some("particles face the camera; they have position, size, colours and attributes")
     }
 
-    #[expect(
-        clippy::float_cmp,
-        reason = "another number than the default was asked for"
-    )]
-    fn asked(&self, settings: &VatSettings) -> Vec<(&'static str, bool)> {
-        let (particles, default) = (&settings.particles, ParticleSettings::default());
-        vec![
-            ("particles.id", particles.id != default.id),
-            ("particles.size", particles.size != default.size),
-            ("particles.scale", particles.scale != default.scale),
-            ("particles.velocity", particles.velocity != default.velocity),
-            ("particles.reach", particles.reach != default.reach),
-        ]
-    }
-
-    fn idle(&self, settings: &VatSettings) -> Vec<(&'static str, &'static str)> {
-        let asked = [
-            (
-                settings.recut_tolerance.is_some(),
-                ("recut_tolerance", "mode soft or rigid"),
-            ),
-            (
-                settings.prepare != PrepareSettings::default(),
-                ("prepare", "mode remesh, soft or rigid"),
-            ),
-        ];
-        let idle = asked.into_iter().filter(|(is_asked, _)| *is_asked);
-        idle.map(|(_, idle)| idle).collect()
-    }
-
     fn has_first_frame(&self) -> bool {
         false
     }
@@ -112,19 +81,13 @@ impl BakeMode for Particles {
         let choices = self.textures(job.settings());
         check_quantities(self, &choices)?;
         if job.settings().at_end == AtEnd::SeamlessLoop {
-            return Err(BakeError::Setting {
-                setting: "at_end",
-                found: "seamless_loop".into(),
-                expected: "loop or clamp: points of the last frame are not those of the first",
-            });
+            let expected = "loop or clamp: points of the last frame are not those of the first";
+            return Err(BakeError::setting("at_end", "seamless_loop", expected));
         }
         let quantities: Vec<Quantity> = choices.iter().map(|c| c.quantity.clone()).collect();
         let seen: Vec<FrameScan> = scans.iter().map(|s| frame_scan(s, &choices)).collect();
-        let nothing = PlanError::NoPoints {
-            frames: scans.len(),
-        };
-        let extents = join_extents(&seen, &quantities).map_err(PlanError::Frame)?;
-        let extents = extents.ok_or(nothing)?;
+        let frames = scans.len();
+        let extents = extents_of(&seen, &choices, PlanError::NoPoints { frames })?;
         let bounds = bounds_of(&quantities, &extents);
         let slots = slots_of_all(job, &bounds, watch)?;
         let points: usize = scans.iter().map(|s| s.vertices as usize).sum();
@@ -173,11 +136,7 @@ impl BakeMode for Particles {
     }
 
     /// Squares are not counted.
-    fn why_more_triangles(
-        &self,
-        _job: &VatJob,
-        _plan: &VatPlan,
-    ) -> Option<(&'static str, &'static str)> {
+    fn why_more_triangles(&self, _job: &VatJob, _plan: &VatPlan) -> Option<Reason> {
         None
     }
 
@@ -314,10 +273,7 @@ pub(crate) fn scan_points(
     let settings = &job.settings().particles;
     let widths = (0..mesh.positions.len()).map(|p| settings.width(mesh, p));
     let widest = widths.fold(0.0, f32::max);
-    let size = Extent {
-        least: vec![0.0],
-        most: vec![widest],
-    };
+    let size = Extent::between(0.0, widest, 1);
     let mut out: Vec<_> = quantities.into_iter().zip(extents).collect();
     out.push((Quantity::Size, size));
     Ok(out)
@@ -486,12 +442,10 @@ fn measure(
             let ParticleSlot::Alive { point } = row[slot] else {
                 continue;
             };
-            let truth = mesh.positions[point as usize];
-            let off = |k: usize| f64::from(spec.decode(texel, k)) - f64::from(truth[k]);
-            let squares = (0..3).map(|k| off(k).powi(2));
+            let seen = [0, 1, 2].map(|k| f64::from(spec.decode(texel, k)));
+            let off = distance(seen, mesh.positions[point as usize].map(f64::from));
             let units = f64::from(plan.space.units_per_metre());
-            let distance = squares.sum::<f64>().sqrt() / units;
-            out.position.add(frame as u32, slot as u32, distance);
+            out.position.add(frame as u32, slot as u32, off / units);
         }
     }
     out

@@ -1,6 +1,6 @@
 //! Triangles change: loose triangles, each of which shows one triangle of the sequence after another.
 
-use super::{BakeMode, FrameEncoder, asked_or_default, check_quantities};
+use super::{BakeMode, FrameEncoder, Reason, asked_or_default, check_quantities};
 use crate::report::grouped;
 use crate::vat::VatSettings;
 use crate::vat::ends::with_end;
@@ -11,14 +11,14 @@ use crate::vat::maker::matching::{FrameEnd, FrameMatch, SlotChain};
 use crate::vat::maker::normals::corner_normals;
 use crate::vat::maker::plan::{PlanError, RemeshPlan, RemeshSettings};
 use crate::vat::maker::remesh::{
-    FrameScan, SlotContent, encode_frame_with, join_extents, slots_by_matching, slots_in_file_order,
+    FrameScan, SlotContent, encode_frame_with, slots_by_matching, slots_in_file_order,
 };
-use crate::vat::plan::{ModePlan, VatPlan, bounds_of, frame_scan, middle_of};
+use crate::vat::plan::{ModePlan, VatPlan, bounds_of, extents_of, frame_scan, middle_of};
 use crate::vat::points::{self, Rest, plan_points};
 use crate::vat::records::{MATCHES, SLOTS, ScanRecord};
 use crate::vat::report::Reported;
 use crate::vat::scan::{matches_frames, missing};
-use crate::vat::settings::{Mode, Points, TextureChoice, TriangleOrder};
+use crate::vat::settings::{Mode, Points, TextureChoice};
 use crate::vat::target::PlacedFrame;
 use crate::vat::texels::{Encoded, Truth, measure};
 use crate::{BakeError, Watch};
@@ -51,36 +51,6 @@ impl BakeMode for Remesh {
             }
             _ => None,
         }
-    }
-
-    fn asked(&self, settings: &VatSettings) -> Vec<(&'static str, bool)> {
-        vec![
-            ("points", settings.points == Points::Unique),
-            ("order", settings.order != TriangleOrder::Match),
-            ("velocity", settings.velocity.is_some()),
-        ]
-    }
-
-    fn idle(&self, settings: &VatSettings) -> Vec<(&'static str, &'static str)> {
-        let needed = match (settings.convention.is_own(), settings.order) {
-            (false, _) => {
-                "this project's files: players of other tools step where triangles change"
-            }
-            (true, TriangleOrder::File) => "order match",
-            (true, TriangleOrder::Match) => "",
-        };
-        let asked = [
-            (
-                settings.velocity.is_some() && !needed.is_empty(),
-                ("velocity", needed),
-            ),
-            (
-                settings.recut_tolerance.is_some(),
-                ("recut_tolerance", "mode soft or rigid"),
-            ),
-        ];
-        let idle = asked.into_iter().filter(|(is_asked, _)| *is_asked);
-        idle.map(|(_, idle)| idle).collect()
     }
 
     fn has_first_frame(&self) -> bool {
@@ -164,11 +134,7 @@ impl BakeMode for Remesh {
         settings.is_matched()
     }
 
-    fn why_more_triangles(
-        &self,
-        job: &VatJob,
-        plan: &VatPlan,
-    ) -> Option<(&'static str, &'static str)> {
+    fn why_more_triangles(&self, job: &VatJob, plan: &VatPlan) -> Option<Reason> {
         match (job.settings().is_matched(), plan.has_ends()) {
             (true, true) => Some((
                 "more_slots",
@@ -231,10 +197,8 @@ fn conventional(
     let Some(layout) = convention.files().layout(corners, frames, limit) else {
         return Ok((made.layout, made.textures.clone()));
     };
-    let quantities: Vec<Quantity> = choices.iter().map(|c| c.quantity.clone()).collect();
     let nothing = PlanError::Nothing { frames: seen.len() };
-    let extents = join_extents(seen, &quantities).map_err(PlanError::Frame)?;
-    let extents = extents.ok_or(nothing)?;
+    let extents = extents_of(seen, choices, nothing)?;
     Ok((layout?, convention.textures(choices, &extents)))
 }
 
@@ -344,34 +308,28 @@ impl FrameEncoder for RemeshFrames<'_> {
 
 /// The same at the end of the frame: where corners land on the next frame's surface, and the normals that this has there.
 fn truth_of_end(shown: ShownFrame<'_>, end: &FrameEnd) -> impl Fn(usize) -> Option<Truth> {
-    move |vertex| match shown.slots[vertex / 3] {
-        SlotContent::Triangle { triangle, turn } => {
-            let (t, corner) = (triangle as usize, (vertex % 3 + turn as usize) % 3);
-            let v = shown.mesh.topology.triangles()[t][corner] as usize;
-            // What vanishes or lands nowhere has no place on that surface.
-            end.landings[v].map(|_| Truth {
-                place: end.points[v],
-                normal: end.normals[t][corner],
-                rest: [0.0; 3],
-            })
-        }
-        SlotContent::Absent { .. } => None,
+    move |vertex| {
+        let (t, corner) = shown.slots[vertex / 3].corner(vertex % 3)?;
+        let v = shown.mesh.topology.triangles()[t][corner] as usize;
+        // What vanishes or lands nowhere has no place on that surface.
+        end.landings[v].map(|_| Truth {
+            place: end.points[v],
+            normal: end.normals[t][corner],
+            rest: [0.0; 3],
+        })
     }
 }
 
 /// Where corners of slots are, and where their normals point.
 fn truth_of(shown: ShownFrame<'_>) -> impl Fn(usize) -> Option<Truth> {
-    move |vertex| match shown.slots[vertex / 3] {
-        SlotContent::Triangle { triangle, turn } => {
-            let (t, corner) = (triangle as usize, (vertex % 3 + turn as usize) % 3);
-            let v = shown.mesh.topology.triangles()[t][corner] as usize;
-            Some(Truth {
-                place: shown.mesh.positions[v],
-                normal: shown.normals[t][corner],
-                rest: [0.0; 3],
-            })
-        }
-        SlotContent::Absent { .. } => None,
+    move |vertex| {
+        let (t, corner) = shown.slots[vertex / 3].corner(vertex % 3)?;
+        let v = shown.mesh.topology.triangles()[t][corner] as usize;
+        Some(Truth {
+            place: shown.mesh.positions[v],
+            normal: shown.normals[t][corner],
+            rest: [0.0; 3],
+        })
     }
 }
 

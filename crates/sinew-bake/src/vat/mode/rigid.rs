@@ -1,7 +1,6 @@
 //! Bakes of pieces that move without bending: one texel a piece.
 
 use super::{BakeMode, FrameEncoder, check_quantities, with_needed};
-use crate::vat::PieceSettings;
 use crate::vat::job::VatJob;
 use crate::vat::maker::carrier::texel_centers;
 use crate::vat::maker::error::{ErrorSum, angle_between};
@@ -59,15 +58,6 @@ impl BakeMode for Rigid {
         )
     }
 
-    fn asked(&self, settings: &VatSettings) -> Vec<(&'static str, bool)> {
-        let (pieces, default) = (&settings.pieces, PieceSettings::default());
-        vec![
-            ("pieces.attribute", pieces.attribute != default.attribute),
-            ("pieces.tolerance", pieces.tolerance != default.tolerance),
-            ("pieces.blend", pieces.blend != default.blend),
-        ]
-    }
-
     fn always_has_positions(&self) -> bool {
         true
     }
@@ -89,17 +79,9 @@ impl BakeMode for Rigid {
         check_rigid(job, &carrier, scans)?;
         let mut follower = TurnFollower::new(carrier.pieces.with_a_turn());
         let mut residual = ErrorSum::default();
-        let mut places = Extent {
-            least: vec![f32::MAX; 3],
-            most: vec![f32::MIN; 3],
-        };
+        let mut places = Extent::nothing(3);
         let unclear = follow(job, scans, &mut follower, |frame, poses| {
-            for pose in &poses {
-                for k in 0..3 {
-                    places.least[k] = places.least[k].min(pose.position[k]);
-                    places.most[k] = places.most[k].max(pose.position[k]);
-                }
-            }
+            poses.iter().for_each(|pose| places.take(pose.position));
             job.work.write(POSES, frame, &job.key, &poses)
         })?;
         if let Some((frame, turn)) = unclear.filter(|_| job.settings().pieces.blend) {
@@ -112,10 +94,7 @@ impl BakeMode for Rigid {
         for found in scans.iter().filter_map(|s| s.pieces.as_ref()) {
             residual.join(&found.residual);
         }
-        let rotations = Extent {
-            least: vec![-1.0; 4],
-            most: vec![1.0; 4],
-        };
+        let rotations = Extent::between(-1.0, 1.0, 4);
         let (space, files) = (job.settings().space(), job.settings().convention.files());
         let texture = |c: &TextureChoice| {
             let extent = match c.quantity {

@@ -4,9 +4,9 @@ use super::{BakeMode, FrameEncoder, asked_or_default, check_quantities};
 use crate::vat::VatSettings;
 use crate::vat::job::VatJob;
 use crate::vat::maker::plan::PlanError;
-use crate::vat::maker::remesh::{FrameScan, join_extents};
+use crate::vat::maker::remesh::FrameScan;
 use crate::vat::maker::soft::SoftCarrier;
-use crate::vat::plan::{ModePlan, VatPlan, bounds_of, frame_scan, layout_for};
+use crate::vat::plan::{ModePlan, VatPlan, bounds_of, extents_of, frame_scan, layout_for};
 use crate::vat::records::{ScanRecord, keep_materials};
 use crate::vat::recut::{RecutPlan, measured_recut};
 use crate::vat::report::Reported;
@@ -48,15 +48,11 @@ impl BakeMode for Soft {
         let (carrier, tears, recut) = carrier_for(job, scans, watch)?;
         let choices = self.textures(job.settings());
         check_quantities(self, &choices)?;
-        let quantities: Vec<Quantity> = choices.iter().map(|c| c.quantity.clone()).collect();
         let (convention, space) = (&job.settings().convention, job.settings().space());
         let seen = scans.iter().map(|s| frame_scan(s, &choices, space));
         let seen: Vec<FrameScan> = seen.collect();
-        let nothing = PlanError::Nothing {
-            frames: scans.len(),
-        };
-        let extents = join_extents(&seen, &quantities).map_err(PlanError::Frame)?;
-        let extents = extents.ok_or(nothing)?;
+        let frames = scans.len();
+        let extents = extents_of(&seen, &choices, PlanError::Nothing { frames })?;
         let vertices = index32(carrier.vertex_count());
         Ok(VatPlan {
             hash: String::new(),

@@ -11,11 +11,11 @@ use sinew_geom::{Bounds, Mesh, Topology};
 use sinew_samples::{bending_blob, parting_drop};
 use sinew_vat::animation::VertexAnimation;
 use sinew_vat::layout::Layout;
-use sinew_vat::manifest::{FORMAT, Manifest, Mode, NamedClip, Space, TextureFile, VERSION};
-use sinew_vat::playback::{AtEnd, ClipFrames};
+use sinew_vat::manifest::{Manifest, Mode, NamedClip, Space, TextureFile};
+use sinew_vat::playback::AtEnd;
 use sinew_vat::quantity::Quantity;
 use sinew_vat::texel::TexelFormat;
-use sinew_vat::texture::{Extent, TextureSpec, texture_row};
+use sinew_vat::texture::{Extent, TextureSpec, texture_rows};
 use std::error::Error;
 use std::f32::consts::PI;
 
@@ -49,11 +49,11 @@ pub(super) fn all() -> Result<Vec<Bake>, Box<dyn Error>> {
     let gltf = Space::default();
     let (unity, unreal) = (Space::YUpLeftHanded, Space::ZUpLeftHandedCentimeters);
     Ok(vec![
-        remesh("drop_16", Unorm16, 8192)?,
-        remesh("drop_two_8", TwoUnorm8, 512)?,
-        soft("blob_half", Half, Quantity::Offset, true)?,
-        soft("blob_float", Float, Quantity::Position, false)?,
-        soft("blob_8", Unorm8, Quantity::Offset, false)?,
+        remesh("drop_16", parting_drop(9), &of_drops(Unorm16, 8192))?,
+        remesh("drop_two_8", parting_drop(9), &of_drops(TwoUnorm8, 512))?,
+        blob("blob_half", Half, Quantity::Offset, true)?,
+        blob("blob_float", Float, Quantity::Position, false)?,
+        blob("blob_8", Unorm8, Quantity::Offset, false)?,
         boxes_bake("boxes_16", Unorm16, gltf)?,
         boxes_bake("boxes_two_8", TwoUnorm8, gltf)?,
         boxes_bake("boxes_unity", Unorm16, unity)?,
@@ -72,16 +72,22 @@ pub(super) fn all() -> Result<Vec<Bake>, Box<dyn Error>> {
 }
 
 pub(super) fn clip(name: &str, first: u32, count: u32, at_end: AtEnd) -> NamedClip {
-    let frames = ClipFrames {
-        first,
-        count,
-        frames_per_second: RATE,
-        at_end,
-    };
-    NamedClip {
-        name: name.into(),
-        frames,
-    }
+    NamedClip::new(name, first, count, RATE, at_end)
+}
+
+pub(super) fn clips_of_drops() -> Vec<NamedClip> {
+    vec![
+        clip("part", 0, 9, AtEnd::Clamp),
+        clip("late", 4, 5, AtEnd::Loop),
+    ]
+}
+
+pub(super) fn clips_of_blobs() -> Vec<NamedClip> {
+    vec![
+        clip("sway", 0, 8, AtEnd::SeamlessLoop),
+        clip("half", 2, 4, AtEnd::Loop),
+        clip("once", 0, 5, AtEnd::Clamp),
+    ]
 }
 
 fn files(name: &str, spec: &TextureSpec) -> Vec<String> {
@@ -109,27 +115,8 @@ pub(super) fn manifest(
         spec: spec.clone(),
         files: files(name, spec),
     };
-    Manifest {
-        format: FORMAT.into(),
-        version: VERSION,
-        name: name.into(),
-        mode: Mode::Remesh,
-        clips,
-        layout,
-        bounds,
-        space: Space::default(),
-        carrier: format!("{name}.glb"),
-        uv_set: 0,
-        textures: specs.iter().map(texture).collect(),
-        can_blend: false,
-        has_ends: false,
-        split_vertices: None,
-        splits_are_edges: false,
-        origin: None,
-        middles: Vec::new(),
-        surface_off: None,
-        lookup: None,
-    }
+    let textures = specs.iter().map(texture).collect();
+    Manifest::new(name, Mode::Remesh, layout, bounds, textures, clips)
 }
 
 /// The bytes of frames put into the rows of each texture.
@@ -139,54 +126,62 @@ pub(super) fn laid_out(
     frames: &[Vec<Vec<u8>>],
 ) -> Vec<Vec<u8>> {
     let texture = |(index, spec): (usize, &TextureSpec)| {
-        let mut row = Vec::new();
-        let mut out = Vec::new();
-        for y in 0..layout.size[1] {
-            let frame = |f: u32| frames[f as usize][index].as_slice();
-            texture_row(layout, y, spec.vertex_bytes(), frame, &mut row);
-            out.extend_from_slice(&row);
-        }
-        out
+        let frame = |f: u32| frames[f as usize][index].as_slice();
+        texture_rows(layout, spec.vertex_bytes(), frame)
     };
     specs.iter().enumerate().map(texture).collect()
 }
 
-fn remesh(name: &str, format: TexelFormat, largest_side: u32) -> Result<Bake, Box<dyn Error>> {
-    let frames = parting_drop(9);
-    let settings = RemeshSettings {
+/// Triangles that change; small textures are padded to powers of two.
+pub(super) fn of_drops(places: TexelFormat, largest_side: u32) -> RemeshSettings {
+    RemeshSettings {
         textures: vec![
-            (Quantity::Position, format),
+            (Quantity::Position, places),
             (Quantity::Normal, TexelFormat::Unorm8),
         ],
         largest_side,
         powers_of_two: largest_side < 1024,
         has_ends: false,
-    };
-    let quantities = [Quantity::Position, Quantity::Normal];
+    }
+}
+
+/// What is known of frames, and the plan for them.
+pub(super) fn planned(
+    frames: &[Mesh],
+    settings: &RemeshSettings,
+) -> Result<(Vec<Quantity>, RemeshPlan), Box<dyn Error>> {
+    let quantities: Vec<_> = settings.textures.iter().map(|t| t.0.clone()).collect();
     let scans = frames.iter().enumerate();
     let scans: Result<Vec<_>, _> = scans.map(|(f, m)| scan_frame(f, m, &quantities)).collect();
-    let plan = RemeshPlan::new(&scans?, &settings)?;
+    let plan = RemeshPlan::new(&scans?, settings)?;
+    Ok((quantities, plan))
+}
+
+/// Triangles that change; stepped.
+pub(super) fn remesh(
+    name: &str,
+    frames: Vec<Mesh>,
+    settings: &RemeshSettings,
+) -> Result<Bake, Box<dyn Error>> {
+    let (_, plan) = planned(&frames, settings)?;
     let encode = |mesh: &Mesh| {
         let triangles = mesh.topology.triangles().len() as u32;
         let slots = slots_in_file_order(triangles, plan.slots, mesh.positions[0]);
         encode_frame(mesh, &slots, &plan.textures, PI)
     };
     let encoded: Vec<_> = frames.iter().map(encode).collect();
-    let clips = vec![
-        clip("part", 0, 9, AtEnd::Clamp),
-        clip("late", 4, 5, AtEnd::Loop),
-    ];
+    let clips = clips_of_drops();
     Ok(Bake {
         manifest: manifest(name, plan.layout, plan.bounds, &plan.textures, clips),
         texels: laid_out(&plan.layout, &plan.textures, &encoded),
         lookup: Vec::new(),
         carrier: carrier_mesh(name, plan.slots, &plan.bounds, &plan.layout),
         frames,
-        is_painted: false,
+        is_painted: settings.textures.len() > 2,
     })
 }
 
-fn soft(
+fn blob(
     name: &str,
     format: TexelFormat,
     quantity: Quantity,
@@ -203,70 +198,57 @@ fn soft(
         TexelFormat::Unorm8 => TexelFormat::TwoUnorm8,
         other => other,
     };
-    let specs = [
-        TextureSpec::new(
-            quantity.clone(),
-            format,
-            &extent(&source, &frames, &quantity),
-        ),
-        TextureSpec::new(
-            Quantity::Normal,
-            normal_format,
-            &Extent {
-                least: vec![-1.0; 3],
-                most: vec![1.0; 3],
-            },
-        ),
-    ];
-    let encoded: Result<Vec<_>, _> = frames
-        .iter()
-        .map(|f| source.encode_frame(f, &specs))
-        .collect();
-    let clips = vec![
-        clip("sway", 0, 8, AtEnd::SeamlessLoop),
-        clip("half", 2, 4, AtEnd::Loop),
-        clip("once", 0, 5, AtEnd::Clamp),
-    ];
-    let bounds = sinew_geom::bounds(
-        &frames
-            .iter()
-            .flat_map(|f| f.positions.clone())
-            .collect::<Vec<_>>(),
+    let (places, unit) = (
+        extent(&source, &frames, &quantity),
+        Extent::between(-1.0, 1.0, 3),
     );
-    let mut manifest = manifest(name, layout, bounds.ok_or("no vertices")?, &specs, clips);
-    manifest.can_blend = true;
-    manifest.mode = Mode::Soft;
+    let specs = [
+        TextureSpec::new(quantity, format, &places),
+        TextureSpec::new(Quantity::Normal, normal_format, &unit),
+    ];
+    soft(name, frames.clone(), &frames, &layout, &specs)
+}
+
+/// Triangles that stay the same; blended to the next of the frames that are stored, or to the end of the same one.
+pub(super) fn soft(
+    name: &str,
+    frames: Vec<Mesh>,
+    stored: &[Mesh],
+    layout: &Layout,
+    specs: &[TextureSpec],
+) -> Result<Bake, Box<dyn Error>> {
+    let source = SoftCarrier::new(&frames[0], PI);
+    let encoded = stored.iter().map(|f| source.encode_frame(f, specs));
+    let encoded: Result<Vec<_>, _> = encoded.collect();
+    let all: Vec<_> = frames.iter().flat_map(|f| f.positions.clone()).collect();
+    let bounds = sinew_geom::bounds(&all).ok_or("no vertices")?;
+    let mut made = manifest(name, *layout, bounds, specs, clips_of_blobs());
+    (made.mode, made.can_blend) = (Mode::Soft, true);
+    made.has_ends = stored.len() > frames.len();
     Ok(Bake {
-        manifest,
-        texels: laid_out(&layout, &specs, &encoded?),
+        manifest: made,
+        texels: laid_out(layout, specs, &encoded?),
         lookup: Vec::new(),
-        carrier: soft_carrier(name, &source, &frames[0], &layout)?,
+        carrier: soft_carrier(name, &source, &frames[0], layout)?,
         frames,
-        is_painted: false,
+        is_painted: specs.len() > 2,
     })
 }
 
 pub(super) fn extent(source: &SoftCarrier, frames: &[Mesh], quantity: &Quantity) -> Extent {
-    let mut out = Extent {
-        least: vec![f32::MAX; 3],
-        most: vec![f32::MIN; 3],
-    };
+    let mut out = Extent::nothing(3);
     for frame in frames {
         for v in 0..frame.positions.len() {
-            let value = match quantity {
+            out.take(match quantity {
                 Quantity::Offset => source.offset(frame, v),
                 _ => frame.positions[v],
-            };
-            for (k, value) in value.into_iter().enumerate() {
-                out.least[k] = out.least[k].min(value);
-                out.most[k] = out.most[k].max(value);
-            }
+            });
         }
     }
     out
 }
 
-pub(super) fn soft_carrier(
+fn soft_carrier(
     name: &str,
     source: &SoftCarrier,
     first: &Mesh,

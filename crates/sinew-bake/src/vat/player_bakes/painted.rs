@@ -1,19 +1,16 @@
 //! Bakes with colours, texture coordinates, tangents, velocities and attributes. Each is a closed form of place and moment, so that nothing
 //! of this crate is needed to know what must be seen.
 
-use super::bakes::{Bake, clip, extent, laid_out, manifest, soft_carrier};
+use super::bakes::{Bake, clips_of_drops, extent, of_drops, remesh, soft};
 use super::points;
-use crate::vat::maker::carrier::carrier_mesh;
-use crate::vat::maker::plan::{RemeshPlan, RemeshSettings};
-use crate::vat::maker::remesh::{encode_frame, scan_frame, slots_in_file_order};
+use crate::vat::maker::plan::RemeshSettings;
 use crate::vat::maker::soft::SoftCarrier;
 use serde_json::{Value, json};
 use sinew_geom::{Attribute, Mesh};
 use sinew_samples::{bending_blob, parting_drop};
 use sinew_vat::animation::VertexAnimation;
 use sinew_vat::layout::Layout;
-use sinew_vat::manifest::{Mode, NamedClip};
-use sinew_vat::playback::{AtEnd, FrameBlend};
+use sinew_vat::playback::FrameBlend;
 use sinew_vat::players::attribute_names;
 use sinew_vat::quantity::Quantity;
 use sinew_vat::texel::TexelFormat;
@@ -180,59 +177,21 @@ fn painted_drops() -> Vec<Mesh> {
     drops.map(|(f, m)| painted(&m, f as f32)).collect()
 }
 
-/// Triangles that change.
-fn of_drops(largest_side: u32) -> RemeshSettings {
-    let mut textures = vec![
-        (Quantity::Position, TexelFormat::Unorm16),
-        (Quantity::Normal, TexelFormat::Unorm8),
-    ];
-    textures.extend(choices());
-    RemeshSettings {
-        textures,
-        largest_side,
-        powers_of_two: false,
-        has_ends: false,
-    }
-}
-
-fn clips_of_drops() -> Vec<NamedClip> {
-    vec![
-        clip("part", 0, 9, AtEnd::Clamp),
-        clip("late", 4, 5, AtEnd::Loop),
-    ]
+/// What is painted, beside places and normals.
+fn all_of_drops(largest_side: u32) -> RemeshSettings {
+    let mut out = of_drops(TexelFormat::Unorm16, largest_side);
+    out.textures.extend(choices());
+    out
 }
 
 /// Triangles that change, painted, one texel a unique point; stepped.
 pub(super) fn painted_points(name: &str) -> Result<Bake, Box<dyn Error>> {
-    let bake = points::bake(name, painted_drops(), &of_drops(1024), clips_of_drops())?;
-    Ok(Bake {
-        is_painted: true,
-        ..bake
-    })
+    points::bake(name, painted_drops(), &all_of_drops(1024), clips_of_drops())
 }
 
 /// Triangles that change, painted; stepped.
 pub(super) fn painted_drop(name: &str) -> Result<Bake, Box<dyn Error>> {
-    let (frames, settings) = (painted_drops(), of_drops(8192));
-    let quantities: Vec<_> = settings.textures.iter().map(|t| t.0.clone()).collect();
-    let scans = frames.iter().enumerate();
-    let scans: Result<Vec<_>, _> = scans.map(|(f, m)| scan_frame(f, m, &quantities)).collect();
-    let plan = RemeshPlan::new(&scans?, &settings)?;
-    let encode = |mesh: &Mesh| {
-        let triangles = mesh.topology.triangles().len() as u32;
-        let slots = slots_in_file_order(triangles, plan.slots, mesh.positions[0]);
-        encode_frame(mesh, &slots, &plan.textures, PI)
-    };
-    let encoded: Vec<_> = frames.iter().map(encode).collect();
-    let clips = clips_of_drops();
-    Ok(Bake {
-        manifest: manifest(name, plan.layout, plan.bounds, &plan.textures, clips),
-        texels: laid_out(&plan.layout, &plan.textures, &encoded),
-        lookup: Vec::new(),
-        carrier: carrier_mesh(name, plan.slots, &plan.bounds, &plan.layout),
-        frames,
-        is_painted: true,
-    })
+    remesh(name, painted_drops(), &all_of_drops(8192))
 }
 
 /// Triangles that stay the same, painted; blended to the next frame, or to the end of the same one.
@@ -264,7 +223,7 @@ pub(super) fn painted_blob(name: &str, has_ends: bool) -> Result<Bake, Box<dyn E
         TextureSpec::new(
             Quantity::Normal,
             TexelFormat::Unorm8,
-            &between(-1.0, 1.0, 3),
+            &Extent::between(-1.0, 1.0, 3),
         ),
     ];
     let spec = |(quantity, format): (Quantity, TexelFormat)| {
@@ -272,34 +231,7 @@ pub(super) fn painted_blob(name: &str, has_ends: bool) -> Result<Bake, Box<dyn E
         TextureSpec::new(quantity, format, &extent)
     };
     specs.extend(choices().into_iter().map(spec));
-    let encoded: Result<Vec<_>, _> = stored
-        .iter()
-        .map(|f| source.encode_frame(f, &specs))
-        .collect();
-    let all: Vec<_> = frames.iter().flat_map(|f| f.positions.clone()).collect();
-    let bounds = sinew_geom::bounds(&all).ok_or("no vertices")?;
-    let clips = vec![
-        clip("sway", 0, 8, AtEnd::SeamlessLoop),
-        clip("half", 2, 4, AtEnd::Loop),
-        clip("once", 0, 5, AtEnd::Clamp),
-    ];
-    let mut made = manifest(name, layout, bounds, &specs, clips);
-    (made.mode, made.can_blend, made.has_ends) = (Mode::Soft, true, has_ends);
-    Ok(Bake {
-        manifest: made,
-        texels: laid_out(&layout, &specs, &encoded?),
-        lookup: Vec::new(),
-        carrier: soft_carrier(name, &source, &frames[0], &layout)?,
-        frames,
-        is_painted: true,
-    })
-}
-
-fn between(least: f32, most: f32, channels: usize) -> Extent {
-    Extent {
-        least: vec![least; channels],
-        most: vec![most; channels],
-    }
+    soft(name, frames, &stored, &layout, &specs)
 }
 
 fn extent_of(frames: &[Mesh], quantity: &Quantity) -> Extent {
@@ -307,14 +239,11 @@ fn extent_of(frames: &[Mesh], quantity: &Quantity) -> Extent {
         .first()
         .and_then(|f| quantity.channels(f))
         .unwrap_or(0);
-    let mut out = between(f32::MAX, f32::MIN, channels);
+    let mut out = Extent::nothing(channels);
     for frame in frames {
         for v in 0..frame.positions.len() {
-            for k in 0..channels {
-                let value = quantity.of_vertex(frame, v, k).unwrap_or(0.0);
-                out.least[k] = out.least[k].min(value);
-                out.most[k] = out.most[k].max(value);
-            }
+            let value = |k| quantity.of_vertex(frame, v, k).unwrap_or(0.0);
+            out.take((0..channels).map(value));
         }
     }
     out

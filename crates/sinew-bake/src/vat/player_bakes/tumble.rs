@@ -7,7 +7,9 @@ use crate::vat::maker::particles::{ParticleSlot, ParticleSlots, encode_points};
 use crate::vat::maker::rigid::{Pieces, encode_poses};
 use crate::vat::maker::soft::SoftCarrier;
 use crate::vat::maker::sprites::{CORNER_UVS, sprite_mesh};
+use crate::vat::tests::fixture::{about, box_faces};
 use serde_json::{Value, json};
+use sinew_geom::vec3::add;
 use sinew_geom::{Bounds, Mesh, Topology};
 use sinew_vat::layout::Layout;
 use sinew_vat::manifest::{Mode, Space};
@@ -28,49 +30,22 @@ const CREASE: f32 = 0.5;
 
 /// Where a point of a box is after `frames`: turned at a steady rate around an axis of its own, and moved in a line.
 fn moved(i: usize, frames: f64, arm: [f64; 3]) -> [f64; 3] {
-    let turned = turned(i, frames, arm);
     let at = [
         1.3 * (i as f64 - 1.0) + 0.05 * frames,
         0.1 * frames * (i as f64 - 1.0),
         -0.04 * frames,
     ];
-    std::array::from_fn(|k| turned[k] + at[k])
+    add(turned(i, frames, arm), at)
 }
 
-/// Rodrigues' formula.
 fn turned(i: usize, frames: f64, v: [f64; 3]) -> [f64; 3] {
-    let a = [[0.0, 0.6, 0.8], [0.8, 0.0, -0.6], [0.36, 0.48, 0.8]][i];
-    let (sin, cos) = ([0.3, -0.9, 2.1][i] * frames).sin_cos();
-    let along: f64 = (0..3).map(|k| a[k] * v[k]).sum();
-    std::array::from_fn(|k| {
-        let (j, l) = ((k + 1) % 3, (k + 2) % 3);
-        v[k] * cos + (a[j] * v[l] - a[l] * v[j]) * sin + a[k] * along * (1.0 - cos)
-    })
+    let axis = [[0.0, 0.6, 0.8], [0.8, 0.0, -0.6], [0.36, 0.48, 0.8]][i];
+    about(axis, [0.3, -0.9, 2.1][i] * frames, v)
 }
 
 /// The sides of a box: normal and four corners, counter-clockwise from outside.
-fn sides(i: usize) -> Vec<([f64; 3], [[f64; 3]; 4])> {
-    let half = [0.3, 0.2 + 0.1 * i as f64, 0.45];
-    let side = |axis: usize, sign: f64| {
-        let corner = |u: f64, v: f64| {
-            let mut p = [0.0; 3];
-            p[axis] = sign;
-            (p[(axis + 1) % 3], p[(axis + 2) % 3]) = (u * sign, v);
-            std::array::from_fn(|k| p[k] * half[k])
-        };
-        let mut normal = [0.0; 3];
-        normal[axis] = sign;
-        let ring = [
-            corner(-1.0, -1.0),
-            corner(1.0, -1.0),
-            corner(1.0, 1.0),
-            corner(-1.0, 1.0),
-        ];
-        (normal, ring)
-    };
-    (0..6)
-        .map(|s| side(s / 2, if s % 2 == 0 { -1.0 } else { 1.0 }))
-        .collect()
+fn sides(i: usize) -> [([f64; 3], [[f64; 3]; 4]); 6] {
+    box_faces([0.3, 0.2 + 0.1 * i as f64, 0.45])
 }
 
 fn single(v: [f64; 3]) -> [f32; 3] {
@@ -121,24 +96,12 @@ pub(super) fn boxes_bake(
         .iter()
         .map(|f| pieces.fit(f, &[]))
         .collect::<Result<_, _>>()?;
-    let positions = fitted.iter().flatten().map(|pose| pose.position);
+    let positions: Vec<_> = fitted.iter().flatten().map(|pose| pose.position).collect();
+    let (places, turns) = (extent_of(&positions), Extent::between(-1.0, 1.0, 4));
+    let places = space.extent(&Quantity::Position, &places);
     let specs = [
-        TextureSpec::new(
-            Quantity::Position,
-            format,
-            &space.extent(
-                &Quantity::Position,
-                &extent_of(&positions.collect::<Vec<_>>()),
-            ),
-        ),
-        TextureSpec::new(
-            Quantity::Rotation,
-            format,
-            &Extent {
-                least: vec![-1.0; 4],
-                most: vec![1.0; 4],
-            },
-        ),
+        TextureSpec::new(Quantity::Position, format, &places),
+        TextureSpec::new(Quantity::Rotation, format, &turns),
     ];
     let pivots = pieces.stored_pivots(&specs[0], space);
     let encode = |poses: &Vec<_>| encode_poses(&pieces.about(&pivots, poses), &specs, space);
@@ -219,28 +182,15 @@ pub(super) fn sparks_bake(
     let all: Vec<_> = frames.iter().flat_map(|f| f.positions.clone()).collect();
     let units = space.units_of(&Quantity::Size);
     let widest = sizes.iter().flatten().fold(0.0_f32, |m, s| m.max(*s));
+    let places = space.extent(&Quantity::Position, &extent_of(&all));
+    let (width, unit) = (
+        Extent::between(0.0, widest * units, 1),
+        Extent::between(0.0, 1.0, 4),
+    );
     let specs = [
-        TextureSpec::new(
-            Quantity::Position,
-            format,
-            &space.extent(&Quantity::Position, &extent_of(&all)),
-        ),
-        TextureSpec::new(
-            Quantity::Size,
-            format,
-            &Extent {
-                least: vec![0.0],
-                most: vec![widest * units],
-            },
-        ),
-        TextureSpec::new(
-            Quantity::Color(0),
-            format,
-            &Extent {
-                least: vec![0.0; 4],
-                most: vec![1.0; 4],
-            },
-        ),
+        TextureSpec::new(Quantity::Position, format, &places),
+        TextureSpec::new(Quantity::Size, format, &width),
+        TextureSpec::new(Quantity::Color(0), format, &unit),
     ];
     let encode = |f: usize| {
         let row = slots.of_frame(f, &numbers[f], [0.0; 3]);

@@ -3,13 +3,13 @@
 use super::bakes::Bake;
 use super::expected::expected;
 use super::tumble;
+use crate::vat::textures::Out;
 use sinew_io::gltf_write::{GlbOptions, write_glb};
-use sinew_io::texture::{ExrCompression, TextureChannels, TextureFormat};
+use sinew_io::texture::{TextureChannels, TextureFormat};
 use sinew_io::{FrameCache, TextureWriter, write_text};
 use sinew_vat::lookup::LOOKUP_BYTES;
 use sinew_vat::manifest::TextureFile;
 use sinew_vat::players::players;
-use sinew_vat::texel::TexelFormat;
 use std::error::Error;
 use std::path::Path;
 
@@ -46,40 +46,15 @@ fn write_texture(
     texels: &[u8],
     size: [u32; 2],
 ) -> Result<(), Box<dyn Error>> {
-    let [width, height] = size.map(|s| s as usize);
-    let row_bytes = width * texture.spec.vertex_bytes();
+    let spec = &texture.spec;
     for (part, file) in texture.files.iter().enumerate() {
-        let format = match texture.spec.format {
-            TexelFormat::Unorm8 | TexelFormat::TwoUnorm8 => TextureFormat::Png8,
-            TexelFormat::Unorm16 => TextureFormat::Png16,
-            TexelFormat::Half => TextureFormat::ExrHalf(ExrCompression::Zip),
-            TexelFormat::Float => TextureFormat::ExrFloat(ExrCompression::Zip),
-        };
-        let path = folder.join(file);
-        let channels = match texture.spec.stored_channels() {
-            1 => TextureChannels::Grey,
-            3 => TextureChannels::Rgb,
-            _ => TextureChannels::Rgba,
-        };
-        let mut out = TextureWriter::create(&path, format, width, height, channels)?;
-        for row in texels.chunks_exact(row_bytes) {
-            let row = padded(texture, row);
-            write_row(&mut out, texture.spec.format, part, &row)?;
+        let mut out = Out::create(&folder.join(file), size, spec)?;
+        for row in texels.chunks_exact(size[0] as usize * spec.vertex_bytes()) {
+            out.write(spec, row, part)?;
         }
-        out.finish()?;
+        out.file.finish()?;
     }
     Ok(())
-}
-
-/// With zeros behind each texel where a file has more channels than the quantity.
-fn padded(texture: &TextureFile, row: &[u8]) -> Vec<u8> {
-    let (spec, mut out) = (&texture.spec, Vec::new());
-    let stored = spec.stored_channels() * spec.format.bytes();
-    for texel in row.chunks_exact(spec.vertex_bytes()) {
-        out.extend_from_slice(texel);
-        out.resize(out.len() + stored - spec.vertex_bytes(), 0);
-    }
-    out
 }
 
 fn write_lookup(path: &Path, texels: &[u8], size: [u32; 2]) -> Result<(), Box<dyn Error>> {
@@ -90,34 +65,6 @@ fn write_lookup(path: &Path, texels: &[u8], size: [u32; 2]) -> Result<(), Box<dy
         out.write_row(row)?;
     }
     Ok(out.finish()?)
-}
-
-fn write_row(
-    out: &mut TextureWriter,
-    format: TexelFormat,
-    part: usize,
-    row: &[u8],
-) -> Result<(), Box<dyn Error>> {
-    match format {
-        TexelFormat::Unorm8 => out.write_row(row)?,
-        TexelFormat::TwoUnorm8 => {
-            let bytes: Vec<u8> = row.iter().skip(part).step_by(2).copied().collect();
-            out.write_row(&bytes[..])?;
-        }
-        TexelFormat::Unorm16 => {
-            let code = |b: &[u8]| u16::from_le_bytes([b[0], b[1]]);
-            let codes: Vec<u16> = row.chunks_exact(2).map(code).collect();
-            out.write_row(&codes[..])?;
-        }
-        TexelFormat::Half | TexelFormat::Float => {
-            let numbers: Vec<f32> = row
-                .chunks_exact(format.bytes())
-                .map(|b| format.decode(b))
-                .collect();
-            out.write_row(&numbers[..])?;
-        }
-    }
-    Ok(())
 }
 
 fn write_carrier(path: &Path, bake: &Bake) -> Result<(), Box<dyn Error>> {

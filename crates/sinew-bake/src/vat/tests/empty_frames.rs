@@ -12,23 +12,17 @@ fn of_counts(counts: &[usize]) -> MeshFrames {
     let frame = |count: &usize| {
         let vertices = 4 * count;
         let triangles = five.topology.triangles()[..4 * count].to_vec();
-        let topology = Topology::new(vertices as u32, triangles).expect("in range");
-        Mesh::new("some", topology, five.positions[..vertices].to_vec())
+        mesh_from("some", five.positions[..vertices].to_vec(), triangles)
     };
     MeshFrames::new("some", counts.iter().map(frame).collect())
 }
 
 fn with(points: Points, at_end: AtEnd) -> VatSettings {
-    let textures = [Quantity::Position, Quantity::Normal].map(|quantity| TextureChoice {
-        quantity,
-        format: TexelFormat::Float,
-    });
     VatSettings {
         at_end,
-        textures: textures.into(),
         mode: Some(Mode::Remesh),
         points,
-        ..VatSettings::default()
+        ..with_format(Quantity::Position, TexelFormat::Float)
     }
 }
 
@@ -103,12 +97,13 @@ fn assert_same(found: &[Corners], expected: &[Corners], what: &str) {
 fn players_go_through_empty_frames_as_by_hand() {
     let counts = [3, 0, 5, 0, 0, 2, 0];
     let source = of_counts(&counts);
-    let frame = |f: usize| source.load(f).expect("there").mesh;
+    let frames = meshes_of(&source);
+    let frame = |f: usize| &frames[f];
     let is_empty = |f: usize| counts[f % counts.len()] == 0;
     for at_end in [AtEnd::Clamp, AtEnd::SeamlessLoop] {
         let settings = with(Points::Corners, at_end);
         let (folders, _) = baked(&source, &settings);
-        let animation = read_animation(&folders.out()).expect("reads");
+        let animation = folders.animation();
         let rate = f64::from(animation.manifest().clips[0].frames.frames_per_second);
         for f in 0..counts.len() {
             let is_last = f + 1 == counts.len();
@@ -119,16 +114,16 @@ fn players_go_through_empty_frames_as_by_hand() {
                 let expected = match (is_empty(f), is_empty(next)) {
                     (true, true) => Vec::new(),
                     (true, false) if stays || share == 0.0 => Vec::new(),
-                    (true, false) => shrunk(&frame(next), share),
-                    (false, _) => shrunk(&frame(f), 1.0 - share),
+                    (true, false) => shrunk(frame(next), share),
+                    (false, _) => shrunk(frame(f), 1.0 - share),
                 };
                 let what = format!("{at_end:?}, frame {f} + {share}");
                 assert_same(&shown(&animation, secs, true), &expected, &what);
-                let stepped = shrunk(&frame(f), 1.0);
+                let stepped = shrunk(frame(f), 1.0);
                 assert_same(&shown(&animation, secs, false), &stepped, &what);
             }
         }
-        let found = verify(&folders.out(), &source, &settings, &Watch::NOBODY).expect("verifies");
+        let found = folders.verified(&source, &settings);
         assert!(found.is_same(1e-6), "{found:?}");
     }
 }

@@ -22,8 +22,7 @@ fn sheet() -> MeshFrames {
         let triangles =
             quads.flat_map(|v| [[v, v + below, v + 1], [v + 1, v + below, v + below + 1]]);
         let count = 3 * (columns + 1);
-        let topology = Topology::new(count, triangles.collect()).expect("in range");
-        Mesh::new("sheet", topology, (0..count).map(at).collect())
+        mesh_from("sheet", (0..count).map(at).collect(), triangles.collect())
     });
     MeshFrames::new("sheet", frames.collect())
 }
@@ -65,10 +64,6 @@ fn code_at(layout: &Layout, vertex: u32, frame: u32) -> usize {
     3 * (y as usize * layout.size[0] as usize + x as usize)
 }
 
-fn judged(source: &MeshFrames, folders: &Folders, settings: &VatSettings) -> Verified {
-    verify(&folders.out(), source, settings, &Watch::NOBODY).expect("verifies")
-}
-
 /// Nothing but ends is wrong, in this frame first.
 fn assert_only_ends_differ(found: &Verified, first: i64) {
     assert_eq!(
@@ -95,21 +90,20 @@ fn assert_ends_fit(found: &Verified) -> &EndErrors {
 #[test]
 fn ends_that_leave_the_next_surface_are_found_out() {
     let (source, settings) = (sheet(), VatSettings::default());
-    let layout_of = |folders: &Folders| read_manifest(&folders.out()).expect("reads").1.layout;
     // Ends of frames 1 and 2, which others follow; of frame 2 and of the last frame, whose end it is itself.
     for (first, of, other) in [(1, 3, 5), (2, 5, 9)] {
         let (folders, _) = baked(&source, &settings);
-        let found = judged(&source, &folders, &settings);
+        let found = folders.verified(&source, &settings);
         let ends = assert_ends_fit(&found);
         // All land: the sheet is as large in all frames.
         assert!(ends.closed && ends.elsewhere == 0, "{ends:?}");
-        let layout = layout_of(&folders);
+        let layout = folders.manifest().layout;
         assert_eq!(layout.frames, 10);
         let file = folders.out().join("sheet_position.png");
         change(&file, |swap| {
             swap(code_at(&layout, 0, of) + 1, code_at(&layout, 0, other) + 1);
         });
-        let found = judged(&source, &folders, &settings);
+        let found = folders.verified(&source, &settings);
         let ends = found.ends.as_ref().expect("ends");
         assert_only_ends_differ(&found, first);
         assert_eq!(ends.beyond, 2, "{ends:?}");
@@ -123,7 +117,7 @@ fn ends_that_leave_the_next_surface_are_found_out() {
 fn ends_that_part_along_the_next_surface_are_found_out() {
     let (source, settings) = (sheet(), VatSettings::default());
     let (folders, _) = baked(&source, &settings);
-    let animation = read_animation(&folders.out()).expect("reads");
+    let animation = folders.animation();
     let layout = animation.manifest().layout;
     // In the middle row, away from the sides: several triangles meet there.
     let is_inside = |v: &u32| {
@@ -137,7 +131,7 @@ fn ends_that_part_along_the_next_surface_are_found_out() {
     change(&folders.out().join("sheet_position.png"), |swap| {
         swap(code_at(&layout, inside[0], 3), code_at(&layout, other, 3));
     });
-    let found = judged(&source, &folders, &settings);
+    let found = folders.verified(&source, &settings);
     assert_only_ends_differ(&found, 1);
     let ends = found.ends.expect("ends");
     assert_eq!((ends.beyond, ends.parting), (0, 2), "{ends:?}");
@@ -158,21 +152,15 @@ fn what_comes_and_goes_is_where_matching_puts_it() {
             ..VatSettings::default()
         };
         let (folders, _) = baked(&source, &settings);
-        let found = judged(&source, &folders, &settings);
+        let found = folders.verified(&source, &settings);
         let elsewhere = assert_ends_fit(&found).elsewhere;
         // Three tetrahedra of four triangles vanish one by one.
         assert!(elsewhere >= 36, "{elsewhere}");
-        assert!(
-            found
-                .ends
-                .as_ref()
-                .expect("ends")
-                .words()
-                .contains("vanishes")
-        );
+        let words = found.ends.as_ref().expect("ends").words();
+        assert!(words.contains("vanishes"), "{words}");
         // A tetrahedron that is gone in frame 8 collapses elsewhere: x and y of its point change places.
-        let layout = read_manifest(&folders.out()).expect("reads").1.layout;
-        let animation = read_animation(&folders.out()).expect("reads");
+        let layout = folders.manifest().layout;
+        let animation = folders.animation();
         let is_there = |slot: &u32| {
             let corner = |k| animation.value(0, 3 * slot + k, 14, 0).to_bits();
             corner(0) != corner(1) || corner(1) != corner(2)
@@ -182,7 +170,7 @@ fn what_comes_and_goes_is_where_matching_puts_it() {
             let at = code_at(&layout, 3 * slot, 15);
             swap(at, at + 1);
         });
-        let found = judged(&source, &folders, &settings);
+        let found = folders.verified(&source, &settings);
         assert_only_ends_differ(&found, 7);
         assert_eq!(found.ends.expect("ends").beyond, 1);
     }
@@ -217,8 +205,7 @@ fn ball() -> MeshFrames {
             [[a, b, e], [a, e, d]]
         });
         let proper = halves.filter(|t| t[0] != t[1] && t[1] != t[2] && t[2] != t[0]);
-        let topology = Topology::new(places.len() as u32, proper.collect()).expect("in range");
-        Mesh::new("ball", topology, places)
+        mesh_from("ball", places, proper.collect())
     });
     MeshFrames::new("ball", frames.collect())
 }
@@ -228,7 +215,7 @@ fn ball() -> MeshFrames {
 fn normals_at_ends_are_those_of_the_next_frame() {
     let settings = VatSettings::default();
     let (folders, summary) = baked(&ball(), &settings);
-    let found = judged(&ball(), &folders, &settings);
+    let found = folders.verified(&ball(), &settings);
     let ends = assert_ends_fit(&found);
     let allowed = ends.normals_allowed.expect("normals");
     assert!(
@@ -242,13 +229,11 @@ fn normals_at_ends_are_those_of_the_next_frame() {
         told.samples() > 1000 && told.largest > 0.0 && told.largest <= allowed,
         "{told:?}"
     );
-    let page = std::fs::read_to_string(folders.out().join("ball.report.html")).expect("there");
+    let page = folders.report();
     assert!(page.contains("normals where blends end") && page.contains("places where blends end"));
     // Corners are 30 degrees apart at most, within which normals of vertices are a few degrees from the ball's.
-    let animation = read_animation(&folders.out()).expect("reads");
-    let vector = |texture: usize, vertex: u32, row: u32| {
-        [0, 1, 2].map(|k| animation.value(texture, vertex, row, k))
-    };
+    let animation = folders.animation();
+    let vector = |texture, vertex, row| animation.vector(texture, vertex, row);
     let [places, normals] = [Quantity::Position, Quantity::Normal]
         .map(|q| animation.manifest().texture(&q).expect("there"));
     for frame in 0..3 {
@@ -273,15 +258,15 @@ fn wrong_normals_at_ends_are_found_out() {
     // Ends of frame 1, which another follows, and of the last frame, whose end it is itself.
     for (row, first) in [(3, 1), (7, 3)] {
         let (folders, _) = baked(&ball(), &settings);
-        let animation = read_animation(&folders.out()).expect("reads");
+        let animation = folders.animation();
         let layout = animation.manifest().layout;
         let normals = animation
             .manifest()
             .texture(&Quantity::Normal)
             .expect("there");
-        let vector = |vertex: u32| [0, 1, 2].map(|k| animation.value(normals, vertex, row, k));
+        let vector = |vertex: u32| animation.vector(normals, vertex, row);
         let is_shown = |slot: &u32| {
-            let corner = |k: u32| [0, 1, 2].map(|c| animation.value(0, 3 * slot + k, row, c));
+            let corner = |k: u32| animation.vector(0, 3 * slot + k, row);
             corner(0) != corner(1) && corner(1) != corner(2) && corner(2) != corner(0)
         };
         let mut slots = (0..layout.vertices / 3).filter(is_shown);
@@ -293,7 +278,7 @@ fn wrong_normals_at_ends_are_found_out() {
             let [a, b] = [one, other].map(|v| code_at(&layout, v, row));
             (0..3).for_each(|k| swap(a + k, b + k));
         });
-        let found = judged(&ball(), &folders, &settings);
+        let found = folders.verified(&ball(), &settings);
         assert_only_ends_differ(&found, first);
         let ends = found.ends.expect("ends");
         assert_eq!(
@@ -317,13 +302,13 @@ fn slots_that_do_not_go_on_are_found_out() {
     };
     for source in [sheet(), swarm()] {
         let (folders, _) = baked(&source, &settings);
-        let found = judged(&source, &folders, &settings);
+        let found = folders.verified(&source, &settings);
         let ends = assert_ends_fit(&found);
         assert!(!ends.closed && ends.elsewhere == 0, "{ends:?}");
     }
     let source = sheet();
     let (folders, _) = baked(&source, &settings);
-    let layout = read_manifest(&folders.out()).expect("reads").1.layout;
+    let layout = folders.manifest().layout;
     change(&folders.out().join("sheet_lookup.png"), |swap| {
         for code in 0..9 {
             // Slots 0 and 5 in frame 2.
@@ -331,7 +316,7 @@ fn slots_that_do_not_go_on_are_found_out() {
             swap(a + code as usize % 3, b + code as usize % 3);
         }
     });
-    let found = judged(&source, &folders, &settings);
+    let found = folders.verified(&source, &settings);
     assert_only_ends_differ(&found, 1);
     // Both triangles, from the frame before and to the one behind.
     assert_eq!(found.ends.expect("ends").beyond, 12);
@@ -341,8 +326,8 @@ fn slots_that_do_not_go_on_are_found_out() {
 fn bakes_whose_blends_are_compared_anyhow_or_that_step_have_no_ends() {
     let settings = VatSettings::default();
     let (folders, _) = baked(&flag(), &settings);
-    assert!(judged(&flag(), &folders, &settings).ends.is_none());
+    assert!(folders.verified(&flag(), &settings).ends.is_none());
     let settings = with_order(TriangleOrder::File);
     let (folders, _) = baked(&swarm(), &settings);
-    assert!(judged(&swarm(), &folders, &settings).ends.is_none());
+    assert!(folders.verified(&swarm(), &settings).ends.is_none());
 }

@@ -2,34 +2,11 @@
 
 use super::shapes::{boxes, fountain};
 use super::*;
-use crate::vat::maker::prepare::simplify::SimplifySettings;
 use sinew_io::FrameCache;
 use sinew_io::gltf_write::{GlbOptions, write_glb};
 
-/// A bake of each kind: what it is called, its sequence and its settings.
-fn kinds() -> Vec<(&'static str, MeshFrames, VatSettings)> {
-    let unique = VatSettings {
-        points: Points::Unique,
-        ..VatSettings::default()
-    };
-    let mut fewer_faces = VatSettings::default();
-    fewer_faces.prepare.simplify = Some(SimplifySettings {
-        target_faces: 24,
-        ..SimplifySettings::default()
-    });
-    vec![
-        ("soft", flag(), VatSettings::default()),
-        // Its truth is what is left of the frames by one collapse.
-        ("soft", flag(), fewer_faces),
-        ("remesh", swarm(), VatSettings::default()),
-        ("unique", swarm(), unique),
-        ("rigid", boxes(5), VatSettings::default()),
-        ("particles", fountain(true), VatSettings::default()),
-    ]
-}
-
 fn found(folders: &Folders, source: &MeshFrames, settings: &VatSettings) -> Vec<Fault> {
-    let found = verify(&folders.out(), source, settings, &Watch::NOBODY).expect("comparable");
+    let found = folders.verified(source, settings);
     assert_eq!(
         found.is_same(f64::INFINITY),
         found.faults.is_empty(),
@@ -40,22 +17,10 @@ fn found(folders: &Folders, source: &MeshFrames, settings: &VatSettings) -> Vec<
 
 /// Reads the carrier of a bake, changes it, and writes it again.
 fn change_carrier(folders: &Folders, change: impl FnOnce(&mut Mesh)) {
-    let (path, manifest) = read_manifest(&folders.out()).expect("reads");
-    let path = path.with_file_name(manifest.carrier);
-    let mut mesh = sinew_io::read_any(&path)
-        .expect("reads")
-        .asset
-        .meshes
-        .swap_remove(0);
+    let path = folders.out().join(folders.manifest().carrier);
+    let mut mesh = mesh_in(&path);
     change(&mut mesh);
     write_glb(&path, &FrameCache::still(&mesh), &GlbOptions::default()).expect("writes");
-}
-
-fn change_manifest(folders: &Folders, change: impl FnOnce(&mut manifest::Manifest)) {
-    let (path, mut manifest) = read_manifest(&folders.out()).expect("reads");
-    change(&mut manifest);
-    let text = serde_json::to_string(&manifest).expect("a text");
-    std::fs::write(path, text).expect("writes");
 }
 
 #[test]
@@ -88,7 +53,7 @@ fn carriers_that_point_at_other_texels_are_found_out() {
     for (what, source, settings) in kinds() {
         let (folders, _) = baked(&source, &settings);
         let (set, width) = {
-            let manifest = read_manifest(&folders.out()).expect("reads").1;
+            let manifest = folders.manifest();
             (manifest.uv_set as usize, manifest.layout.size[0] as f32)
         };
         change_carrier(&folders, |mesh| mesh.uvs[set].fill([0.0; 2]));
@@ -147,7 +112,7 @@ fn a_box_that_the_frames_leave_is_found_out() {
     for (what, source, settings) in kinds() {
         for side in 0..6 {
             let (folders, _) = baked(&source, &settings);
-            change_manifest(&folders, |manifest| {
+            folders.change_manifest(|manifest| {
                 let (low, high) = &mut manifest.bounds;
                 let k = side % 3;
                 let part = 0.01 * (high[k] - low[k]);
@@ -177,7 +142,7 @@ fn frames_that_cannot_be_blended_and_can_are_found_out() {
         }
         let (folders, _) = baked(&source, &settings);
         assert_eq!(found(&folders, &source, &settings), [], "{what}");
-        change_manifest(&folders, |manifest| manifest.can_blend = false);
+        folders.change_manifest(|manifest| manifest.can_blend = false);
         let faults = found(&folders, &source, &settings);
         assert!(
             matches!(faults[..], [Fault::CannotBlend { .. }]),
@@ -193,7 +158,7 @@ fn frames_that_can_be_blended_and_cannot_are_found_out() {
     let settings = with_order(TriangleOrder::File);
     let (folders, _) = baked(&source, &settings);
     assert_eq!(found(&folders, &source, &settings), []);
-    change_manifest(&folders, |manifest| manifest.can_blend = true);
+    folders.change_manifest(|manifest| manifest.can_blend = true);
     for settings in [settings, VatSettings::default()] {
         let faults = found(&folders, &source, &settings);
         assert!(matches!(faults[..], [Fault::Blends { .. }]), "{faults:?}");
@@ -205,14 +170,14 @@ fn clips_with_other_frames_are_found_out() {
     for (what, source, settings) in kinds() {
         let (folders, _) = baked(&source, &settings);
         let frames = source.frame_count();
-        change_manifest(&folders, |manifest| manifest.clips[0].frames.count -= 1);
+        folders.change_manifest(|manifest| manifest.clips[0].frames.count -= 1);
         let expected = Fault::Clip {
             place: 0,
             found: [0, frames - 1],
             expected: [0, frames],
         };
         assert_eq!(found(&folders, &source, &settings), [expected], "{what}");
-        change_manifest(&folders, |manifest| {
+        folders.change_manifest(|manifest| {
             manifest.clips[0].frames.count += 1;
             manifest.clips.push(manifest.clips[0].clone());
         });
@@ -269,26 +234,21 @@ fn normals_of_pieces_that_are_others_are_found_out() {
             ];
         },
     ];
-    let float = |quantity| TextureChoice {
-        quantity,
-        format: TexelFormat::Float,
-    };
+    let float = |quantity| (quantity, TexelFormat::Float);
     let settings = VatSettings {
-        textures: vec![float(Quantity::Position), float(Quantity::Rotation)],
         mode: Some(Mode::Rigid),
-        ..VatSettings::default()
+        ..with_textures(&[Quantity::Position, Quantity::Rotation].map(float))
     };
     let source = boxes(5);
     let (folders, _) = baked(&source, &settings);
-    let whole = verify(&folders.out(), &source, &settings, &Watch::NOBODY).expect("comparable");
+    let whole = folders.verified(&source, &settings);
     assert_eq!((whole.normals_beyond, &whole.faults[..]), (0, &[][..]));
     for change in changes {
         let (folders, _) = baked(&source, &settings);
         change_carrier(&folders, |mesh| {
             mesh.normals.iter_mut().flatten().for_each(change);
         });
-        let found = verify(&folders.out(), &source, &settings, &Watch::NOBODY);
-        let found = found.expect("comparable");
+        let found = folders.verified(&source, &settings);
         assert!(
             matches!(found.faults[..], [Fault::Normal { .. }]),
             "{found:?}"
@@ -312,8 +272,8 @@ fn middles_that_are_no_quads_are_errors_in_words() {
         vec![0, 1, 0, 1],
         vec![0, 4_000_000_000],
     ] {
-        change_manifest(&folders, |manifest| manifest.middles.clone_from(&wrong));
-        let error = verify(&folders.out(), &source, &settings, &Watch::NOBODY);
+        folders.change_manifest(|manifest| manifest.middles.clone_from(&wrong));
+        let error = folders.verify(&source, &settings);
         let text = error.expect_err("no quads").to_string();
         assert!(text.contains("`middles` has"), "{text}");
     }

@@ -3,9 +3,14 @@
 use super::*;
 use crate::{CarrierMaterial, FileFrames, FrameSource, LoadOrder, LoadedFrame};
 use sinew_geom::MeshPart;
+use sinew_geom::vec3::{cross, sub};
 use std::fmt::Write as _;
 
 const SIDE: usize = 5;
+
+fn codes_of(summary: &Summary) -> Vec<&str> {
+    summary.not_kept.iter().map(|n| n.0.as_str()).collect()
+}
 
 /// Writes frames as files and finds them again; `+Y` is up.
 fn files(folder: &Path, frames: &[String], ending: &str) -> FileFrames {
@@ -34,16 +39,8 @@ fn flat_shaded(frame: usize) -> String {
     for (i, j) in cells(SIDE - 1) {
         let corner = |di: usize, dj: usize| place(i + di, j + dj);
         let (a, b, c, d) = (corner(0, 0), corner(0, 1), corner(1, 1), corner(1, 0));
-        let cross = |u: [f32; 3], v: [f32; 3]| {
-            [
-                u[1] * v[2] - u[2] * v[1],
-                u[2] * v[0] - u[0] * v[2],
-                u[0] * v[1] - u[1] * v[0],
-            ]
-        };
-        let side = |from: [f32; 3], to: [f32; 3]| std::array::from_fn(|k| to[k] - from[k]);
         // Four digits, as exporters write them.
-        let normal = cross(side(a, c), side(d, b)).map(|n| (n * 1e4).round() as i32);
+        let normal = cross(sub(c, a), sub(b, d)).map(|n| (n * 1e4).round() as i32);
         let known = normals.iter().position(|n| *n == normal);
         let n = known.unwrap_or_else(|| {
             normals.push(normal);
@@ -69,9 +66,8 @@ fn flat_shaded_files_that_number_normals_anew_keep_their_triangles() {
         let folder = tempfile::tempdir().expect("a folder");
         let frames: Vec<String> = (first..first + 5).map(flat_shaded).collect();
         let source = files(folder.path(), &frames, "obj");
-        let counts: Vec<usize> = (0..5)
-            .map(|f| source.load(f).expect("reads").mesh.vertex_count())
-            .collect();
+        let counts = meshes_of(&source);
+        let counts: Vec<usize> = counts.iter().map(Mesh::vertex_count).collect();
         assert!(counts.iter().any(|c| *c != counts[0]), "{counts:?}");
         let settings = VatSettings::default();
         let (folders, summary) = baked(&source, &settings);
@@ -79,12 +75,12 @@ fn flat_shaded_files_that_number_normals_anew_keep_their_triangles() {
         let tears = summary.tears.expect("vertices are split");
         assert!(tears.are_edges, "{tears:?}");
         assert!(!tears.words().contains("cloth"), "{}", tears.words());
-        let (_, manifest) = read_manifest(&folders.out()).expect("reads");
+        let manifest = folders.manifest();
         assert!(manifest.splits_are_edges);
         // Each quad has four vertices of its own where its neighbours have other normals in some frame.
         assert!(manifest.layout.vertices <= 4 * 16, "{:?}", manifest.layout);
         assert!(manifest.layout.vertices > 25, "{:?}", manifest.layout);
-        let found = verify(&folders.out(), &source, &settings, &Watch::NOBODY).expect("verifies");
+        let found = folders.verified(&source, &settings);
         assert!(found.is_same(1e-4), "{found:?}");
     }
 }
@@ -158,15 +154,15 @@ fn surveys_far_from_the_origin_are_baked_from_a_near_one() {
     let (folders, summary) = baked(&source, &settings);
     assert_eq!((summary.mode, summary.origin), (Mode::Soft, Some(origin)));
     assert!(summary.read_loss.0 < 1e-6);
-    let codes: Vec<&str> = summary.not_kept.iter().map(|n| n.0.as_str()).collect();
+    let codes = codes_of(&summary);
     assert_eq!(codes, ["origin_moved"]);
     assert!(summary.warnings.is_empty(), "{:?}", summary.warnings);
-    let (_, manifest) = read_manifest(&folders.out()).expect("reads");
+    let manifest = folders.manifest();
     assert_eq!(manifest.origin, Some(origin));
-    let found = verify(&folders.out(), &source, &settings, &Watch::NOBODY).expect("verifies");
+    let found = folders.verified(&source, &settings);
     assert!(found.is_same(1e-4), "{found:?}");
     // A bake of the same sheet elsewhere is another one.
-    let other = verify(&folders.out(), &near, &settings, &Watch::NOBODY);
+    let other = folders.verify(&near, &settings);
     let error = other.expect_err("another origin").to_string();
     assert!(error.contains("positions are counted from"), "{error}");
 }
@@ -190,15 +186,9 @@ fn what_reading_loses_is_part_of_every_accuracy() {
     assert!(summary.position_errors().iter().all(|e| *e >= loss));
     let codes: Vec<&str> = summary.warnings.iter().map(|w| w.0.as_str()).collect();
     assert_eq!(codes, ["positions_rounded"]);
-    let found = verify(&folders.out(), &source, &settings, &Watch::NOBODY).expect("verifies");
+    let found = folders.verified(&source, &settings);
     assert!(found.position_errors().iter().all(|e| *e >= loss));
-    let page = std::fs::read_dir(folders.out()).expect("a folder");
-    let page = page.filter_map(|e| Some(e.ok()?.path()));
-    let page = page.filter(|p| p.extension().is_some_and(|e| e == "html"));
-    let pages: Vec<String> = page
-        .filter_map(|p| std::fs::read_to_string(p).ok())
-        .collect();
-    assert!(pages.iter().any(|p| p.contains("when files were read")));
+    assert!(folders.report().contains("when files were read"));
 }
 
 #[test]
@@ -219,12 +209,7 @@ fn an_empty_file_between_others_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
     let source = files(folder.path(), &frames, "obj");
     let (_, summary) = baked(&source, &VatSettings::default());
-    let codes = summary.not_kept.iter().map(|n| n.0.as_str());
-    assert!(
-        !codes
-            .collect::<Vec<_>>()
-            .contains(&"frames_without_triangles")
-    );
+    assert!(!codes_of(&summary).contains(&"frames_without_triangles"));
 }
 
 /// The flag, its first half of one material and the rest of another.
@@ -275,13 +260,10 @@ impl FrameSource for Painted {
 #[test]
 fn carriers_have_a_primitive_for_each_material() {
     let source = Painted(flag());
-    let settings = VatSettings {
-        mode: Some(Mode::Soft),
-        ..VatSettings::default()
-    };
+    let settings = with_mode(Mode::Soft);
     let (folders, summary) = baked(&source, &settings);
     assert_eq!(summary.not_kept, []);
-    let (_, manifest) = read_manifest(&folders.out()).expect("reads");
+    let manifest = folders.manifest();
     let carrier = sinew_io::read_gltf(&folders.out().join(&manifest.carrier)).expect("reads");
     let json = &carrier.document.json;
     let primitives = json["meshes"][0]["primitives"].as_array().expect("a list");
@@ -297,14 +279,11 @@ fn carriers_have_a_primitive_for_each_material() {
         json["materials"][1]["pbrMetallicRoughness"]["baseColorFactor"][3],
         0.5
     );
-    let found = verify(&folders.out(), &source, &settings, &Watch::NOBODY).expect("verifies");
+    let found = folders.verified(&source, &settings);
     assert!(found.is_same(1e-4), "{found:?}");
     // Loose triangles show one material after another.
-    let settings = VatSettings {
-        mode: Some(Mode::Remesh),
-        ..VatSettings::default()
-    };
+    let settings = with_mode(Mode::Remesh);
     let (_, summary) = baked(&source, &settings);
-    let codes: Vec<&str> = summary.not_kept.iter().map(|n| n.0.as_str()).collect();
+    let codes = codes_of(&summary);
     assert!(codes.contains(&"materials_lost"), "{codes:?}");
 }

@@ -2,24 +2,13 @@
 
 use super::*;
 use crate::vat::HeldBack;
+use sinew_testkit::meshes::box_triangles;
 
 /// A box that moves along x: evenly, then four times as fast.
 fn slide() -> MeshFrames {
     let at = |x: f32| {
         let corner = |k: usize| [x + (k & 1) as f32, (k >> 1 & 1) as f32, (k >> 2 & 1) as f32];
-        let sides = [
-            [0, 4, 6, 2],
-            [1, 3, 7, 5],
-            [0, 1, 5, 4],
-            [2, 6, 7, 3],
-            [0, 2, 3, 1],
-            [4, 5, 7, 6],
-        ];
-        let triangles = sides
-            .iter()
-            .flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]]);
-        let topology = Topology::new(8, triangles.collect()).expect("in range");
-        Mesh::new("box", topology, (0..8).map(corner).collect())
+        mesh_from("box", (0..8).map(corner).collect(), box_triangles())
     };
     MeshFrames::new("slide", [0.0, 0.125, 0.25, 0.75, 1.25].map(at).into())
 }
@@ -40,11 +29,10 @@ fn pictures_show_the_frame_itself_where_it_is_what_blends_promise() {
     let turned = |(i, mesh): (usize, Mesh)| {
         let mut triangles = mesh.topology.triangles().to_vec();
         triangles.rotate_left(i);
-        let topology = Topology::new(8, triangles).expect("in range");
-        Mesh::new("box", topology, mesh.positions)
+        mesh_from("box", mesh.positions, triangles)
     };
-    let frames = (0..5).map(|f| slide().load(f).expect("there").mesh);
-    let source = MeshFrames::new("turned", frames.enumerate().map(turned).collect());
+    let frames = meshes_of(&slide()).into_iter().enumerate();
+    let source = MeshFrames::new("turned", frames.map(turned).collect());
     let folder = tempfile::tempdir().expect("a folder");
     let found = HeldBack::bake(&source, &settings, folder.path(), &Watch::NOBODY);
     let found = found
@@ -78,16 +66,10 @@ fn pictures_show_the_frame_itself_where_it_is_what_blends_promise() {
 #[test]
 fn frames_are_held_back_within_their_clips() {
     let part = |x: f32| -> Box<dyn crate::FrameSource + Send> {
-        let at = |mesh: Mesh| Mesh {
-            positions: mesh
-                .positions
-                .iter()
-                .map(|p| [p[0] + x, p[1], p[2]])
-                .collect(),
-            ..mesh
-        };
-        let frames = (0..3).map(|f| at(slide().load(f).expect("there").mesh));
-        Box::new(MeshFrames::new("part", frames.collect()))
+        let mut frames = meshes_of(&slide())[..3].to_vec();
+        let places = frames.iter_mut().flat_map(|mesh| &mut mesh.positions);
+        places.for_each(|p| p[0] += x);
+        Box::new(MeshFrames::new("part", frames))
     };
     let parts = vec![("near".into(), part(0.0)), ("far".into(), part(50.0))];
     let source = crate::ChainedFrames::new("both", parts).expect("two clips");

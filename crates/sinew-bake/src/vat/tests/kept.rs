@@ -1,9 +1,8 @@
 //! What must not be taken for triangles that stay the same.
 
 use super::*;
-use crate::vat::maker::prepare::simplify::SimplifySettings;
 use sinew_geom::index32;
-use sinew_geom::vec3::{area_vector, cross, dot, length, scale, sub};
+use sinew_testkit::MeshTruth;
 
 /// Around the ring and around its tube.
 const RING: u32 = 12;
@@ -29,8 +28,7 @@ fn ring(f: u32, at: f32) -> Mesh {
         let [c, d] = [next * TUBE + above, i * TUBE + above];
         [[a, b, c], [a, c, d]]
     });
-    let topology = Topology::new(RING * TUBE, triangles.collect()).expect("in range");
-    Mesh::new("ring", topology, positions.collect())
+    mesh_from("ring", positions.collect(), triangles.collect())
 }
 
 /// Triangles that `chosen` takes are turned over.
@@ -70,15 +68,6 @@ fn pieces() -> MeshFrames {
     MeshFrames::new("pieces", frames.collect())
 }
 
-fn fewer_faces() -> VatSettings {
-    let mut settings = VatSettings::default();
-    settings.prepare.simplify = Some(SimplifySettings {
-        target_faces: 60,
-        ..SimplifySettings::default()
-    });
-    settings
-}
-
 /// Their places are the same, their normals are not.
 #[test]
 fn closed_surfaces_that_are_turned_over_are_baked_as_they_are() {
@@ -87,7 +76,7 @@ fn closed_surfaces_that_are_turned_over_are_baked_as_they_are() {
     for (source, settings) in [
         (rings(true), settings),
         (pieces(), VatSettings::default()),
-        (rings(true), fewer_faces()),
+        (rings(true), to_faces(60, VatSettings::default())),
     ] {
         assert_eq!(assert_true(&source, &settings).mode, Mode::Remesh);
     }
@@ -100,24 +89,17 @@ fn turned_over_frames_are_named_where_triangles_must_stay_the_same() {
         (Mode::Soft, pieces(), 3),
         (Mode::Rigid, pieces(), 3),
     ] {
-        let settings = VatSettings {
-            mode: Some(mode),
-            ..VatSettings::default()
-        };
-        let folders = Folders::new();
-        let watch = &Watch::NOBODY;
-        let made = bake(&source, &settings, &folders.work(), &folders.out(), watch);
-        let text = made.expect_err("refused").to_string();
-        let what = "is turned over against the first frame";
-        assert!(
-            text.contains(&format!("frame {number}")) && text.contains(what),
-            "{text}"
+        let text = refused(&source, &with_mode(mode)).to_string();
+        let (frame, what) = (
+            format!("frame {number}"),
+            "is turned over against the first frame",
         );
+        assert!(text.contains(&frame) && text.contains(what), "{text}");
     }
     // A bake of another sequence.
     let settings = VatSettings::default();
     let (folders, _) = baked(&rings(false), &settings);
-    let found = verify(&folders.out(), &rings(true), &settings, &Watch::NOBODY);
+    let found = folders.verify(&rings(true), &settings);
     assert!(matches!(found, Err(BakeError::NotSoft { number: 2, .. })));
 }
 
@@ -135,8 +117,7 @@ fn pentagons(from: impl Fn(u32) -> u32) -> Mesh {
         let corner = |k: u32| base + (from(i) + k) % 5;
         triangles.extend((1..4).map(|k| [corner(0), corner(k), corner(k + 1)]));
     }
-    let topology = Topology::new(90, triangles).expect("in range");
-    Mesh::new("pentagons", topology, positions)
+    mesh_from("pentagons", positions, triangles)
 }
 
 /// Each frame fans its pentagons around other corners; all of them bend a little.
@@ -150,60 +131,28 @@ fn fans() -> MeshFrames {
     MeshFrames::new("pentagons", frames.collect())
 }
 
-fn wide(p: [f32; 3]) -> [f64; 3] {
-    p.map(f64::from)
-}
-
-/// Distance of a point from a triangle: from its plane where the foot is within, otherwise from the nearest side.
-fn from_triangle(p: [f64; 3], t: [[f64; 3]; 3]) -> f64 {
-    let n = area_vector(t);
-    let sides = [0, 1, 2].map(|k| (t[k], t[(k + 1) % 3]));
-    let is_within = |(a, b): &([f64; 3], [f64; 3])| dot(cross(sub(*b, *a), sub(p, *a)), n) >= 0.0;
-    if sides.iter().all(is_within) {
-        return dot(sub(p, t[0]), n).abs() / length(n);
-    }
-    let from_side = |(a, b): ([f64; 3], [f64; 3])| {
-        let (along, to) = (sub(b, a), sub(p, a));
-        let share = (dot(to, along) / dot(along, along)).clamp(0.0, 1.0);
-        let off = sub(to, scale(along, share));
-        length(off)
-    };
-    sides
-        .map(from_side)
-        .into_iter()
-        .fold(f64::INFINITY, f64::min)
-}
-
 /// Greatest distance of `parts` x `parts` points of each triangle of one surface from the whole of the other.
-fn one_way(from: &[[[f64; 3]; 3]], to: &[[[f64; 3]; 3]], parts: u32) -> f64 {
+fn one_way(mesh: &Mesh, [from, to]: [&Topology; 2], parts: u32) -> f64 {
+    let to = MeshTruth::new(&mesh.positions, to.triangles());
     let shares = (0..=parts).flat_map(|i| (0..=parts - i).map(move |j| [i, j, parts - i - j]));
-    let shares: Vec<_> = shares
-        .map(|s| s.map(|n| f64::from(n) / f64::from(parts)))
-        .collect();
-    let mut farthest = 0.0_f64;
-    for corners in from {
-        for share in &shares {
-            let p = [0, 1, 2].map(|c| (0..3).map(|k| share[k] * corners[k][c]).sum());
-            let off = to.iter().map(|t| from_triangle(p, *t));
-            farthest = farthest.max(off.fold(f64::INFINITY, f64::min));
-        }
-    }
-    farthest
+    let shares = shares.map(|s| s.map(|n| f64::from(n) / f64::from(parts)));
+    let points = shares.flat_map(|share| {
+        from.triangles().iter().map(move |t| {
+            let corner = |k: usize, c: usize| f64::from(mesh.positions[t[k] as usize][c]);
+            [0, 1, 2].map(|c| (0..3).map(|k| share[k] * corner(k, c)).sum())
+        })
+    });
+    points
+        .map(|p| to.distance(p, f64::INFINITY))
+        .fold(0.0, f64::max)
 }
 
 /// How far the frames' surfaces are from the first one's triangles at their places, both ways.
 fn true_gap(source: &MeshFrames) -> f64 {
-    let first = source.load(0).expect("there").mesh;
-    let frames = (1..source.frame_count()).map(|f| source.load(f).expect("there").mesh);
-    let gaps = frames.map(|mesh| {
-        let corners = |topology: &Topology| -> Vec<_> {
-            let triangles = topology.triangles().iter();
-            triangles
-                .map(|t| t.map(|v| wide(mesh.positions[v as usize])))
-                .collect()
-        };
-        let [shown, own] = [&first.topology, &mesh.topology].map(|t| corners(t));
-        one_way(&shown, &own, 8).max(one_way(&own, &shown, 8))
+    let frames = meshes_of(source);
+    let gaps = frames[1..].iter().map(|mesh| {
+        let [shown, own] = [&*frames[0].topology, &*mesh.topology];
+        one_way(mesh, [shown, own], 8).max(one_way(mesh, [own, shown], 8))
     });
     gaps.fold(0.0, f64::max)
 }
@@ -215,26 +164,16 @@ fn surfaces_that_would_be_far_off_are_loose_unless_asked_for() {
     let made = assert_true(&source, &settings);
     assert_eq!((made.mode, made.warnings.len()), (Mode::Remesh, 0));
     let why = made.loosened.expect("said");
-    assert!(
-        why.contains("--mode soft") && why.contains("frame 4"),
-        "{why}"
-    );
-    let soft = VatSettings {
-        mode: Some(Mode::Soft),
-        ..settings.clone()
-    };
-    let (_, asked) = baked(&source, &soft);
+    assert!(why.contains("--mode soft") && why.contains("frame 4"));
+    let (_, asked) = baked(&source, &with_mode(Mode::Soft));
     assert_eq!((asked.mode, asked.loosened), (Mode::Soft, None));
     let (code, message, _) = &asked.warnings[0];
     assert_eq!(code, "recut_faces");
     assert!(message.ends_with("exact: --mode remesh"), "{message}");
     // Little enough is shown as in the first frame, and so is what is said to be near enough.
-    let mut flat: Vec<Mesh> = (0..5)
-        .map(|f| source.load(f).expect("there").mesh)
-        .collect();
-    for mesh in &mut flat {
-        mesh.positions.iter_mut().for_each(|p| p[2] *= 0.01);
-    }
+    let mut flat = meshes_of(&source);
+    let places = flat.iter_mut().flat_map(|mesh| &mut mesh.positions);
+    places.for_each(|p| p[2] *= 0.01);
     let flat = MeshFrames::new("pentagons", flat);
     assert!(true_gap(&flat) > 1e-4);
     assert_ne!(baked(&flat, &settings).1.mode, Mode::Remesh);
@@ -296,17 +235,14 @@ fn how_far_surfaces_are_off_is_measured_against_the_whole_surface() {
     };
     let kept = baked(&source, &settings).1.recut.expect("cut otherwise");
     assert!(kept.middles.is_empty());
-    let settings = VatSettings {
-        recut_tolerance: None,
-        ..settings
-    };
+    let settings = with_mode(Mode::Soft);
     let (folders, made) = baked(&source, &settings);
     let (said, truth) = (made.recut.expect("cut otherwise").off, true_gap(&source));
-    let found = verify(&folders.out(), &source, &settings, &Watch::NOBODY).expect("verifies");
+    let found = folders.verified(&source, &settings);
     assert!(said < 1.05 * truth, "{said}, by hand {truth}");
+    let off = (found.surface.largest - said).abs();
     assert!(
-        (found.surface.largest - said).abs() < 2e-4,
-        "{said} {found:?}"
+        off < 2e-4 && found.surface.first_wrong.is_none(),
+        "{found:?}"
     );
-    assert!(found.surface.first_wrong.is_none());
 }

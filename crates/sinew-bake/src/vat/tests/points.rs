@@ -14,15 +14,13 @@ fn unique(order: TriangleOrder) -> VatSettings {
 #[test]
 fn every_order_format_and_layout_shows_every_triangle() {
     let source = swarm();
-    {
-        let summary = assert_true(&source, &unique(TriangleOrder::File));
-        let points = summary.points.expect("of points");
-        // Six tetrahedra in the fullest frame, three normals at each of four corners; none in the last one, but a point for absent slots
-        // in each frame but the fullest.
-        let all: u64 = [1, 2, 3, 4, 5, 6, 2, 1, 0].iter().map(|t| 12 * t + 1).sum();
-        assert_eq!((points.most, points.all), (72, all - 1));
-        assert_eq!(summary.triangles, 24);
-    }
+    let summary = assert_true(&source, &unique(TriangleOrder::File));
+    let points = summary.points.expect("of points");
+    // Six tetrahedra in the fullest frame, three normals at each of four corners; none in the last one, but a point for absent slots
+    // in each frame but the fullest.
+    let all: u64 = [1, 2, 3, 4, 5, 6, 2, 1, 0].iter().map(|t| 12 * t + 1).sum();
+    assert_eq!((points.most, points.all), (72, all - 1));
+    assert_eq!(summary.triangles, 24);
     let summary = assert_true(&source, &unique(TriangleOrder::Match));
     assert!(summary.points.is_some_and(|p| p.most >= 72));
     for format in [
@@ -30,30 +28,21 @@ fn every_order_format_and_layout_shows_every_triangle() {
         TexelFormat::Half,
         TexelFormat::TwoUnorm8,
     ] {
+        let textures = with_textures(&[
+            (Quantity::Position, format),
+            (Quantity::Normal, TexelFormat::Unorm8),
+            (Quantity::Color(0), TexelFormat::Unorm16),
+        ]);
         for side in [64, 4096] {
             let settings = VatSettings {
                 largest_side: side,
                 powers_of_two: side == 64,
-                textures: vec![
-                    TextureChoice {
-                        quantity: Quantity::Position,
-                        format,
-                    },
-                    TextureChoice {
-                        quantity: Quantity::Normal,
-                        format: TexelFormat::Unorm8,
-                    },
-                    TextureChoice {
-                        quantity: Quantity::Color(0),
-                        format: TexelFormat::Unorm16,
-                    },
-                ],
+                textures: textures.textures.clone(),
                 ..unique(TriangleOrder::File)
             };
             assert_true(&source, &settings);
             let (folders, _) = baked(&source, &settings);
-            let found =
-                verify(&folders.out(), &source, &settings, &Watch::NOBODY).expect("verifies");
+            let found = folders.verified(&source, &settings);
             assert_eq!(found.quantities[0].beyond, 0, "colours: {found:?}");
         }
     }
@@ -72,7 +61,7 @@ fn the_manifest_says_it_and_smooth_surfaces_get_smaller() {
         ..unique(TriangleOrder::Match)
     };
     let (folders, summary) = baked(&source, &settings);
-    let (_, manifest) = read_manifest(&folders.out()).expect("reads");
+    let manifest = folders.manifest();
     assert_eq!(manifest.version, VERSION_WITH_LOOKUP);
     assert!(manifest.can_blend && !manifest.has_ends);
     let lookup = manifest.lookup.expect("there");
@@ -85,38 +74,11 @@ fn the_manifest_says_it_and_smooth_surfaces_get_smaller() {
     // 120 corners of 3 bytes and 30 points of 9 in place of 120 corners of 9.
     assert_eq!(points.corner_bytes, 7 * 120 * 9);
     assert_eq!(summary.texture_bytes, 7 * (120 * 3 + 30 * 9));
-    let page = &content(&folders.out())["flag.report.html"];
-    let page = String::from_utf8_lossy(page);
+    let page = folders.report();
     assert!(page.contains("flag_lookup.png") && page.contains("30 in a frame at most"));
     // By itself the sequence is soft, which has a texel for each vertex anyhow.
     let (_, soft) = baked(&source, &unique(TriangleOrder::Match));
     assert_eq!((soft.mode, soft.points), (Mode::Soft, None));
-}
-
-#[test]
-fn chunks_and_threads_do_not_matter_to_points() {
-    let (source, settings) = (swarm(), unique(TriangleOrder::Match));
-    let (whole, _) = baked(&source, &settings);
-    let expected = content(&whole.out());
-    assert_eq!(expected.len(), 12, "{:?}", expected.keys());
-    for (of, threads) in [(3, 2), (9, 1)] {
-        let folders = Folders::new();
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-        let chunk = |i: usize| format!("{i}/{of}").parse().expect("a chunk");
-        pool.build().expect("a pool").install(|| {
-            let job = VatJob::begin(&folders.work(), &source, &settings).expect("begins");
-            for i in (1..=of).rev() {
-                scan(&job, &source, chunk(i), &Watch::NOBODY).expect("scans");
-            }
-            let job = VatJob::open(&folders.work()).expect("opens");
-            plan(&job, &Watch::NOBODY).expect("plans");
-            for i in 1..=of {
-                texels(&job, chunk(i), &Watch::NOBODY).expect("texels");
-            }
-            assemble(&job, &folders.out(), &Watch::NOBODY).expect("assembles");
-        });
-        assert_eq!(content(&folders.out()), expected, "{of} chunks");
-    }
 }
 
 #[test]
@@ -128,10 +90,8 @@ fn settings_that_do_not_go_together_are_named() {
     });
     assert!(text.contains("mode is soft with unique points"), "{text}");
     let text = refused(VatSettings {
-        convention: Convention::OpenVat(OpenVat {
-            packed_normals: false,
-        }),
-        ..unique(TriangleOrder::File)
+        points: Points::Unique,
+        ..like_openvat(false)
     });
     assert!(text.contains("points is unique"), "{text}");
     assert!(!unique(TriangleOrder::Match).has_ends());
@@ -161,20 +121,17 @@ fn damaged_lookups_are_errors() {
             .to_string()
     };
     write(width, height, 255);
-    let text = refused();
-    assert!(
-        text.contains("vertex 0 of frame 0 shows point 16777215, there are 72"),
-        "{text}"
+    let (text, part) = (
+        refused(),
+        "vertex 0 of frame 0 shows point 16777215, there are 72",
     );
+    assert!(text.contains(part), "{text}");
     write(width, height + 1, 0);
     assert!(refused().contains("as the manifest says"));
     write(width, height, 0);
-    assert!(
-        read_animation(&folders.out()).is_ok(),
-        "all corners in one point"
-    );
+    assert!(read_animation(&folders.out()).is_ok(), "all in one point");
     // Which verification finds out.
     let settings = unique(TriangleOrder::File);
-    let found = verify(&folders.out(), &swarm(), &settings, &Watch::NOBODY).expect("verifies");
+    let found = folders.verified(&swarm(), &settings);
     assert!(found.lost > 0, "{found:?}");
 }

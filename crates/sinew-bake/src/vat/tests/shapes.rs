@@ -3,6 +3,8 @@
 use super::*;
 use crate::FileFrames;
 use sinew_geom::Attribute;
+use sinew_geom::vec3::{add, sub};
+use sinew_testkit::shared_data;
 use sinew_vat::playback::FrameBlend;
 use sinew_vat::played::{PlayedParticles, PlayedPieces};
 
@@ -28,46 +30,15 @@ pub(super) fn middle(i: usize, frame: f64) -> [f64; 3] {
     ]
 }
 
-/// Rodrigues' formula.
 pub(super) fn turned(i: usize, frame: f64, v: [f64; 3]) -> [f64; 3] {
-    let (step, a) = spin(i);
-    let (sin, cos) = (step * frame).sin_cos();
-    let along: f64 = (0..3).map(|k| a[k] * v[k]).sum();
-    std::array::from_fn(|k| {
-        let (j, l) = ((k + 1) % 3, (k + 2) % 3);
-        v[k] * cos + (a[j] * v[l] - a[l] * v[j]) * sin + a[k] * along * (1.0 - cos)
-    })
+    let (step, axis) = spin(i);
+    about(axis, step * frame, v)
 }
 
 /// Half the sides of cube `i`: boxes of different sides.
 fn half(i: usize) -> [f64; 3] {
     let s = 0.2 + 0.1 * i as f64;
     [s, 1.5 * s, 0.7 * s]
-}
-
-/// Four corners of each of six sides, as flat shading has them: 24 vertices, and which triangles.
-fn faces() -> Vec<([f64; 3], [[f64; 3]; 4])> {
-    let mut out = Vec::new();
-    for axis in 0..3 {
-        for sign in [-1.0, 1.0] {
-            let mut normal = [0.0; 3];
-            normal[axis] = sign;
-            let corner = |u: f64, v: f64| {
-                let mut p = [0.0; 3];
-                p[axis] = sign;
-                (p[(axis + 1) % 3], p[(axis + 2) % 3]) = (u * sign, v);
-                p
-            };
-            let ring = [
-                corner(-1.0, -1.0),
-                corner(1.0, -1.0),
-                corner(1.0, 1.0),
-                corner(-1.0, 1.0),
-            ];
-            out.push((normal, ring));
-        }
-    }
-    out
 }
 
 /// Boxes that tumble: each spins around an axis of its own at a steady rate.
@@ -79,18 +50,14 @@ pub(super) fn boxes(frames: usize) -> MeshFrames {
 fn boxes_at(f: f64) -> Mesh {
     let (mut positions, mut triangles) = (Vec::new(), Vec::new());
     for i in 0..3 {
-        for (_, ring) in faces() {
+        for (_, ring) in box_faces(half(i)) {
             let base = positions.len() as u32;
-            for corner in ring {
-                let arm = std::array::from_fn(|k| corner[k] * half(i)[k]);
-                let (arm, at) = (turned(i, f, arm), middle(i, f));
-                positions.push(std::array::from_fn(|k| (arm[k] + at[k]) as f32));
-            }
+            let place = |arm| add(turned(i, f, arm), middle(i, f)).map(|c| c as f32);
+            positions.extend(ring.map(place));
             triangles.extend([[base, base + 1, base + 2], [base, base + 2, base + 3]]);
         }
     }
-    let topology = Topology::new(positions.len() as u32, triangles).expect("in range");
-    Mesh::new("boxes", topology, positions)
+    mesh_from("boxes", positions, triangles)
 }
 
 fn blended(frame: u32, weight: f32) -> FrameBlend {
@@ -98,13 +65,6 @@ fn blended(frame: u32, weight: f32) -> FrameBlend {
         frame,
         next: frame + u32::from(weight > 0.0),
         weight,
-    }
-}
-
-pub(super) fn with_mode(mode: Mode) -> VatSettings {
-    VatSettings {
-        mode: Some(mode),
-        ..VatSettings::default()
     }
 }
 
@@ -117,7 +77,7 @@ fn row_126_boxes_tumble_as_they_were_made_to() {
     assert_eq!((pieces.count, summary.triangles), (3, 36));
     assert!(pieces.residual.largest < 2e-6, "{pieces:?}");
     assert!((pieces.largest_turn_degrees - 2.2_f64.to_degrees()).abs() < 1e-3);
-    let animation = read_animation(&folders.out()).expect("reads");
+    let animation = folders.animation();
     assert_eq!(animation.manifest().layout.vertices, 3);
     assert!(animation.manifest().can_blend);
     let played = PlayedPieces::new(&animation).expect("pieces");
@@ -152,56 +112,41 @@ fn row_126_boxes_tumble_as_they_were_made_to() {
 fn pieces_are_verified_and_normals_turn_with_them() {
     use TexelFormat::{Float, Half, TwoUnorm8, Unorm16};
     for format in [Unorm16, TwoUnorm8, Half, Float] {
-        let textures = vec![TextureChoice {
-            quantity: Quantity::Position,
-            format,
-        }];
         let settings = VatSettings {
-            textures,
-            ..with_mode(Mode::Rigid)
+            mode: Some(Mode::Rigid),
+            ..with_textures(&[(Quantity::Position, format)])
         };
         let source = boxes(9);
         let (folders, summary) = baked(&source, &settings);
-        let found = verify(&folders.out(), &source, &settings, &Watch::NOBODY).expect("verifies");
+        let found = folders.verified(&source, &settings);
         assert_eq!((found.lost, found.invented, found.frames), (0, 0, 9));
         assert_eq!(found.errors.position.samples(), 9 * 72);
-        let promised = found.promised.iter().map(|p| p * p).sum::<f64>().sqrt();
-        let allowed = promised + found.promised_beyond + 1e-6;
         // Halves promise eleven bits, which `promised` does not know: of 4 m, and of a quaternion.
-        let allowed = allowed.max(if format == Half { 4.0 / 1024.0 } else { 0.0 });
-        assert!(
-            found.errors.position.largest < allowed,
-            "{format:?} {found:?}"
-        );
+        let allowed = allowed(&found).max(if format == Half { 4.0 / 1024.0 } else { 0.0 });
+        let largest = found.errors.position.largest;
+        assert!(largest < allowed, "{format:?} {found:?}");
         assert!(found.errors.normal.largest.to_degrees() < 0.15, "{found:?}");
         // What is allowed is near what rounding comes to, not what pieces may bend: 2e-5 of the diagonal.
         if format == Float {
             assert!(found.promised_beyond < 6e-5, "{found:?}");
         }
         let said = summary.errors.position.largest;
-        assert!(
-            (said - found.errors.position.largest).abs() < 1e-6,
-            "{said} {found:?}"
-        );
+        assert!((said - largest).abs() < 1e-6, "{said} {found:?}");
     }
     // Another sequence is found out.
     let (folders, _) = baked(&boxes(9), &VatSettings::default());
-    let mut frames: Vec<Mesh> = (0..9)
-        .map(|f| boxes(9).load(f).expect("made").mesh)
-        .collect();
+    let mut frames = meshes_of(&boxes(9));
     frames[4].positions[30][1] += 0.01;
     let other = MeshFrames::new("boxes", frames);
     let settings = VatSettings::default();
-    let found = verify(&folders.out(), &other, &settings, &Watch::NOBODY).expect("verifies");
+    let found = folders.verified(&other, &settings);
     assert!((found.errors.position.largest - 0.01).abs() < 1e-3);
     assert_eq!(found.errors.position.frame, 4);
 }
 
 #[test]
 fn what_bends_is_named_with_piece_and_frame() {
-    let mut frames: Vec<Mesh> = (0..6)
-        .map(|f| boxes(6).load(f).expect("made").mesh)
-        .collect();
+    let mut frames = meshes_of(&boxes(6));
     // A vertex of the second box, and those that share its place.
     let at = frames[0].positions[24];
     let shared: Vec<usize> = (0..72).filter(|v| frames[0].positions[*v] == at).collect();
@@ -211,16 +156,8 @@ fn what_bends_is_named_with_piece_and_frame() {
     }
     let source = MeshFrames::new("boxes", frames);
     assert_eq!(baked(&source, &VatSettings::default()).1.mode, Mode::Soft);
-    let folders = Folders::new();
     let settings = with_mode(Mode::Rigid);
-    let error = bake(
-        &source,
-        &settings,
-        &folders.work(),
-        &folders.out(),
-        &Watch::NOBODY,
-    );
-    match error.expect_err("bends") {
+    match refused(&source, &settings) {
         BakeError::NotRigid {
             number,
             piece,
@@ -233,7 +170,6 @@ fn what_bends_is_named_with_piece_and_frame() {
         }
         other => panic!("{other}"),
     }
-    assert!(!folders.out().exists());
     let tolerant = VatSettings {
         pieces: PieceSettings {
             tolerance: Some(0.1),
@@ -242,64 +178,33 @@ fn what_bends_is_named_with_piece_and_frame() {
         ..settings
     };
     let pieces = baked(&source, &tolerant).1.pieces.expect("pieces");
-    assert!(
-        (0.025..0.05).contains(&pieces.residual.largest),
-        "{pieces:?}"
-    );
-    let bending = bake(
-        &flag(),
-        &with_mode(Mode::Rigid),
-        &Folders::new().work(),
-        &Folders::new().out(),
-        &Watch::NOBODY,
-    );
-    assert!(matches!(bending, Err(BakeError::NotRigid { piece: 0, .. })));
-    let changing = bake(
-        &swarm(),
-        &with_mode(Mode::Rigid),
-        &Folders::new().work(),
-        &Folders::new().out(),
-        &Watch::NOBODY,
-    );
-    assert!(matches!(
-        changing,
-        Err(BakeError::NotSoft { number: 1, .. })
-    ));
+    let largest = pieces.residual.largest;
+    assert!((0.025..0.05).contains(&largest), "{pieces:?}");
+    let bending = refused(&flag(), &with_mode(Mode::Rigid));
+    assert!(matches!(bending, BakeError::NotRigid { piece: 0, .. }));
+    let changing = refused(&swarm(), &with_mode(Mode::Rigid));
+    assert!(matches!(changing, BakeError::NotSoft { number: 1, .. }));
 }
 
 /// Boxes whose third turns by `degrees` a frame.
 fn fast(degrees: f64) -> MeshFrames {
-    let slow = boxes(4);
-    let frames = (0..4).map(|f| {
-        let mut mesh = slow.load(f).expect("made").mesh;
-        let (sin, cos) = (degrees * f as f64).to_radians().sin_cos();
-        let rest = slow.load(0).expect("made").mesh.positions;
+    let mut frames = meshes_of(&boxes(4));
+    let rest = frames[0].positions.clone();
+    for (f, mesh) in frames.iter_mut().enumerate() {
+        let at = middle(2, 0.0);
         for (v, p) in mesh.positions.iter_mut().enumerate().skip(48) {
-            let at = middle(2, 0.0);
-            let [x, y] = [0, 1].map(|k| f64::from(rest[v][k]) - at[k]);
-            *p = [
-                (x * cos - y * sin + at[0]) as f32,
-                (x * sin + y * cos + at[1]) as f32,
-                rest[v][2],
-            ];
+            let arm = sub(rest[v].map(f64::from), at);
+            let arm = about([0.0, 0.0, 1.0], (degrees * f as f64).to_radians(), arm);
+            *p = add(arm, at).map(|c| c as f32);
         }
-        mesh
-    });
-    MeshFrames::new("boxes", frames.collect())
+    }
+    MeshFrames::new("boxes", frames)
 }
 
 #[test]
 fn turns_of_half_a_circle_are_refused_where_they_would_be_blended() {
-    let folders = Folders::new();
     let settings = with_mode(Mode::Rigid);
-    let error = bake(
-        &fast(185.0),
-        &settings,
-        &folders.work(),
-        &folders.out(),
-        &Watch::NOBODY,
-    );
-    match error.expect_err("unclear") {
+    match refused(&fast(185.0), &settings) {
         BakeError::UnclearTurn {
             number,
             piece,
@@ -318,19 +223,16 @@ fn turns_of_half_a_circle_are_refused_where_they_would_be_blended() {
         ..settings
     };
     let (folders, _) = baked(&fast(185.0), &stepping);
-    assert!(!read_manifest(&folders.out()).expect("reads").1.can_blend);
+    assert!(!folders.manifest().can_blend);
     // Over the seam of a loop a piece turns back by all that it turned in the frames before.
     let seamless = |degrees: f64| {
         let settings = VatSettings {
             at_end: sinew_vat::playback::AtEnd::SeamlessLoop,
             ..with_mode(Mode::Rigid)
         };
-        let source = fast(degrees);
-        let frames = (0..3).map(|f| source.load(f).expect("made").mesh);
-        let source = MeshFrames::new("boxes", frames.collect());
-        let folders = Folders::new();
-        let (work, out) = (folders.work(), folders.out());
-        bake(&source, &settings, &work, &out, &Watch::NOBODY).map(|_| ())
+        let frames = meshes_of(&fast(degrees))[..3].to_vec();
+        let source = MeshFrames::new("boxes", frames);
+        Folders::new().bake(&source, &settings).map(|_| ())
     };
     assert!(seamless(40.0).is_ok());
     assert!(matches!(
@@ -354,15 +256,13 @@ fn turns_of_half_a_circle_are_refused_where_they_would_be_blended() {
 
 #[test]
 fn attributes_name_pieces_and_textures_must_make_sense() {
-    let frames = (0..5).map(|f| {
-        let mut mesh = boxes(5).load(f).expect("made").mesh;
+    let mut frames = meshes_of(&boxes(5));
+    for mesh in &mut frames {
         let number = |v: usize| if v < 24 { 4.0 } else { 9.0 };
-        let numbers = (0..72).map(number).collect();
-        mesh.attributes
-            .insert("shard".into(), Attribute::Scalar(numbers));
-        mesh
-    });
-    let source = MeshFrames::new("boxes", frames.collect());
+        let numbers = Attribute::Scalar((0..72).map(number).collect());
+        mesh.attributes.insert("shard".into(), numbers);
+    }
+    let source = MeshFrames::new("boxes", frames);
     let by = |name: &str| VatSettings {
         pieces: PieceSettings {
             attribute: Some(name.into()),
@@ -370,17 +270,7 @@ fn attributes_name_pieces_and_textures_must_make_sense() {
         },
         ..with_mode(Mode::Rigid)
     };
-    let folders = Folders::new();
-    let failed = |settings: &VatSettings| {
-        let made = bake(
-            &source,
-            settings,
-            &folders.work(),
-            &folders.out(),
-            &Watch::NOBODY,
-        );
-        made.expect_err("fails").to_string()
-    };
+    let failed = |settings: &VatSettings| refused(&source, settings).to_string();
     // The second and third box move apart, so that together they bend.
     assert!(failed(&by("shard")).starts_with("frame 1: piece 1 bends"));
     assert!(failed(&by("splinter")).contains("no scalar attribute 'splinter'"));
@@ -401,46 +291,13 @@ fn attributes_name_pieces_and_textures_must_make_sense() {
             "mode remesh has no texture of size",
         ),
     ] {
-        let format = TexelFormat::Unorm16;
-        let choice = |quantity| TextureChoice { quantity, format };
         let settings = VatSettings {
-            textures: vec![choice(Quantity::Position), choice(quantity)],
-            ..with_mode(mode)
+            mode: Some(mode),
+            ..with_textures(&[Quantity::Position, quantity].map(|q| (q, TexelFormat::Unorm16)))
         };
         let text = failed(&settings);
         assert!(text.contains(part), "{text} has no {part}");
     }
-}
-
-/// The bytes of a bake in chunks, last to first, against those of all at once.
-fn assert_chunks_do_not_matter(source: &dyn FrameSource, settings: &VatSettings) {
-    let (whole, _) = baked(source, settings);
-    let expected = content(&whole.out());
-    for (of, threads) in [(3, 2), (5, 1)] {
-        let folders = Folders::new();
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let chunk = |i: usize| format!("{i}/{of}").parse().expect("a chunk");
-        pool.expect("a pool").install(|| {
-            let job = VatJob::begin(&folders.work(), source, settings).expect("begins");
-            for i in (1..=of).rev() {
-                scan(&job, source, chunk(i), &Watch::NOBODY).expect("scans");
-            }
-            let job = VatJob::open(&folders.work()).expect("opens");
-            plan(&job, &Watch::NOBODY).expect("plans");
-            for i in 1..=of {
-                texels(&job, chunk(i), &Watch::NOBODY).expect("texels");
-            }
-            assemble(&job, &folders.out(), &Watch::NOBODY).expect("assembles");
-        });
-        assert_eq!(content(&folders.out()), expected, "{of} chunks");
-    }
-}
-
-#[test]
-fn chunks_and_threads_do_not_matter_for_pieces_and_points() {
-    assert_chunks_do_not_matter(&boxes(7), &VatSettings::default());
-    assert_chunks_do_not_matter(&fountain(true), &VatSettings::default());
-    assert_chunks_do_not_matter(&fountain(false), &VatSettings::default());
 }
 
 /// Where point `id` is in a frame, and how wide: it is there from frame `id` on for four frames.
@@ -462,8 +319,7 @@ pub(super) fn fountain(has_ids: bool) -> MeshFrames {
             _ => alive.into_iter().rev().collect(),
         };
         let places = alive.iter().map(|id| drop_at(*id, f).0).collect();
-        let topology = Topology::new(alive.len() as u32, vec![]).expect("in range");
-        let mut mesh = Mesh::new("fountain", topology, places);
+        let mut mesh = mesh_from("fountain", places, vec![]);
         let scalar =
             |of: &dyn Fn(usize) -> f32| Attribute::Scalar(alive.iter().map(|id| of(*id)).collect());
         let (sizes, ids) = (scalar(&|id| drop_at(id, f).1), scalar(&|id| id as f32));
@@ -489,7 +345,7 @@ fn row_125_points_live_in_slots_with_their_places_and_widths() {
         let source = fountain(has_ids);
         let (folders, summary) = baked(&source, &VatSettings::default());
         assert_eq!(summary.mode, Mode::Particles);
-        let animation = read_animation(&folders.out()).expect("reads");
+        let animation = folders.animation();
         let manifest = animation.manifest();
         assert_eq!(summary.triangles, 2 * manifest.layout.vertices);
         let played = PlayedParticles::new(&animation).expect("particles");
@@ -524,15 +380,13 @@ fn row_125_points_live_in_slots_with_their_places_and_widths() {
             assert_eq!(shown.count(), alive.count(), "frame {frame}");
         }
         let settings = VatSettings::default();
-        let found = verify(&folders.out(), &source, &settings, &Watch::NOBODY).expect("verifies");
+        let found = folders.verified(&source, &settings);
         assert_eq!((found.lost, found.invented, found.frames), (0, 0, 12));
         assert_eq!(found.errors.position.samples(), 28);
-        let mut others: Vec<Mesh> = (0..12)
-            .map(|f| source.load(f).expect("made").mesh)
-            .collect();
+        let mut others = meshes_of(&source);
         others[5].positions[1][0] += 0.2;
         let others = MeshFrames::new("fountain", others);
-        let found = verify(&folders.out(), &others, &settings, &Watch::NOBODY).expect("verifies");
+        let found = folders.verified(&others, &settings);
         assert_eq!(
             (found.lost, found.invented, found.first_wrong),
             (1, 1, Some(5))
@@ -545,18 +399,11 @@ fn points_are_found_again_in_every_format() {
     use TexelFormat::{Float, Half, TwoUnorm8, Unorm8, Unorm16};
     for size in [Unorm8, Unorm16, TwoUnorm8, Half, Float] {
         for place in [Unorm16, TwoUnorm8, Half, Float] {
-            let choice = |quantity, format| TextureChoice { quantity, format };
-            let settings = VatSettings {
-                textures: vec![
-                    choice(Quantity::Position, place),
-                    choice(Quantity::Attribute("size".into()), size),
-                ],
-                ..VatSettings::default()
-            };
+            let widths = Quantity::Attribute("size".into());
+            let settings = with_textures(&[(Quantity::Position, place), (widths, size)]);
             let source = fountain(true);
             let (folders, _) = baked(&source, &settings);
-            let found = verify(&folders.out(), &source, &settings, &Watch::NOBODY);
-            let found = found.expect("verifies");
+            let found = folders.verified(&source, &settings);
             let seen = (found.lost, found.invented, found.errors.position.samples());
             assert_eq!(seen, (0, 0, 28), "{place:?} {size:?}");
         }
@@ -566,51 +413,32 @@ fn points_are_found_again_in_every_format() {
 #[test]
 fn carriers_of_points_are_squares_in_the_box() {
     let (folders, _) = baked(&fountain(true), &VatSettings::default());
-    let (path, manifest) = read_manifest(&folders.out()).expect("reads");
-    let carrier = sinew_io::read_any(&path.with_file_name(&manifest.carrier)).expect("reads");
-    let mesh = &carrier.asset.meshes[0];
+    let (manifest, mesh) = (folders.manifest(), folders.carrier());
     assert_eq!(mesh.bounds(), Some(manifest.bounds));
     assert_eq!((mesh.uvs.len(), manifest.uv_set), (2, 1));
     assert_eq!(mesh.positions.len() as u32, 4 * manifest.layout.vertices);
     // Wide enough for the widest square, however it is turned.
     let highest = drop_at(6, 8).0[1].max(drop_at(6, 9).0[1]);
     let half = 0.14 * std::f32::consts::FRAC_1_SQRT_2;
-    assert!(
-        (manifest.bounds.1[1] - highest - half).abs() < 1e-5,
-        "{:?}",
-        manifest.bounds
-    );
+    let off = manifest.bounds.1[1] - highest - half;
+    assert!(off.abs() < 1e-5, "{:?}", manifest.bounds);
 }
 
 /// The particles that come with the project's data: 60 frames of up to 654 points.
 #[test]
 fn particles_of_the_data_come_back_within_a_step() {
-    let folder = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../../shared/data/sequences/particles"
-    );
-    let folder = Path::new(folder);
-    if !folder.is_dir() {
+    let Some(folder) = shared_data().map(|d| d.join("sequences/particles")) else {
         println!("skipped: no sequence of particles");
         return;
-    }
-    let files = sinew_io::find_sequence(folder).expect("one sequence");
+    };
+    let files = sinew_io::find_sequence(&folder).expect("one sequence");
     let source = FileFrames::new(files, false);
-    let size = TextureChoice {
-        quantity: Quantity::Attribute("size".into()),
-        format: TexelFormat::Half,
-    };
-    let place = TextureChoice {
-        quantity: Quantity::Position,
-        format: TexelFormat::Unorm16,
-    };
-    let settings = VatSettings {
-        textures: vec![place, size],
-        ..VatSettings::default()
-    };
+    let size = (Quantity::Attribute("size".into()), TexelFormat::Half);
+    let place = (Quantity::Position, TexelFormat::Unorm16);
+    let settings = with_textures(&[place, size]);
     let (folders, summary) = baked(&source, &settings);
     assert_eq!((summary.mode, summary.frames), (Mode::Particles, 60));
-    let animation = read_animation(&folders.out()).expect("reads");
+    let animation = folders.animation();
     let played = PlayedParticles::new(&animation).expect("particles");
     let (low, high) = animation.manifest().bounds;
     let step = [0, 1, 2].map(|k| f64::from(high[k] - low[k]) / 65535.0);
@@ -648,10 +476,8 @@ fn in_betweens_of_pieces_are_measured_and_points_have_none() {
     // Held back are moments half the way between frames, where all is right but for the fall: an arc, and its chord 12.5 mm below.
     let found = blend_error(&slow_boxes(), &settings, folder.path(), &Watch::NOBODY);
     let found = found.expect("measured");
-    assert!(
-        found.blended.max < 0.0126 && found.stepped.max > 0.1,
-        "{found:?}"
-    );
+    let is_near = found.blended.max < 0.0126 && found.stepped.max > 0.1;
+    assert!(is_near, "{found:?}");
     let folder = tempfile::tempdir().expect("a folder");
     let none = blend_error(&fountain(true), &settings, folder.path(), &Watch::NOBODY);
     assert!(matches!(none, Err(BakeError::NoSurface)));

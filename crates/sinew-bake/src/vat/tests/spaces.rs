@@ -2,18 +2,19 @@
 //! motion that the sequences were made with and what manuals say of the axes.
 
 use super::decoded::{Decoded, SPACES, engine, gltf, off, place, rotated, unit};
-use super::shapes::{boxes, drop_at, fountain, middle, turned, with_mode};
+use super::shapes::{boxes, drop_at, fountain, middle, turned};
 use super::*;
 use serde_json::Value;
 use sinew_geom::Attribute;
 use sinew_geom::vec3::cross;
-use sinew_io::read_any;
 
-fn verified(source: &MeshFrames, folders: &Folders, settings: &VatSettings) -> Verified {
-    let found = verify(&folders.out(), source, settings, &Watch::NOBODY).expect("verifies");
-    let promised = found.promised.iter().map(|p| p * p).sum::<f64>().sqrt();
-    let allowed = promised * 1.001 + found.promised_beyond + 1e-6;
-    assert!(found.is_same(allowed), "{:?}: {found:?}", settings.space);
+fn checked(source: &MeshFrames, folders: &Folders, settings: &VatSettings) -> Verified {
+    let found = folders.verified(source, settings);
+    assert!(
+        found.is_same(allowed(&found)),
+        "{:?}: {found:?}",
+        settings.space
+    );
     found
 }
 
@@ -27,8 +28,7 @@ fn wide(v: [f32; 3]) -> [f64; 3] {
 
 /// The carrier as the engine's importer turns it.
 fn imported(out: &Path, name: &str, space: Space) -> Vec<[f64; 3]> {
-    let file = read_any(&out.join(format!("{name}.glb"))).expect("a GLB");
-    let places = &file.asset.meshes[0].positions;
+    let places = mesh_in(&out.join(format!("{name}.glb"))).positions;
     places.iter().map(|p| place(space, wide(*p))).collect()
 }
 
@@ -76,7 +76,7 @@ fn pieces_turn_as_they_were_made_to_in_the_axes_of_every_engine() {
                 );
             }
         }
-        let found = verified(&source, &folders, &settings);
+        let found = checked(&source, &folders, &settings);
         assert_eq!(found.errors.position.samples(), 9 * 72);
         assert_eq!(
             folders.out().join("boxes.obj").exists(),
@@ -89,15 +89,13 @@ fn pieces_turn_as_they_were_made_to_in_the_axes_of_every_engine() {
 fn sparks_have_places_widths_and_velocities_in_the_axes_of_every_engine() {
     let (source, speeds) = (fountain(true), Quantity::Velocity("velocity".into()));
     // Both: numbers that tell points apart, and velocities.
-    let frames = (0..12).map(|f| {
-        let mut mesh = source.load(f).expect("made").mesh;
-        let moving = fountain(false).load(f).expect("made").mesh;
+    let mut frames = meshes_of(&source);
+    for (mesh, moving) in frames.iter_mut().zip(meshes_of(&fountain(false))) {
         mesh.attributes.extend(moving.attributes);
-        mesh
-    });
-    let source = MeshFrames::new("fountain", frames.collect());
+    }
+    let source = MeshFrames::new("fountain", frames);
     let format = TexelFormat::Unorm16;
-    let choice = |quantity| TextureChoice { quantity, format };
+    let choice = |quantity| choice(quantity, format);
     for space in SPACES {
         let settings = VatSettings {
             textures: vec![choice(Quantity::Position), choice(speeds.clone())],
@@ -129,9 +127,9 @@ fn sparks_have_places_widths_and_velocities_in_the_axes_of_every_engine() {
             );
         }
         // Those that are not there have no width, and wait where a point is born or has died: in the box.
-        let found = verified(&source, &folders, &settings);
+        let found = checked(&source, &folders, &settings);
         assert_eq!(found.errors.position.samples(), 28);
-        let manifest = read_manifest(&folders.out()).expect("reads").1;
+        let manifest = folders.manifest();
         let (low, high) = (wide(manifest.bounds.0), wide(manifest.bounds.1));
         for slot in 0..places.vertices as usize {
             for frame in 0..12 {
@@ -169,7 +167,7 @@ fn slab(frame: usize) -> Mesh {
 fn tangents_velocities_and_thickness_are_in_the_axes_of_every_engine() {
     let source = MeshFrames::new("slab", (0..4).map(slab).collect());
     let format = TexelFormat::Unorm16;
-    let choice = |quantity| TextureChoice { quantity, format };
+    let choice = |quantity| choice(quantity, format);
     for (space, mode) in SPACES
         .into_iter()
         .flat_map(|s| [(s, Mode::Soft), (s, Mode::Remesh)])
@@ -238,7 +236,7 @@ fn tangents_velocities_and_thickness_are_in_the_axes_of_every_engine() {
             hands.iter().all(|n| *n > 0),
             "both sides were seen: {hands:?}"
         );
-        let found = verified(&source, &folders, &settings);
+        let found = checked(&source, &folders, &settings);
         assert_eq!(found.quantities.len(), 4);
         for q in &found.quantities {
             // In the unit of glTF, whatever that of the texels is.
@@ -252,19 +250,14 @@ fn tangents_velocities_and_thickness_are_in_the_axes_of_every_engine() {
 
 #[test]
 fn an_attribute_is_turned_or_stays() {
-    let choice = |quantity| TextureChoice {
-        quantity,
-        format: TexelFormat::Unorm16,
-    };
-    let settings = |space| VatSettings {
-        textures: vec![
-            choice(Quantity::Position),
-            choice(Quantity::Velocity("speed".into())),
-            choice(Quantity::Attribute("speed".into())),
-        ],
-        space,
-        ..VatSettings::default()
-    };
+    let speed = || "speed".to_owned();
+    let asked = [
+        Quantity::Position,
+        Quantity::Velocity(speed()),
+        Quantity::Attribute(speed()),
+    ];
+    let asked = with_textures(&asked.map(|q| (q, TexelFormat::Unorm16)));
+    let settings = |space| in_space(space, asked.clone());
     assert!(settings(Space::default()).check().is_ok());
     let error = settings(Space::YUpLeftHanded).check().expect_err("both");
     let text = error.to_string();

@@ -10,6 +10,7 @@ use super::distance;
 use super::end_normals::{NextNormals, nearest_of};
 use super::grid::Grid;
 use super::judge::Judge;
+use super::mode::JudgedFrame;
 use super::parting::Parting;
 use super::remesh::{corners_of, is_point};
 use super::slots::Successors;
@@ -20,6 +21,7 @@ use crate::vat::maker::normals::corner_normals;
 use crate::vat::scan::match_frames;
 use serde::Serialize;
 use sinew_geom::Mesh;
+use sinew_geom::vec3::length;
 
 /// Where blends go.
 #[derive(Clone, Debug, Serialize)]
@@ -170,7 +172,7 @@ impl EndJudge {
         if !manifest.has_ends && (settings.has_ends() || !settings.is_matched()) {
             return None;
         }
-        let half_step = judge.promised().iter().map(|p| p * p).sum::<f64>().sqrt();
+        let half_step = length(judge.promised());
         Some(Self {
             is_closed: manifest.has_ends,
             allowed: half_step * 1.001 + judge.rounding_on_surfaces(),
@@ -195,27 +197,22 @@ impl EndJudge {
         }
     }
 
-    /// Judges where blends of a frame go; `next` is the frame there, if any.
-    pub(super) fn frame(
-        &self,
-        judge: &Judge<'_>,
-        now: (u32, &Mesh),
-        next: Option<(u32, &Mesh)>,
-        number: i64,
-    ) -> EndErrors {
-        match (self.is_closed, next) {
-            (true, Some(next)) => self.closed(judge, now, next.1, number),
-            (true, None) => self.still(judge, now.0, number),
+    /// Judges where blends of a frame go.
+    pub(super) fn frame(&self, of: JudgedFrame<'_>) -> EndErrors {
+        match (self.is_closed, of.next) {
+            (true, Some((_, next))) => self.closed(of, next),
+            (true, None) => self.still(of),
             // Slots are not matched over the seam of a loop.
-            (false, Some(next)) if next.0 == now.0 + 1 => {
-                Successors::new(self, judge, now, next).judge(number)
+            (false, Some((index, next))) if index == of.frame + 1 => {
+                Successors::new(self, of, next).judge()
             }
             (false, _) => self.nothing(),
         }
     }
 
     /// The end of a frame that nothing follows is the frame.
-    fn still(&self, judge: &Judge<'_>, frame: u32, number: i64) -> EndErrors {
+    fn still(&self, of: JudgedFrame<'_>) -> EndErrors {
+        let (judge, frame, number) = (of.judge, of.frame, of.number);
         let mut out = self.nothing();
         for slot in 0..judge.slots() {
             let [now, end] = [0, 1].map(|row| judge.slot_in_row(slot, 2 * frame + row));
@@ -230,13 +227,8 @@ impl EndJudge {
         out
     }
 
-    fn closed(
-        &self,
-        judge: &Judge<'_>,
-        (frame, mesh): (u32, &Mesh),
-        next: &Mesh,
-        number: i64,
-    ) -> EndErrors {
+    fn closed(&self, of: JudgedFrame<'_>, next: &Mesh) -> EndErrors {
+        let (judge, frame, number) = (of.judge, of.frame, of.number);
         let ground = Ground::new(self, judge, next);
         let (mut out, mut strays) = (self.nothing(), Vec::new());
         let mut parting = Parting::default();
@@ -262,26 +254,20 @@ impl EndJudge {
                 }));
             }
         }
-        out.parting = parting.points_that_part(mesh, judge.reach());
+        out.parting = parting.points_that_part(of.mesh, judge.reach());
         if out.parting > 0 {
             out.first_wrong = Some(number);
         }
         if !strays.is_empty() {
-            self.find_strays(judge, (frame, mesh), next, &strays, (number, &mut out));
+            self.find_strays(of, next, &strays, &mut out);
         }
         out
     }
 
     /// Corners that the surface of the next frame does not explain must be where matching puts one that is at their place now, with the normal that it gives.
-    fn find_strays(
-        &self,
-        judge: &Judge<'_>,
-        (frame, mesh): (u32, &Mesh),
-        next: &Mesh,
-        strays: &[Stray],
-        (number, out): (i64, &mut EndErrors),
-    ) {
-        let matched = Matched::new(self, judge, mesh, next);
+    fn find_strays(&self, of: JudgedFrame<'_>, next: &Mesh, strays: &[Stray], out: &mut EndErrors) {
+        let (judge, frame, number) = (of.judge, of.frame, of.number);
+        let matched = Matched::new(self, of, next);
         for stray in strays {
             let at = (frame, stray.vertex);
             if let Some(off_surface) = stray.off {
@@ -358,7 +344,8 @@ struct Matched<'a> {
 }
 
 impl<'a> Matched<'a> {
-    fn new(ends: &EndJudge, judge: &Judge<'_>, mesh: &'a Mesh, next: &Mesh) -> Self {
+    fn new(ends: &EndJudge, of: JudgedFrame<'a>, next: &Mesh) -> Self {
+        let (judge, mesh) = (of.judge, of.mesh);
         let (settings, crease) = (judge.settings, judge.settings.crease());
         let step = match_frames(settings, mesh, next);
         let [normals, of_next] =

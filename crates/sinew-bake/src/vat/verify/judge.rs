@@ -175,15 +175,15 @@ impl<'a> Judge<'a> {
         mesh: &Mesh,
         next: Option<(usize, &Mesh)>,
     ) -> Result<Verified, BakeError> {
-        let number = self.source.number(frame);
         let of = JudgedFrame {
+            judge: self,
             frame: frame as u32,
             mesh,
-            number,
+            number: self.source.number(frame),
+            next: next.map(|(next, mesh)| (next as u32, mesh)),
         };
-        let next = next.map(|(next, mesh)| (next as u32, mesh));
-        let mut out = frames.frame(self, of, next)?;
-        out.faults.extend(self.outside(frames, mesh, number));
+        let mut out = frames.frame(of)?;
+        out.faults.extend(self.outside(frames, mesh, of.number));
         Ok(out)
     }
 
@@ -197,23 +197,6 @@ impl<'a> Judge<'a> {
     /// The normal of a vertex in a frame of the layout; `None` where the bake has none.
     pub(super) fn normal_in_row(&self, vertex: u32, row: u32) -> Option<[f32; 3]> {
         Some(self.vector_in_row(self.normals?, vertex, row))
-    }
-
-    pub(super) fn compare_normal(
-        &self,
-        out: &mut Verified,
-        at: (u32, u32),
-        truth: [f32; 3],
-        number: i64,
-    ) {
-        let Some(angle) = self.normal_error(at, truth) else {
-            return;
-        };
-        out.errors.normal.add(at.0, at.1, angle);
-        if self.is_beyond(angle) {
-            out.normals_beyond += 1;
-            out.first_wrong.get_or_insert(number);
-        }
     }
 
     pub(super) fn is_beyond(&self, angle: f64) -> bool {
@@ -284,21 +267,4 @@ fn promised_normal(manifest: &Manifest) -> Option<f64> {
     });
     let off = steps.map(|s| s * s).sum::<f64>().sqrt();
     Some(off.min(1.0).asin() * 1.001 + 1e-5)
-}
-
-/// Takes the other quantities of one corner.
-pub(super) fn add_all(
-    out: &mut Verified,
-    differences: impl Iterator<Item = Difference>,
-    (frame, vertex): (u32, u32),
-    number: i64,
-) {
-    for (known, found) in out.quantities.iter_mut().zip(differences) {
-        known.errors.add(frame, vertex, found.error);
-        known.allowed = known.allowed.max(found.allowed);
-        if found.is_beyond {
-            known.beyond += 1;
-            known.first_wrong.get_or_insert(number);
-        }
-    }
 }

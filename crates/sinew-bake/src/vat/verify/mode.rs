@@ -5,6 +5,7 @@ use super::carrier::Fault;
 use super::ends::EndJudge;
 use super::judge::Judge;
 use crate::BakeError;
+use crate::vat::maker::soft::SoftError;
 use sinew_geom::{Bounds, Mesh};
 use sinew_vat::manifest::Manifest;
 
@@ -44,16 +45,11 @@ pub(crate) trait JudgedMode {
 
 /// What judges the frames of one bake.
 pub(crate) trait FrameJudge: Sync {
-    /// Compares a frame; `next` is the one that its blends go to, where there is one.
+    /// Compares a frame.
     ///
     /// # Errors
     /// [`BakeError`] where the frame cannot be one of the bake's.
-    fn frame(
-        &self,
-        judge: &Judge<'_>,
-        of: JudgedFrame<'_>,
-        next: Option<(u32, &Mesh)>,
-    ) -> Result<Verified, BakeError>;
+    fn frame(&self, of: JudgedFrame<'_>) -> Result<Verified, BakeError>;
 
     /// What is wrong with the carrier, against the first frame and the settings.
     fn carrier_faults(&self, judge: &Judge<'_>) -> Vec<Fault>;
@@ -76,13 +72,49 @@ pub(crate) trait FrameJudge: Sync {
     }
 }
 
-/// A frame of the sequence.
+/// A frame of the sequence, and what it is held against.
 #[derive(Clone, Copy)]
 pub(crate) struct JudgedFrame<'a> {
+    pub(super) judge: &'a Judge<'a>,
     /// Its index.
     pub(crate) frame: u32,
     /// Prepared as for the bake.
     pub(crate) mesh: &'a Mesh,
     /// What users know it by.
     pub(crate) number: i64,
+    /// The one that its blends go to, where there is one: its index, and prepared, too.
+    pub(crate) next: Option<(u32, &'a Mesh)>,
+}
+
+impl JudgedFrame<'_> {
+    pub(super) fn not_soft(&self, source: SoftError) -> BakeError {
+        let number = self.number;
+        BakeError::NotSoft { number, source }
+    }
+
+    /// Compares normal and other quantities of a vertex of the carrier with what they should be: those of a vertex of the frame.
+    pub(super) fn compare(&self, out: &mut Verified, vertex: u32, source: usize, normal: [f32; 3]) {
+        let Self {
+            judge,
+            frame,
+            number,
+            ..
+        } = *self;
+        if let Some(angle) = judge.normal_error((frame, vertex), normal) {
+            out.errors.normal.add(frame, vertex, angle);
+            if judge.is_beyond(angle) {
+                out.normals_beyond += 1;
+                out.first_wrong.get_or_insert(number);
+            }
+        }
+        let differences = judge.differences(self.mesh, source, vertex, frame);
+        for (known, found) in out.quantities.iter_mut().zip(differences) {
+            known.errors.add(frame, vertex, found.error);
+            known.allowed = known.allowed.max(found.allowed);
+            if found.is_beyond {
+                known.beyond += 1;
+                known.first_wrong.get_or_insert(number);
+            }
+        }
+    }
 }

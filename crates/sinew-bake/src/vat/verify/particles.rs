@@ -68,17 +68,8 @@ struct PointJudge<'a> {
 
 impl FrameJudge for PointJudge<'_> {
     /// Finds every point of the frame again, by place and width.
-    fn frame(
-        &self,
-        _judge: &Judge<'_>,
-        of: JudgedFrame<'_>,
-        _next: Option<(u32, &Mesh)>,
-    ) -> Result<Verified, BakeError> {
-        let JudgedFrame {
-            frame,
-            mesh,
-            number,
-        } = of;
+    fn frame(&self, of: JudgedFrame<'_>) -> Result<Verified, BakeError> {
+        let (frame, mesh) = (of.frame, of.mesh);
         let extent = self.manifest.bounds.0.iter().chain(&self.manifest.bounds.1);
         let units = f64::from(self.manifest.space.units_per_metre());
         let farthest = f64::from(extent.fold(0.0_f32, |m, c| m.max(c.abs()))) / units;
@@ -124,7 +115,7 @@ impl FrameJudge for PointJudge<'_> {
             }
         }
         out.lost = pairing.left().filter(|p| is_missed(*p)).count();
-        out.first_wrong = (out.lost + out.invented > 0).then_some(number);
+        out.first_wrong = (out.lost + out.invented > 0).then_some(of.number);
         Ok(out)
     }
 

@@ -3,7 +3,7 @@
 use super::carrier::Fault;
 use super::ends::EndJudge;
 use super::grid::Grid;
-use super::judge::{Judge, add_all};
+use super::judge::Judge;
 use super::mode::{FrameJudge, JudgedFrame, JudgedMode};
 use super::pairing::{Candidate, Pairing};
 use super::{Verified, distance};
@@ -11,6 +11,7 @@ use crate::BakeError;
 use crate::vat::maker::normals::corner_normals;
 use crate::vat::mode::Remesh;
 use sinew_geom::Mesh;
+use sinew_geom::vec3::length;
 use sinew_vat::manifest::Manifest;
 
 impl JudgedMode for Remesh {
@@ -38,15 +39,9 @@ struct RemeshJudge {
 }
 
 impl FrameJudge for RemeshJudge {
-    fn frame(
-        &self,
-        judge: &Judge<'_>,
-        of: JudgedFrame<'_>,
-        next: Option<(u32, &Mesh)>,
-    ) -> Result<Verified, BakeError> {
-        let mut out = judge.remesh_frame(self, of);
-        let ends = self.ends.as_ref();
-        out.ends = ends.map(|ends| ends.frame(judge, (of.frame, of.mesh), next, of.number));
+    fn frame(&self, of: JudgedFrame<'_>) -> Result<Verified, BakeError> {
+        let mut out = of.judge.remesh_frame(self, of);
+        out.ends = self.ends.as_ref().map(|ends| ends.frame(of));
         Ok(out)
     }
 
@@ -85,16 +80,11 @@ fn other_blends(judge: &Judge<'_>) -> Option<Fault> {
 impl Judge<'_> {
     /// How far rounding may take a corner, metres: half a step of each coordinate at once, and what single precision loses.
     pub(super) fn reach(&self) -> f64 {
-        let squares = self.promised().map(|p| p * p);
-        squares.iter().sum::<f64>().sqrt() * 1.001 + self.rounding().max(2e-7 * self.size())
+        length(self.promised()) * 1.001 + self.rounding().max(2e-7 * self.size())
     }
 
     fn remesh_frame(&self, frames: &RemeshJudge, of: JudgedFrame<'_>) -> Verified {
-        let JudgedFrame {
-            frame,
-            mesh,
-            number,
-        } = of;
+        let (frame, mesh) = (of.frame, of.mesh);
         let normals = corner_normals(&mesh.topology, &mesh.positions, self.settings.crease());
         let triangles = mesh.topology.triangles();
         let corners = |t: usize| corners_of(mesh, t);
@@ -131,16 +121,14 @@ impl Judge<'_> {
                 out.errors.position.add(frame, vertex, off);
                 // Which corner is which is not seen of smaller ones.
                 if is_missed(t) {
-                    self.compare_normal(&mut out, (frame, vertex), normals[t][truth], number);
                     let source = triangles[t][truth] as usize;
-                    let differences = self.differences(mesh, source, vertex, frame);
-                    add_all(&mut out, differences, (frame, vertex), number);
+                    of.compare(&mut out, vertex, source, normals[t][truth]);
                 }
             }
         }
         out.lost = pairing.left().filter(|t| is_missed(*t)).count();
         if out.lost + out.invented > 0 {
-            out.first_wrong = Some(number);
+            out.first_wrong = Some(of.number);
         }
         out
     }

@@ -56,21 +56,12 @@ impl JudgedMode for Rigid {
 }
 
 impl FrameJudge for Pieces<'_> {
-    fn frame(
-        &self,
-        judge: &Judge<'_>,
-        of: JudgedFrame<'_>,
-        _next: Option<(u32, &Mesh)>,
-    ) -> Result<Verified, BakeError> {
-        let JudgedFrame {
-            frame,
-            mesh: own,
-            number,
-        } = of;
-        let fault = |source| BakeError::NotSoft { number, source };
-        let mut mesh = own.clone();
-        self.own.soft.adopt(&mut mesh).map_err(fault)?;
-        let truth = self.own.soft.normals(&mesh).map_err(fault)?;
+    fn frame(&self, of: JudgedFrame<'_>) -> Result<Verified, BakeError> {
+        let (frame, number) = (of.frame, of.number);
+        let mut mesh = of.mesh.clone();
+        let soft = &self.own.soft;
+        soft.adopt(&mut mesh).map_err(|e| of.not_soft(e))?;
+        let truth = soft.normals(&mesh).map_err(|e| of.not_soft(e))?;
         let nearest = self.nearest_poses(&mesh, number)?;
         let poses: Vec<_> = (0..self.manifest.layout.vertices)
             .map(|piece| self.pose(piece, frame))
@@ -78,7 +69,7 @@ impl FrameJudge for Pieces<'_> {
         let bent = self.bent(&mesh, &nearest);
         let mut out = Verified {
             promised_beyond: self.promised_beyond() + bent,
-            surface: self.nothing(judge).surface,
+            surface: self.nothing(of.judge).surface,
             ..Verified::default()
         };
         let seen = |v: u32| {
@@ -87,8 +78,8 @@ impl FrameJudge for Pieces<'_> {
         };
         let corners = |t: usize| self.own.soft.triangles()[t].map(seen);
         out.surface.allowed += bent;
-        out.surface
-            .take((mesh.topology.triangles(), own), corners, number);
+        let triangles = mesh.topology.triangles();
+        out.surface.take((triangles, of.mesh), corners, number);
         for (v, truth) in (0_u32..).zip(&truth) {
             let source = self.own.soft.source_vertex(v as usize);
             let off = distance(seen(v), mesh.positions[source]);

@@ -3,7 +3,7 @@
 use super::distance;
 use super::ends::{EndErrors, EndJudge};
 use super::grid::Grid;
-use super::judge::Judge;
+use super::mode::JudgedFrame;
 use super::remesh::{corners_of, is_point, middle};
 use crate::vat::maker::matching::FrameMatch;
 use crate::vat::scan::match_frames;
@@ -14,9 +14,7 @@ type Corners = [[f32; 3]; 3];
 /// Two neighbouring frames and what becomes of the triangles of the first one.
 pub(super) struct Successors<'a> {
     ends: &'a EndJudge,
-    judge: &'a Judge<'a>,
-    frame: u32,
-    mesh: &'a Mesh,
+    of: JudgedFrame<'a>,
     next: &'a Mesh,
     /// Where the corners of each triangle go.
     goals: Vec<Corners>,
@@ -28,48 +26,41 @@ pub(super) struct Successors<'a> {
 }
 
 impl<'a> Successors<'a> {
-    pub(super) fn new(
-        ends: &'a EndJudge,
-        judge: &'a Judge<'a>,
-        (frame, mesh): (u32, &'a Mesh),
-        (_, next): (u32, &'a Mesh),
-    ) -> Self {
-        let step = match_frames(judge.settings, mesh, next);
-        let reach = judge.reach();
+    pub(super) fn new(ends: &'a EndJudge, of: JudgedFrame<'a>, next: &'a Mesh) -> Self {
+        let step = match_frames(of.judge.settings, of.mesh, next);
+        let reach = of.judge.reach();
         let mut births = vec![None; next.topology.triangles().len()];
         for birth in &step.births {
             births[birth.triangle as usize] = Some(birth.point);
         }
         Self {
-            goals: goals_of(mesh, next, &step),
-            grids: [mesh, next].map(|m| grid_of(m, reach)),
+            goals: goals_of(of.mesh, next, &step),
+            grids: [of.mesh, next].map(|m| grid_of(m, reach)),
             ends,
-            judge,
-            frame,
-            mesh,
+            of,
             next,
             births,
             reach,
         }
     }
 
-    pub(super) fn judge(&self, number: i64) -> EndErrors {
+    pub(super) fn judge(&self) -> EndErrors {
         let mut out = self.ends.nothing();
-        for slot in 0..self.judge.slots() {
-            let [now, then] = [0, 1].map(|step| self.judge.slot_in_row(slot, self.frame + step));
+        let (judge, frame) = (self.of.judge, self.of.frame);
+        for slot in 0..judge.slots() {
+            let [now, then] = [0, 1].map(|step| judge.slot_in_row(slot, frame + step));
             if is_point(now) && is_point(then) {
                 continue;
             }
             let off = self.of_triangle(now, then).min(self.of_birth(now, then));
-            let at = (self.frame, 3 * slot);
-            (0..3).for_each(|k| out.add((at.0, at.1 + k), off, number));
+            (0..3).for_each(|k| out.add((frame, 3 * slot + k), off, self.of.number));
         }
         out
     }
 
     /// How far what a slot shows next is from where the triangle that it shows goes. More than one triangle may be at its place.
     fn of_triangle(&self, now: Corners, then: Corners) -> f64 {
-        let candidates = self.at(0, self.mesh, now);
+        let candidates = self.at(0, self.of.mesh, now);
         let each = candidates.map(|(t, turn)| {
             let goal = |k: usize| self.goals[t][(k + turn) % 3];
             let off = (0..3).map(|k| distance(then[k], goal(k)));

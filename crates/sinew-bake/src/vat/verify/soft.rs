@@ -1,7 +1,7 @@
 //! Triangles that stay the same: every vertex of the carrier against its own.
 
 use super::carrier::Fault;
-use super::judge::{Judge, add_all, quads_of};
+use super::judge::{Judge, quads_of};
 use super::mode::{FrameJudge, JudgedFrame, JudgedMode};
 use super::{Verified, distance};
 use crate::BakeError;
@@ -39,34 +39,20 @@ struct SoftJudge {
 }
 
 impl FrameJudge for SoftJudge {
-    fn frame(
-        &self,
-        judge: &Judge<'_>,
-        of: JudgedFrame<'_>,
-        _next: Option<(u32, &Mesh)>,
-    ) -> Result<Verified, BakeError> {
-        let JudgedFrame {
-            frame,
-            mesh: own,
-            number,
-        } = of;
-        let fault = |source| BakeError::NotSoft { number, source };
-        let carrier = &self.carrier;
-        let mut mesh = own.clone();
-        carrier.adopt(&mut mesh).map_err(fault)?;
-        let mesh = &mesh;
-        let normals = carrier.normals(mesh).map_err(fault)?;
+    fn frame(&self, of: JudgedFrame<'_>) -> Result<Verified, BakeError> {
+        let (judge, carrier) = (of.judge, &self.carrier);
+        let mut mesh = of.mesh.clone();
+        carrier.adopt(&mut mesh).map_err(|e| of.not_soft(e))?;
+        let normals = carrier.normals(&mesh).map_err(|e| of.not_soft(e))?;
         let mut out = self.nothing(judge);
         let shown = carrier.triangles();
-        let seen = |t: usize| shown[t].map(|v| judge.seen(v, frame));
-        out.surface
-            .take((mesh.topology.triangles(), own), seen, number);
+        let seen = |t: usize| shown[t].map(|v| judge.seen(v, of.frame));
+        let triangles = mesh.topology.triangles();
+        out.surface.take((triangles, of.mesh), seen, of.number);
+        let adopted = JudgedFrame { mesh: &mesh, ..of };
         for (vertex, normal) in (0..judge.animation.manifest().layout.vertices).zip(normals) {
             let source = carrier.source_vertex(vertex as usize);
-            let truth = (mesh.positions[source], normal);
-            judge.compare(&mut out, (frame, vertex), truth, number);
-            let differences = judge.differences(mesh, source, vertex, frame);
-            add_all(&mut out, differences, (frame, vertex), number);
+            adopted.compare_all(&mut out, vertex, source, normal);
         }
         Ok(out)
     }
@@ -83,39 +69,27 @@ struct TornJudge {
 
 impl FrameJudge for TornJudge {
     /// Every corner is looked at: vertices of the carrier may be at corners that the frame has apart.
-    fn frame(
-        &self,
-        judge: &Judge<'_>,
-        of: JudgedFrame<'_>,
-        _next: Option<(u32, &Mesh)>,
-    ) -> Result<Verified, BakeError> {
-        let JudgedFrame {
-            frame,
-            mesh,
-            number,
-        } = of;
+    fn frame(&self, of: JudgedFrame<'_>) -> Result<Verified, BakeError> {
+        let (judge, mesh) = (of.judge, of.mesh);
         let shown = judge.carrier.topology.triangles();
-        let fault = |source| BakeError::NotSoft { number, source };
         let (found, expected) = (self.first.topology.triangles().len(), shown.len());
         if found != expected {
-            return Err(fault(SoftError::Triangles { found, expected }));
+            return Err(of.not_soft(SoftError::Triangles { found, expected }));
         }
         let topology = triangles_like_first(&self.first.topology, &mesh.topology);
-        let topology = topology.map_err(fault)?;
+        let topology = topology.map_err(|e| of.not_soft(e))?;
         let rest = (&*self.first.topology, &self.first.positions[..]);
         let crease = judge.settings.crease();
         let groups = ShadingGroups::with_edges_of(rest, &topology, &mesh.positions, crease);
         let normals = groups.corner_normals(&topology, &mesh.positions);
         let mut out = self.nothing(judge);
-        let seen = |t: usize| shown[t].map(|v| judge.seen(v, frame));
-        out.surface.take((topology.triangles(), mesh), seen, number);
-        for (t, corners) in topology.triangles().iter().enumerate() {
+        let seen = |t: usize| shown[t].map(|v| judge.seen(v, of.frame));
+        let triangles = topology.triangles();
+        out.surface.take((triangles, mesh), seen, of.number);
+        for (t, corners) in triangles.iter().enumerate() {
             for k in 0..3 {
                 let (vertex, source) = (shown[t][k], corners[k] as usize);
-                let truth = (mesh.positions[source], normals[t][k]);
-                judge.compare(&mut out, (frame, vertex), truth, number);
-                let differences = judge.differences(mesh, source, vertex, frame);
-                add_all(&mut out, differences, (frame, vertex), number);
+                of.compare_all(&mut out, vertex, source, normals[t][k]);
             }
         }
         Ok(out)
@@ -138,20 +112,17 @@ impl FrameJudge for TornJudge {
     }
 }
 
-impl Judge<'_> {
-    /// Compares place and normal of a vertex of the carrier with what they should be.
-    fn compare(
-        &self,
-        out: &mut Verified,
-        (frame, vertex): (u32, u32),
-        (place, normal): ([f32; 3], [f32; 3]),
-        number: i64,
-    ) {
-        let off = distance(self.seen(vertex, frame), place);
-        out.errors.position.add(frame, vertex, off);
-        self.compare_normal(out, (frame, vertex), normal, number);
+impl JudgedFrame<'_> {
+    /// Compares all of a vertex of the carrier with a vertex of the frame.
+    fn compare_all(&self, out: &mut Verified, vertex: u32, source: usize, normal: [f32; 3]) {
+        let seen = self.judge.seen(vertex, self.frame);
+        let off = distance(seen, self.mesh.positions[source]);
+        out.errors.position.add(self.frame, vertex, off);
+        self.compare(out, vertex, source, normal);
     }
+}
 
+impl Judge<'_> {
     /// Where a vertex of the carrier is shown.
     fn seen(&self, vertex: u32, frame: u32) -> [f32; 3] {
         let spec = &self.animation.manifest().textures[self.places].spec;

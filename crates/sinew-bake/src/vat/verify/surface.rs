@@ -5,6 +5,7 @@ use super::remesh::corners_of;
 use crate::vat::maker::recut::{Recut, surface_gap};
 use serde::Serialize;
 use sinew_geom::Mesh;
+use sinew_geom::vec3::length;
 
 /// How far the surface that a bake shows is from the frames' own, where their triangles are others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -26,7 +27,7 @@ pub struct SurfaceErrors {
 impl SurfaceErrors {
     /// What is known before a frame was looked at; `beyond` is what comes to half a step of each coordinate.
     pub(super) fn nothing(judge: &Judge<'_>, beyond: f64) -> Self {
-        let promised = judge.promised().iter().map(|p| p * p).sum::<f64>().sqrt();
+        let promised = length(judge.promised());
         let stated = judge.animation.manifest().surface_off.unwrap_or(0.0);
         Self {
             allowed: stated + beyond + promised * 1.001 + judge.rounding_on_surfaces(),

@@ -95,13 +95,8 @@ fn made(format: TexelFormat, layout: Layout) -> Arc<VertexAnimation> {
                 })
             })
             .collect();
-        let (mut all, mut row) = (Vec::new(), Vec::new());
-        for y in 0..layout.size[1] {
-            let frame = |frame: u32| frames[frame as usize][0].as_slice();
-            texture_row(&layout, y, spec[0].vertex_bytes(), frame, &mut row);
-            all.extend_from_slice(&row);
-        }
-        all
+        let frame = |frame: u32| frames[frame as usize][0].as_slice();
+        texture_rows(&layout, spec[0].vertex_bytes(), frame)
     });
     let texels = texels.collect();
     let mut manifest = bake.manifest(specs);

@@ -19,7 +19,7 @@ use sinew::vat::{
     playback::{AtEnd, ClipFrames},
     quantity::Quantity,
     texel::{Range, TexelFormat},
-    texture::{TextureSpec, encode_vertices, texture_row},
+    texture::{TextureSpec, encode_vertices, texture_rows},
 };
 use std::sync::{Arc, LazyLock};
 
@@ -381,13 +381,8 @@ pub(crate) fn baked(positions: &[[f32; 3]], stored: Stored) -> VertexAnimation {
         .map(|frame| encode_vertices(&specs, positions.len(), |q, v, c| number(q, v, frame, c)))
         .collect();
     let texels = |t: usize| {
-        let (mut all, mut row) = (Vec::new(), Vec::new());
         let frame = |frame: u32| frames[frame as usize][t].as_slice();
-        for y in 0..layout.size[1] {
-            texture_row(&layout, y, specs[t].vertex_bytes(), frame, &mut row);
-            all.extend_from_slice(&row);
-        }
-        all
+        texture_rows(&layout, specs[t].vertex_bytes(), frame)
     };
     let texels = (0..specs.len()).map(texels).collect();
     let files = |spec: TextureSpec| TextureFile {

@@ -57,11 +57,7 @@ impl Played {
             second: picture("pos2"),
             rotation: picture("rot"),
             color: picture("col"),
-            mesh: read_any(&file("mesh.glb"))
-                .expect("a GLB")
-                .asset
-                .meshes
-                .remove(0),
+            mesh: mesh_in(&file("mesh.glb")),
         }
     }
 
@@ -108,11 +104,9 @@ impl Played {
 }
 
 fn shown_by_players(settings: &VatSettings, allowed: f32, degrees: f64) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let (work, out) = (folder.path().join("work"), folder.path().join("out"));
-    let summary = bake(&frames(), settings, &work, &out, &Watch::NOBODY).expect("bakes");
+    let (folders, summary) = baked(&frames(), settings);
     assert_eq!(summary.mode, Mode::Remesh);
-    let played = Played::read(&out);
+    let played = Played::read(&folders.out());
     let carrier = played.mesh.topology.triangles();
     assert_eq!(carrier.len(), 90, "as many as the fullest frame has");
     let (space, unit) = (settings.space, settings.space.units_per_metre());
@@ -147,18 +141,12 @@ fn shown_by_players(settings: &VatSettings, allowed: f32, degrees: f64) {
     assert!(summary.errors.normal.largest > 0.0);
 }
 
-fn choice(quantity: Quantity, format: TexelFormat) -> TextureChoice {
-    TextureChoice { quantity, format }
-}
-
 #[test]
 fn sidefx_players_show_triangles_that_change() {
     for space in SPACES {
         let halves = VatSettings {
             space,
-            ..settings(Convention::SideFx(SideFx {
-                compressed_normals: false,
-            }))
+            ..like_sidefx(false)
         };
         // Two metres in halves.
         shown_by_players(&halves, 1.2e-3, 0.1);
@@ -182,9 +170,7 @@ fn sidefx_players_show_triangles_that_change() {
         };
         shown_by_players(&codes, 2e-4, 1.0);
         let compressed = VatSettings {
-            convention: Convention::SideFx(SideFx {
-                compressed_normals: true,
-            }),
+            convention: like_sidefx(true).convention,
             ..exact
         };
         shown_by_players(&compressed, 1e-6, 11.9);
@@ -193,29 +179,19 @@ fn sidefx_players_show_triangles_that_change() {
 
 #[test]
 fn points_are_fewer_than_corners_and_files_have_their_names() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let (work, out) = (folder.path().join("work"), folder.path().join("out"));
     let settings = VatSettings {
         crease_degrees: 180.0,
-        ..settings(Convention::SideFx(SideFx {
-            compressed_normals: false,
-        }))
+        ..like_sidefx(false)
     };
-    let summary = bake(&frames(), &settings, &work, &out, &Watch::NOBODY).expect("bakes");
+    let (folders, summary) = baked(&frames(), &settings);
     let points = summary.points.expect("unique points");
     // A smooth tube of 50 vertices, each of them one point; and one for triangles that are not there.
     assert!(points.most <= 51, "{points:?}");
-    let names: Vec<String> = beside_report(&out, "tube");
-    let expected = [
-        "tube_data.json",
-        "tube_lookup.png",
-        "tube_mesh.glb",
-        "tube_pos.exr",
-        "tube_rot.exr",
-    ];
-    assert_eq!(names, expected);
+    let suffixes = ["data.json", "lookup.png", "mesh.glb", "pos.exr", "rot.exr"];
+    let names = beside_report(&folders.out(), "tube");
+    assert_eq!(names, suffixes.map(|s| format!("tube_{s}")));
     // Players step, triangles are in the order of the files, and a texel of the lookup is four bytes.
-    let page = std::fs::read_to_string(out.join("tube.report.html")).expect("a report");
+    let page = folders.report();
     for words in [
         "no: frames are unrelated, players step",
         "as in the file",
@@ -235,11 +211,8 @@ fn points_are_fewer_than_corners_and_files_have_their_names() {
 /// In-betweens of this project's files are no matter of players that step.
 #[test]
 fn in_betweens_are_not_measured_where_players_step() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let (work, out) = (folder.path().join("work"), folder.path().join("out"));
-    let settings = settings(Convention::SideFx(SideFx {
-        compressed_normals: false,
-    }));
+    let (folders, settings) = (Folders::new(), like_sidefx(false));
+    let (work, out) = (folders.work(), folders.out());
     let made = bake_and_measure(&frames(), &settings, &work, &out, &Watch::NOBODY);
     let blends = made.expect("bakes").blends;
     assert!(

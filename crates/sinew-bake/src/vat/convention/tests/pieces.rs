@@ -1,6 +1,8 @@
 //! Pieces in the files of `SideFX` Labs, played by the formulas of a published port of its shader for Unity; the truth is the closed form of the motion.
 
 use super::*;
+use sinew_geom::vec3::unit;
+use sinew_testkit::meshes::mesh_from;
 
 const PIECES: usize = 4;
 const CORNERS: [[f32; 3]; 4] = [
@@ -10,35 +12,20 @@ const CORNERS: [[f32; 3]; 4] = [
     [0.0, -0.1, 0.7],
 ];
 
-/// Rodrigues' formula.
-fn about(axis: [f32; 3], angle: f32, v: [f32; 3]) -> [f32; 3] {
-    let length = axis.iter().map(|c| c * c).sum::<f32>().sqrt();
-    let [x, y, z] = axis.map(|c| c / length);
-    let cross = [
-        y * v[2] - z * v[1],
-        z * v[0] - x * v[2],
-        x * v[1] - y * v[0],
-    ];
-    let dot = x * v[0] + y * v[1] + z * v[2];
-    let (sin, cos) = angle.sin_cos();
-    let axis = [x, y, z];
-    std::array::from_fn(|k| cos * v[k] + sin * cross[k] + (1.0 - cos) * dot * axis[k])
-}
-
 /// Where a corner of a piece is from the middle of its frame, and that middle.
 fn turned(piece: usize, corner: usize, frame: f32) -> ([f32; 3], [f32; 3]) {
     let i = piece as f32;
-    let arm = about(
-        [
-            [1.0, 0.2, 0.1],
-            [0.1, 1.0, -0.2],
-            [0.0, 0.0, 1.0],
-            [0.3, -0.2, 1.0],
-        ][piece],
-        // The last one turns by 149 degrees a frame.
-        [1.0, 0.9, 0.0, 2.6][piece] * frame,
-        CORNERS[corner],
-    );
+    let axes = [
+        [1.0, 0.2, 0.1],
+        [0.1, 1.0, -0.2],
+        [0.0, 0.0, 1.0],
+        [0.3, -0.2, 1.0],
+    ];
+    let axis = unit(axes[piece]).expect("an axis");
+    // The last one turns by 149 degrees a frame.
+    let angle = [1.0, 0.9, 0.0, 2.6][piece] * f64::from(frame);
+    let arm = about(axis, angle, CORNERS[corner].map(f64::from));
+    let arm = arm.map(|c| c as f32);
     (arm, [1.5 * i + 0.1 * frame, 0.3 * frame, 0.2 * i * frame])
 }
 
@@ -51,17 +38,14 @@ fn tumbling(frame: usize) -> Mesh {
     let faces = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
     let of_piece = |p| faces.map(|f| f.map(|v: u32| v + 4 * p));
     let triangles = (0..PIECES as u32).flat_map(of_piece).collect();
-    let topology = Topology::new(4 * PIECES as u32, triangles).expect("in range");
-    Mesh::new("shards", topology, vertices.map(place).collect())
+    mesh_from("shards", vertices.map(place).collect(), triangles)
 }
 
 fn unity() -> VatSettings {
     VatSettings {
         mode: Some(Mode::Rigid),
         space: Space::YUpLeftHanded,
-        ..settings(Convention::SideFx(SideFx {
-            compressed_normals: false,
-        }))
+        ..like_sidefx(false)
     }
 }
 
@@ -101,18 +85,12 @@ fn between(now: [f32; 4], next: [f32; 4], turns: f32, at: f32) -> [f32; 4] {
 
 #[test]
 fn sidefx_players_for_unity_show_pieces_and_turn_them_between_frames() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let (work, out) = (folder.path().join("work"), folder.path().join("out"));
-    let summary = bake(&frames(), &unity(), &work, &out, &Watch::NOBODY).expect("bakes");
+    let (folders, summary) = baked(&frames(), &unity());
     assert_eq!(summary.mode, Mode::Rigid);
-    let file = |suffix: &str| out.join(format!("shards_{suffix}"));
+    let file = |suffix: &str| folders.out().join(format!("shards_{suffix}"));
     let position = Picture::read(&file("pos.exr"));
     let rotation = Picture::read(&file("rot.exr"));
-    let mesh = read_any(&file("mesh.glb"))
-        .expect("a GLB")
-        .asset
-        .meshes
-        .remove(0);
+    let mesh = mesh_in(&file("mesh.glb"));
     let text = std::fs::read_to_string(file("data.json")).expect("there");
     let ends =
         |end: &str| ["X", "Y", "Z"].map(|a| number(&text, &format!("\"Bound {end} {a}\": ")));
@@ -180,27 +158,20 @@ fn sidefx_players_for_unity_show_pieces_and_turn_them_between_frames() {
 #[test]
 fn pieces_are_refused_where_shaders_are_not_known() {
     let refused = |settings: &VatSettings, part: &str| {
-        let folder = tempfile::tempdir().expect("a folder");
-        let (work, out) = (folder.path().join("work"), folder.path().join("out"));
-        let error = bake(&frames(), settings, &work, &out, &Watch::NOBODY).expect_err(part);
-        assert!(error.to_string().contains(part), "{error} has no {part}");
+        let error = refused(&frames(), settings).to_string();
+        assert!(error.contains(part), "{error} has no {part}");
     };
     for space in SPACES.into_iter().filter(|s| *s != Space::YUpLeftHanded) {
         let elsewhere = VatSettings { space, ..unity() };
         refused(&elsewhere, "for Unity alone");
     }
     let codes = VatSettings {
-        textures: vec![TextureChoice {
-            quantity: Quantity::Position,
-            format: TexelFormat::Unorm16,
-        }],
+        textures: vec![choice(Quantity::Position, TexelFormat::Unorm16)],
         ..unity()
     };
     refused(&codes, "half or float");
     let compressed = VatSettings {
-        convention: Convention::SideFx(SideFx {
-            compressed_normals: true,
-        }),
+        convention: like_sidefx(true).convention,
         ..unity()
     };
     refused(&compressed, "compressed_normals is true");
@@ -209,8 +180,6 @@ fn pieces_are_refused_where_shaders_are_not_known() {
         mode: None,
         ..unity()
     };
-    let folder = tempfile::tempdir().expect("a folder");
-    let (work, out) = (folder.path().join("work"), folder.path().join("out"));
-    let summary = bake(&frames(), &found, &work, &out, &Watch::NOBODY).expect("bakes");
+    let (_, summary) = baked(&frames(), &found);
     assert_eq!(summary.mode, Mode::Soft);
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use sinew_geom::Attribute;
+use sinew_testkit::meshes::mesh_from;
 
 /// Numbers, places and widths of the points that are there in a frame: each lives for three frames.
 fn sparks(frame: usize) -> Vec<(usize, [f32; 3], f32)> {
@@ -16,8 +17,7 @@ fn sparks(frame: usize) -> Vec<(usize, [f32; 3], f32)> {
 
 fn cloud(frame: usize) -> Mesh {
     let all = sparks(frame);
-    let topology = Topology::new(all.len() as u32, Vec::new()).expect("no triangles");
-    let mut mesh = Mesh::new("sparks", topology, all.iter().map(|s| s.1).collect());
+    let mut mesh = mesh_from("sparks", all.iter().map(|s| s.1).collect(), Vec::new());
     let mut put = |name: &str, values| {
         mesh.attributes
             .insert(name.into(), Attribute::Scalar(values));
@@ -33,29 +33,22 @@ fn frames() -> MeshFrames {
     MeshFrames::new("sparks", (0..FRAMES).map(cloud).collect())
 }
 
-fn sidefx(space: Space) -> VatSettings {
+fn in_space(space: Space) -> VatSettings {
     VatSettings {
         space,
-        ..settings(Convention::SideFx(SideFx {
-            compressed_normals: false,
-        }))
+        ..like_sidefx(false)
     }
 }
 
 #[test]
 fn sidefx_players_show_sprites() {
     for space in SPACES {
-        let color = TextureChoice {
-            quantity: Quantity::Color(0),
-            format: TexelFormat::Unorm8,
-        };
         let settings = VatSettings {
-            textures: vec![color],
-            ..sidefx(space)
+            textures: vec![choice(Quantity::Color(0), TexelFormat::Unorm8)],
+            ..in_space(space)
         };
-        let folder = tempfile::tempdir().expect("a folder");
-        let (work, out) = (folder.path().join("work"), folder.path().join("out"));
-        let summary = bake(&frames(), &settings, &work, &out, &Watch::NOBODY).expect("bakes");
+        let (folders, summary) = baked(&frames(), &settings);
+        let out = folders.out();
         assert_eq!(summary.mode, Mode::Particles);
         let names: Vec<String> = beside_report(&out, "sparks");
         let suffixes = ["col.png", "data.json", "mesh.glb", "pos.exr"];
@@ -68,11 +61,7 @@ fn sidefx_players_show_sprites() {
         let text = std::fs::read_to_string(file("data.json")).expect("there");
         let most = number(&text, "\"Bound Max Y\": ");
         let divisor = 1.0 - (10.0 * most - (10.0 * most).floor());
-        let mesh = read_any(&file("mesh.glb"))
-            .expect("a GLB")
-            .asset
-            .meshes
-            .remove(0);
+        let mesh = mesh_in(&file("mesh.glb"));
         let unit = space.units_per_metre();
         for frame in 0..FRAMES {
             let mut seen = Vec::new();
@@ -109,13 +98,11 @@ fn sprites_that_cannot_be_said_are_refused() {
     let refused = |quantity, format, part: &str| {
         let settings = VatSettings {
             mode: Some(Mode::Particles),
-            textures: vec![TextureChoice { quantity, format }],
-            ..sidefx(Space::default())
+            textures: vec![choice(quantity, format)],
+            ..like_sidefx(false)
         };
-        let folder = tempfile::tempdir().expect("a folder");
-        let (work, out) = (folder.path().join("work"), folder.path().join("out"));
-        let error = bake(&frames(), &settings, &work, &out, &Watch::NOBODY).expect_err(part);
-        assert!(error.to_string().contains(part), "{error} has no {part}");
+        let error = refused(&frames(), &settings).to_string();
+        assert!(error.contains(part), "{error} has no {part}");
     };
     refused(Quantity::Position, TexelFormat::Unorm16, "half or float");
     let size = Quantity::Attribute("size".into());

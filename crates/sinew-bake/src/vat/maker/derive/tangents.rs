@@ -80,7 +80,7 @@ fn square_to(normal: &Vector, along: &Vector) -> Vector {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sinew_geom::Topology;
+    use sinew_testkit::meshes::mesh_from;
 
     /// A half cylinder of radius 1 around Z; `u` goes around it (once mirrored), `v` down from `z = 1`. Counter-clockwise seen from outside.
     fn half_pipe(mirrored: bool) -> Mesh {
@@ -97,9 +97,7 @@ mod tests {
                 triangles.extend([[a, c, d], [a, d, b]]);
             }
         }
-        let count = positions.len() as u32;
-        let topology = Topology::new(count, triangles).expect("in range");
-        let mut mesh = Mesh::new("pipe", topology, positions);
+        let mut mesh = mesh_from("pipe", positions, triangles);
         mesh.uvs = vec![uvs];
         mesh
     }

@@ -237,6 +237,7 @@ fn distance_squared(point: &Vector, surface: &[[Vector; 3]], tree: &Tree) -> f64
 mod tests {
     use super::*;
     use sinew_geom::Topology;
+    use sinew_testkit::meshes::mesh_from;
 
     /// A unit square in two triangles at a height, and a point of it that is nothing.
     fn square(height: f32) -> Vec<[[f32; 3]; 3]> {
@@ -353,7 +354,7 @@ mod tests {
                 .to_vec();
             places.extend([[0.5, 0.5, 0.0], [0.5, 0.5, 1.5], last]);
             let triangles = vec![[0, 1, 2], [0, 2, 3], [4, 5, 6]];
-            Mesh::new("", Topology::new(7, triangles).expect("in range"), places)
+            mesh_from("", places, triangles)
         };
         let (line, spike) = (mesh([0.5, 0.5, 0.75]), mesh([0.5, 0.6, 0.75]));
         let two = Topology::new(7, vec![[0, 1, 2], [0, 2, 3]]).expect("in range");

@@ -1,13 +1,14 @@
 //! Meshes to test on, and distances worked out the slow way.
 
 use super::vector::{Point, unit, wide};
+use sinew_geom::Mesh;
 use sinew_geom::vec3::{add, area_vector, cross, dot, length, scale, sub};
-use sinew_geom::{Mesh, Topology};
+pub(super) use sinew_testkit::meshes::exploded;
+use sinew_testkit::meshes::mesh_from;
 use std::collections::HashMap;
 
 pub(super) fn mesh(positions: Vec<[f32; 3]>, triangles: Vec<[u32; 3]>) -> Mesh {
-    let topology = Topology::new(positions.len() as u32, triangles).expect("indices in range");
-    Mesh::new("test", topology, positions)
+    mesh_from("test", positions, triangles)
 }
 
 /// An octahedron divided `levels` times onto the unit sphere: `8 * 4^levels` faces.
@@ -123,17 +124,6 @@ pub(super) fn bowl(levels: u32) -> Mesh {
     let keep: Vec<bool> = bowl.topology.triangles().iter().map(low).collect();
     super::faces::keep_faces(&mut bowl, &keep);
     bowl
-}
-
-/// Every face with three vertices of its own; the vertex each came from.
-pub(super) fn exploded(from: &Mesh) -> Mesh {
-    let corners = from.topology.triangles().as_flattened();
-    let positions = corners
-        .iter()
-        .map(|&v| from.positions[v as usize])
-        .collect();
-    let triangles = (0..corners.len() as u32 / 3).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]);
-    mesh(positions, triangles.collect())
 }
 
 /// A number from -1 to 1 that looks random.

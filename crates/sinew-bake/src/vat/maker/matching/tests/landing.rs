@@ -1,6 +1,7 @@
 //! Where a surface is when the next frame begins, against shapes whose answer is known.
 
 use super::{Frame, FrameEnd, Unpaired, Vector, ball, end_of, match_frames, shuffled};
+use sinew_testkit::meshes::BOX_SIDES;
 
 /// A sphere of `8 * side²` triangles; each eighth has points of its own, so that seams have two.
 fn sphere(side: usize, radius: f32, middle: [f32; 3]) -> Frame {
@@ -107,21 +108,13 @@ fn a_drop_that_is_swallowed_ends_on_the_surface() {
 /// A box with a point a corner: each side of an edge keeps the normal of its side.
 fn block(low: f32, other_diagonals: bool) -> Frame {
     let points = (0..8).map(|i| [0, 1, 2].map(|k| low + (i >> k & 1) as f32));
-    let sides = [
-        [0, 2, 3, 1],
-        [4, 5, 7, 6],
-        [0, 1, 5, 4],
-        [2, 6, 7, 3],
-        [0, 4, 6, 2],
-        [1, 3, 7, 5],
-    ];
     let cut = |[a, b, c, d]: [u32; 4]| match other_diagonals {
         false => [[a, b, c], [a, c, d]],
         true => [[b, c, d], [b, d, a]],
     };
     Frame {
         points: points.collect(),
-        triangles: sides.into_iter().flat_map(cut).collect(),
+        triangles: BOX_SIDES.into_iter().flat_map(cut).collect(),
     }
 }
 

@@ -150,6 +150,7 @@ fn area(mesh: &Mesh) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sinew_testkit::meshes::mesh_from;
 
     #[test]
     fn frames_to_look_at_are_even_and_have_both_ends() {
@@ -185,8 +186,7 @@ mod tests {
                 }
             }
         }
-        let topology = Topology::new(2 * SIDE * SIDE, triangles).expect("in range");
-        Mesh::new("", topology, positions)
+        mesh_from("", positions, triangles)
     }
 
     fn to(target_faces: usize) -> SimplifySettings {
