@@ -6,11 +6,13 @@ mod follow;
 mod host;
 mod layout;
 mod refresh;
+mod setup;
 mod value;
 
 use crate::cache::{CacheError, CacheUse, Contents, Hashes, Kept, NodeSetup};
-use crate::instance::{Frame, Instance, ParameterError, UpdateError, Wanted, memory::Buffer};
-use crate::plan::{ParameterSource, Plan};
+use crate::execute::{Buffer, Frame, UpdateError, Wanted, check_frame};
+use crate::input::InputBinding;
+use crate::plan::{ParameterError, ParameterSource, Plan};
 use crate::program::{DataRef, Link, Program, Step};
 pub(crate) use animated::FRAME_POSITIONS;
 pub(crate) use follow::Follower;
@@ -19,41 +21,9 @@ use sinew_deform::{
     BindContext, BindInput, BindWarnings, BindWatch, DeviceNode, NodeError, Par, ParameterValue,
     Parameters, ReadLog, SetupNote,
 };
-use sinew_geom::{Mesh, MeshError, Rig};
-use sinew_vat::animation::VertexAnimation;
+use sinew_geom::{Mesh, MeshError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// The data that an input of the plan is bound to.
-#[derive(Clone, Debug)]
-pub enum InputBinding {
-    /// A mesh at rest.
-    Mesh(Arc<Mesh>),
-    /// A mesh at rest whose positions come with each frame ([`Frame::positions`]). Nodes bind to the rest mesh. Normals and tangents are
-    /// recomputed where something reads them.
-    AnimatedMesh(Arc<Mesh>),
-    /// The rig of the poses that later frames pass in.
-    Pose(Arc<Rig>),
-    /// Nothing: each frame passes in floats.
-    Values,
-    /// Baked animations.
-    VertexAnimation(Arc<VertexAnimation>),
-}
-
-impl InputBinding {
-    /// The rest mesh of a mesh or strands input, animated or not.
-    pub fn mesh(&self) -> Option<&Arc<Mesh>> {
-        match self {
-            Self::Mesh(mesh) | Self::AnimatedMesh(mesh) => Some(mesh),
-            Self::Pose(_) | Self::Values | Self::VertexAnimation(_) => None,
-        }
-    }
-
-    /// Whether positions of the mesh come with each frame.
-    pub fn is_animated_mesh(&self) -> bool {
-        matches!(self, Self::AnimatedMesh(_))
-    }
-}
 
 /// A warning of a node's setup.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -274,20 +244,6 @@ impl BoundGraph {
         crate::cache::content_key(&self.plan, &self.contents(), &self.given)
     }
 
-    /// Creates the instance of one character: frame buffers, state and parameter values.
-    ///
-    /// # Errors
-    /// [`BindError::DeviceOnly`] if the graph has a custom kernel.
-    pub fn instance(self: &Arc<Self>) -> Result<Instance, BindError> {
-        match self.program.device_only() {
-            None => Ok(Instance::new(self.clone())),
-            Some(step) => Err(BindError::DeviceOnly {
-                place: step.place.clone(),
-                node: step.name.clone(),
-            }),
-        }
-    }
-
     /// The plan.
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
@@ -358,7 +314,7 @@ impl BoundGraph {
     /// # Errors
     /// [`UpdateError`] if a pose or values are missing or do not fit.
     pub fn check_frame(&self, frame: &Frame<'_>) -> Result<(), UpdateError> {
-        crate::instance::check_frame(&self.plan, &self.wanted, frame)
+        check_frame(&self.plan, &self.wanted, frame)
     }
 
     /// Bytes that all instances share: bound data of nodes, and results of setup steps.

@@ -1,6 +1,6 @@
 //! Setup results as bytes. The key of each node hashes everything that its setup depends on.
 
-use crate::bind::InputBinding;
+use crate::input::InputBinding;
 use crate::plan::{ParameterSource, Plan};
 use crate::program::Link;
 use crate::sealed::{Broken, Form};

@@ -1,25 +1,20 @@
 //! One animated character: frame buffers, state and parameter values of a [`BoundGraph`], and the CPU executor.
 
-mod frame;
 mod host;
-pub(crate) mod memory;
 mod outputs;
 mod parameters;
 mod rest_offsets;
-pub(crate) mod run;
 mod state;
 mod workspace;
 
-use crate::bind::{BindError, BindOptions, BoundGraph, InputBinding};
+use crate::bind::{BindError, BindOptions, BoundGraph};
+use crate::execute::{Buffer, Frame, Sources, UpdateError};
+use crate::input::InputBinding;
 use crate::plan::Plan;
 use crate::program::Step;
-pub use frame::{Frame, UpdateError};
-pub(crate) use frame::{Wanted, check as check_frame, wanted};
 pub use host::HostSteps;
-use memory::{Buffer, Sources};
 pub use outputs::OutputMesh;
-pub(crate) use parameters::find_parameter;
-pub use parameters::{ParameterError, ParameterState};
+pub use parameters::ParameterState;
 pub use rest_offsets::RestOffsetError;
 use sinew_deform::{Par, ParameterValue};
 pub use state::{DeviceState, StateError, StateHome};
@@ -35,6 +30,22 @@ pub struct Instance {
     previous: Vec<Option<Buffer>>,
     parameters: ParameterState,
     value_inputs: Vec<Vec<f32>>,
+}
+
+impl BoundGraph {
+    /// Creates the instance of one character: frame buffers, state and parameter values.
+    ///
+    /// # Errors
+    /// [`BindError::DeviceOnly`] if the graph has a custom kernel.
+    pub fn instance(self: &Arc<Self>) -> Result<Instance, BindError> {
+        match self.program.device_only() {
+            None => Ok(Instance::new(self.clone())),
+            Some(step) => Err(BindError::DeviceOnly {
+                place: step.place.clone(),
+                node: step.name.clone(),
+            }),
+        }
+    }
 }
 
 impl Instance {

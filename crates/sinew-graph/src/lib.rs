@@ -14,7 +14,9 @@ mod cache;
 mod check;
 mod diagnostic;
 mod edit;
+mod execute;
 mod explain;
+mod input;
 mod instance;
 mod json;
 mod kernel;
@@ -27,16 +29,17 @@ mod sealed;
 mod value;
 
 pub use bind::{
-    BindError, BindOptions, BoundGraph, InputBinding, NodeNote, NodeWarning, SetupProgress,
-    SetupWatch,
+    BindError, BindOptions, BoundGraph, NodeNote, NodeWarning, SetupProgress, SetupWatch,
 };
 pub use cache::{CacheError, CacheUse, join_setup_caches};
 pub use check::{GraphSource, GraphText, NoNesting, VERSION};
 pub use diagnostic::{Diagnostic, Diagnostics, LineColumn, Severity};
 pub use edit::{EditError, NodeEdit, edit_node};
+pub use execute::{Frame, UpdateError};
+pub use input::InputBinding;
 pub use instance::{
-    DeviceState, Frame, HostSteps, Instance, OutputMesh, ParameterError, ParameterState,
-    RestOffsetError, StateError, StateHome, UpdateError,
+    DeviceState, HostSteps, Instance, OutputMesh, ParameterState, RestOffsetError, StateError,
+    StateHome,
 };
 pub use kernel::{
     BufferPer, BufferWrite, CustomKernel, KernelBuffer, KernelDomain, PAGE as KERNEL_PAGE,
@@ -44,8 +47,8 @@ pub use kernel::{
 };
 pub use keyed::{KeyInterpolation, Keyed};
 pub use plan::{
-    Followers, InputDecl, InputType, OutputDecl, ParameterDecl, ParameterSource, Plan, PlanNode,
-    Source, Thickness,
+    Followers, InputDecl, InputType, OutputDecl, ParameterDecl, ParameterError, ParameterSource,
+    Plan, PlanNode, Source, Thickness,
 };
 pub use program::{
     BufferDesc, Content, DataRef, Link, NotOnHost, OutputData, PortData, Program, Step,

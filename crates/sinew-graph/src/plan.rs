@@ -334,3 +334,52 @@ pub(crate) fn source_type(inputs: &[InputDecl], nodes: &[PlanNode], source: Sour
         Source::Node { node, port } => nodes[node].desc.outputs[port].ty,
     }
 }
+
+impl Plan {
+    /// The index of a parameter.
+    pub(crate) fn find_parameter(&self, name: &str) -> Result<usize, ParameterError> {
+        let found = self.parameters.iter().position(|p| p.name == name);
+        found.ok_or_else(|| ParameterError::Unknown {
+            name: name.to_owned(),
+            known: self.parameters.iter().map(|p| p.name.clone()).collect(),
+        })
+    }
+}
+
+/// Why a parameter could not be set.
+#[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ParameterError {
+    /// No parameter has this name.
+    #[error("{}", unknown_parameter(.name, .known))]
+    Unknown {
+        /// Requested name.
+        name: String,
+        /// Names of all parameters.
+        known: Vec<String>,
+    },
+    /// The value does not fit.
+    #[error("parameter '{name}': {message}")]
+    Value {
+        /// Name of the parameter.
+        name: String,
+        /// What was found and expected.
+        message: String,
+    },
+    /// The parameter is read in setup only and cannot change afterwards.
+    #[error("parameter '{name}' is read in setup only; bind the graph again to change it")]
+    SetupOnly {
+        /// Name of the parameter.
+        name: String,
+    },
+}
+
+fn unknown_parameter(name: &str, known: &[String]) -> String {
+    match known {
+        [] => format!("the graph has no parameters, but '{name}' is set"),
+        known => format!(
+            "the graph has no parameter '{name}'; it has {}",
+            known.join(", ")
+        ),
+    }
+}

@@ -302,7 +302,7 @@ impl crate::plan::Plan {
         name: &str,
         text: &str,
     ) -> Result<ParameterValue, crate::ParameterError> {
-        let index = crate::instance::find_parameter(self, name)?;
+        let index = self.find_parameter(name)?;
         let ty = self.parameters()[index].ty;
         if matches!(ty, ParameterType::Text | ParameterType::Choice(_)) && !text.starts_with('"') {
             let value = ParameterValue::Text(text.to_owned());

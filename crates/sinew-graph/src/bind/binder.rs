@@ -6,8 +6,8 @@ use super::refresh::Frames;
 use super::value::{ArrayValue, Location, MeshValue, Value, mesh_input};
 use super::{BindError, BoundGraph, InputBinding, NodeWarning, bind_input, fixed};
 use crate::cache::{Contents, Entry, Hashes, Kept, NodeSetup, Saved};
-use crate::instance::{ParameterError, find_parameter, run};
-use crate::plan::{InputType, ParameterSource, Plan, PlanNode, Source};
+
+use crate::plan::{InputType, ParameterError, ParameterSource, Plan, PlanNode, Source};
 use crate::program::{Content, Link, NotOnHost, Program, Step};
 use crate::value::check_value;
 use sinew_deform::{
@@ -88,11 +88,11 @@ pub(super) fn bind(
     let program = b.finish(&outputs);
     let bound = nodes.len() as f64;
     let share = (bound, setup_count as f64);
-    let setup = run::run_setup(&program, inputs, options.par, &follower, share)?;
+    let setup = super::setup::run(&program, inputs, options.par, &follower, share)?;
     follower.report(nodes.last().map_or("", |n| &n.name), bound + share.1);
     let given = parameters.iter();
     Ok(BoundGraph {
-        wanted: crate::instance::wanted(&plan, &program, inputs),
+        wanted: crate::execute::wanted(&plan, &program, inputs),
         inputs: inputs.to_vec(),
         given: given.map(|(n, v)| ((*n).to_owned(), v.clone())).collect(),
         program,
@@ -126,7 +126,7 @@ fn initial_parameters(
         .collect();
     let mut overridden = vec![false; values.len()];
     for (name, value) in given {
-        let index = find_parameter(plan, name)?;
+        let index = plan.find_parameter(name)?;
         let ty = plan.parameters()[index].ty;
         check_value(ty, value).map_err(|message| ParameterError::Value {
             name: (*name).to_owned(),

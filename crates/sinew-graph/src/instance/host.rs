@@ -1,12 +1,12 @@
 //! Steps that the CPU runs beside the GPU.
 
-use super::frame::{Frame, UpdateError};
-use super::memory::Sources;
 use super::parameters::ParameterState;
-use super::run::input_value;
 use super::state::StateError;
 use super::workspace::{Given, Steps, Workspace};
 use crate::bind::BoundGraph;
+use crate::execute::Sources;
+use crate::execute::input_value;
+use crate::execute::{Frame, UpdateError};
 use crate::program::{DataRef, PortData, Step};
 use arrayvec::ArrayVec;
 use sinew_deform::{InputValue, MAX_PORTS, Par};

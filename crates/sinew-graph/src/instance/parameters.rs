@@ -2,48 +2,10 @@
 
 use crate::bind::BoundGraph;
 use crate::keyed::assign;
-use crate::plan::{ParameterSource, Plan};
+use crate::plan::{ParameterError, ParameterSource};
 use crate::program::Step;
 use crate::value::check_value;
 use sinew_deform::ParameterValue;
-
-/// Why a parameter could not be set.
-#[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ParameterError {
-    /// No parameter has this name.
-    #[error("{}", unknown_parameter(.name, .known))]
-    Unknown {
-        /// Requested name.
-        name: String,
-        /// Names of all parameters.
-        known: Vec<String>,
-    },
-    /// The value does not fit.
-    #[error("parameter '{name}': {message}")]
-    Value {
-        /// Name of the parameter.
-        name: String,
-        /// What was found and expected.
-        message: String,
-    },
-    /// The parameter is read in setup only and cannot change afterwards.
-    #[error("parameter '{name}' is read in setup only; bind the graph again to change it")]
-    SetupOnly {
-        /// Name of the parameter.
-        name: String,
-    },
-}
-
-fn unknown_parameter(name: &str, known: &[String]) -> String {
-    match known {
-        [] => format!("the graph has no parameters, but '{name}' is set"),
-        known => format!(
-            "the graph has no parameter '{name}'; it has {}",
-            known.join(", ")
-        ),
-    }
-}
 
 /// The current values of a plan's parameters for one instance. Executors keep one per instance.
 #[derive(Clone, Debug)]
@@ -83,7 +45,7 @@ impl ParameterState {
         name: &str,
         value: &ParameterValue,
     ) -> Result<(), ParameterError> {
-        let index = find_parameter(&graph.plan, name)?;
+        let index = graph.plan.find_parameter(name)?;
         let decl = &graph.plan.parameters()[index];
         check_value(decl.ty, value).map_err(|message| ParameterError::Value {
             name: name.to_owned(),
@@ -143,14 +105,4 @@ fn check_bound(
         }
     }
     Ok(())
-}
-
-pub(crate) fn find_parameter(plan: &Plan, name: &str) -> Result<usize, ParameterError> {
-    plan.parameters()
-        .iter()
-        .position(|p| p.name == name)
-        .ok_or_else(|| ParameterError::Unknown {
-            name: name.to_owned(),
-            known: plan.parameters().iter().map(|p| p.name.clone()).collect(),
-        })
 }

@@ -1,6 +1,7 @@
 //! Rest offsets: instances with another rest shape than the bound mesh.
 
-use crate::bind::{BoundGraph, InputBinding};
+use crate::bind::BoundGraph;
+use crate::input::InputBinding;
 use crate::program::{DataRef, OutputData, PortData, Program};
 use sinew_deform::{MeshAttribute, Phase};
 

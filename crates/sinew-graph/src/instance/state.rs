@@ -1,7 +1,8 @@
 //! Saved state: everything from earlier frames that later frames depend on, as bytes. You can resume a run from it.
 
-use super::{Buffer, Instance};
+use super::Instance;
 use crate::bind::BoundGraph;
+use crate::execute::Buffer;
 use crate::sealed::{Broken, Form};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

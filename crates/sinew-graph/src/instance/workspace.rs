@@ -1,11 +1,11 @@
 //! Data of one character for steps on the CPU: all steps, or only the CPU steps beside the GPU.
 
-use super::frame::{Frame, UpdateError};
-use super::memory::Buffer;
 use super::parameters::ParameterState;
-use super::run::{Moment, StepState, Surroundings, run_step};
 use super::state::{NodeStates, StateError};
 use crate::bind::BoundGraph;
+use crate::execute::Buffer;
+use crate::execute::{Frame, UpdateError};
+use crate::execute::{Moment, StepState, Surroundings, run_step};
 use crate::program::{DataRef, PortData, Step};
 use sinew_deform::Par;
 

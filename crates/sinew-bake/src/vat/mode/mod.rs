@@ -240,6 +240,9 @@ pub(crate) fn check_quantities(
     }
 }
 
+/// The name of a setting, and whether it was asked for.
+type Asked = (&'static str, bool);
+
 /// Settings that were asked for and have no effect in a mode, by their names in files of settings, each with the reason.
 #[expect(
     clippy::float_cmp,
@@ -279,7 +282,7 @@ pub(crate) fn idle_settings(settings: &VatSettings, mode: Mode) -> Vec<String> {
     let of_first = [("recut_tolerance", settings.recut_tolerance.is_some())];
     let of_triangles = [("prepare", settings.prepare != default.prepare)];
     // Where it has no effect, what it is for, and whether it was asked for.
-    let all: [(bool, &str, &[(&str, bool)]); 7] = [
+    let all: [(bool, &str, &[Asked]); 7] = [
         (mode != Mode::Remesh, "mode remesh", &of_remesh),
         (mode != Mode::Rigid, "mode rigid", &of_rigid),
         (mode != Mode::Particles, "mode particles", &of_particles),

@@ -1,6 +1,6 @@
 //! The data of each frame, and the check that it fits the bound inputs.
 
-use crate::bind::InputBinding;
+use crate::input::InputBinding;
 use crate::plan::{InputType, Plan};
 use crate::program::Program;
 use sinew_deform::Misread;

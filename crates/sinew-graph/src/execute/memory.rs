@@ -1,7 +1,7 @@
 //! The memory that steps read and write on the CPU.
 
-use super::Frame;
-use crate::bind::InputBinding;
+use super::frame::Frame;
+use crate::input::InputBinding;
 use crate::program::{BufferDesc, Content, DataRef};
 use bytemuck::{cast_slice, cast_slice_mut};
 use sinew_deform::{Element, Line, MESH_ATTRIBUTES, MeshAttribute, MeshView};

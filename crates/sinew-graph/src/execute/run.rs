@@ -1,8 +1,7 @@
 //! Runs one step on the CPU, in setup or in update.
 
-use super::Frame;
+use super::frame::Frame;
 use super::memory::{Buffer, Sources};
-use crate::bind::{BindError, Follower, InputBinding};
 use crate::program::{BufferDesc, DataRef, PortData, Program, Step};
 use arrayvec::ArrayVec;
 use sinew_deform::{
@@ -15,14 +14,14 @@ use std::sync::Arc;
 
 /// Mutable data of a step.
 #[derive(Debug)]
-pub(super) struct StepState {
-    pub(super) scratch: Box<dyn Any + Send>,
-    pub(super) values: Vec<ParameterValue>,
-    pub(super) log: ReadLog,
+pub(crate) struct StepState {
+    pub(crate) scratch: Box<dyn Any + Send>,
+    pub(crate) values: Vec<ParameterValue>,
+    pub(crate) log: ReadLog,
 }
 
 impl StepState {
-    pub(super) fn new(step: &Step) -> Self {
+    pub(crate) fn new(step: &Step) -> Self {
         Self {
             scratch: step.bound.new_scratch(),
             values: step.values.clone(),
@@ -33,74 +32,23 @@ impl StepState {
 
 /// When a step runs and on how many threads.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Moment {
-    pub(super) time_secs: f64,
-    pub(super) dt_secs: f64,
-    pub(super) is_first: bool,
-    pub(super) par: Par,
-}
-
-/// Runs the setup steps: all of them, or only the CPU steps if the graph needs a GPU. Frees buffers that only setup steps read.
-/// `share` is the work of binding before these steps, and the work of these steps.
-pub(crate) fn run_setup(
-    program: &Program,
-    inputs: &[InputBinding],
-    par: Par,
-    follower: &Follower<'_>,
-    share: (f64, f64),
-) -> Result<Vec<Buffer>, BindError> {
-    // The GPU executor runs the others.
-    let host_only = program.device_only().is_some();
-    let buffer = |desc: &BufferDesc| match host_only && !desc.host {
-        true => Buffer::default(),
-        false => Buffer::new(desc, inputs),
-    };
-    let mut buffers: Vec<Buffer> = program.setup_buffers.iter().map(buffer).collect();
-    let moment = Moment {
-        time_secs: 0.0,
-        dt_secs: 0.0,
-        is_first: true,
-        par,
-    };
-    let steps = program.setup_steps.iter();
-    let each = share.1 / steps.len().max(1) as f64;
-    let steps = steps.filter(|s| !host_only || s.runs_on_host());
-    for (index, step) in steps.enumerate() {
-        follower.begin(&step.name, share.0 + index as f64 * each)?;
-        let surroundings = Surroundings {
-            meshes: &program.meshes,
-            setup: None,
-            values: &[],
-            moved_rest: &[],
-            given: None,
-        };
-        let mut state = StepState::new(step);
-        let ran = run_step(step, &mut state, moment, &surroundings, &mut buffers);
-        ran.map_err(|source| BindError::Node {
-            place: step.place.clone(),
-            node: step.name.clone(),
-            kind: step.desc.name,
-            source: Box::new(source.into()),
-        })?;
-    }
-    for (buffer, desc) in buffers.iter_mut().zip(&program.setup_buffers) {
-        if !desc.kept && !desc.host {
-            *buffer = Buffer::default();
-        }
-    }
-    Ok(buffers)
+pub(crate) struct Moment {
+    pub(crate) time_secs: f64,
+    pub(crate) dt_secs: f64,
+    pub(crate) is_first: bool,
+    pub(crate) par: Par,
 }
 
 /// What steps read besides the buffers of their own phase.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Surroundings<'a> {
-    pub(super) meshes: &'a [Arc<Mesh>],
+pub(crate) struct Surroundings<'a> {
+    pub(crate) meshes: &'a [Arc<Mesh>],
     /// Results of setup; `None` during setup.
-    pub(super) setup: Option<&'a [Buffer]>,
-    pub(super) values: &'a [Vec<f32>],
+    pub(crate) setup: Option<&'a [Buffer]>,
+    pub(crate) values: &'a [Vec<f32>],
     /// As in [`Sources`].
-    pub(super) moved_rest: &'a [Vec<[f32; 3]>],
-    pub(super) given: Option<&'a Frame<'a>>,
+    pub(crate) moved_rest: &'a [Vec<[f32; 3]>],
+    pub(crate) given: Option<&'a Frame<'a>>,
 }
 
 impl<'a> Surroundings<'a> {
@@ -130,7 +78,7 @@ enum Taken {
 }
 
 /// Runs a step that writes to `buffers`, those of its phase.
-pub(super) fn run_step(
+pub(crate) fn run_step(
     step: &Step,
     state: &mut StepState,
     moment: Moment,
@@ -258,7 +206,7 @@ fn output_value(taken: &mut Taken, ty: PortType) -> Option<OutputValue<'_>> {
     }
 }
 
-pub(super) fn input_value<'a>(
+pub(crate) fn input_value<'a>(
     sources: &Sources<'a>,
     place: &PortData,
     ty: PortType,
