@@ -30,7 +30,7 @@ fn bound(compression: GlbCompression, frames: &[Vec<[f32; 3]>]) -> f64 {
         GlbCompression::Meshopt => {
             let side = frames.iter().map(side).fold(0.0, f64::max);
             let side = if side > 0.0 { side } else { way };
-            (side / 32_768.0).max(far * 2.0 / 8_388_607.0)
+            (side / 32_768.0).max(far.max(way) * 2.0 / 8_388_607.0)
         }
     };
     // Half a step along each axis, and the float rounding of both sides.
@@ -109,11 +109,9 @@ fn moved(mesh: &Mesh, by: impl Fn(usize, [f32; 3]) -> [f32; 3]) -> Vec<Vec<[f32;
 fn positions_come_back_within_half_a_step() {
     let sphere = meshes::sphere(9, 12);
     let flat = meshes::grid(5, 4);
-    let point = Mesh::new(
-        "point",
-        Topology::new(1, Vec::new()).expect("valid"),
-        vec![[3.0, 4.0, 5.0]],
-    );
+    // Of no extent.
+    let point = Topology::new(3, vec![[0, 1, 2]]).expect("valid");
+    let point = Mesh::new("point", point, vec![[3.0, 4.0, 5.0]; 3]);
     for compression in BOTH {
         for mesh in [&sphere, &flat, &point] {
             let wave = moved(mesh, |k, p| {
