@@ -303,7 +303,7 @@ pub(crate) enum Compress {
     None,
     /// Integers of 8 and 16 bits: about 2 times smaller. KHR_mesh_quantization.
     Quantize,
-    /// Compressed streams: more than 5 times smaller. EXT_meshopt_compression.
+    /// Compressed streams: 3 to 5 times smaller. EXT_meshopt_compression.
     Meshopt,
 }
 

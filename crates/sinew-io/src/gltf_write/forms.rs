@@ -14,11 +14,11 @@ const F32: u32 = 5126;
 /// Largest mantissa of the exponential filter, which has 24 bits with its sign.
 const MOST_STEPS: f32 = 8_388_607.0;
 /// Positions have at least this many steps along the longest side of the mesh.
-const STEPS_PER_SIDE: f32 = 32_768.0;
+const STEPS_PER_SIDE: f32 = 16_384.0;
 /// Exponents of the steps of unit vectors and colours. In frame 0, fine enough for the validator's check of unit length.
 const BASE_STEPS: i32 = -15;
-/// In targets: 0.1 degrees.
-const DIRECTION_STEPS: i32 = -9;
+/// In targets: 0.4 degrees, as 8-bit normals have.
+const DIRECTION_STEPS: i32 = -7;
 const COLOR_STEPS: i32 = -12;
 /// 1/16 texel of a texture of 4096 texels.
 const UV_STEPS: i32 = -16;

@@ -72,7 +72,7 @@ pub enum GlbCompression {
     /// coordinates in 0 to 1 of 16 bits.
     Quantize,
     /// Streams of meshoptimizer's codecs (`EXT_meshopt_compression`), which decode to floats: positions in steps of a power
-    /// of two, at least 32768 of them along the longest side of the mesh; normals and tangents within 0.1 degrees.
+    /// of two, at least 16384 of them along the longest side of the mesh; normals and tangents within 0.4 degrees.
     /// Triangles may start with another corner.
     Meshopt,
 }
