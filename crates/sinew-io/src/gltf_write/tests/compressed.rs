@@ -154,7 +154,7 @@ fn compressed_files_are_valid_and_smaller() {
     mesh.uvs = vec![
         mesh.positions
             .iter()
-            .map(|p| [p[0] * 0.5 + 0.5, p[1] * 0.5 + 0.5])
+            .map(|p| [p[0] * 0.4 + 0.5, p[1] * 0.4 + 0.5])
             .collect(),
     ];
     mesh.colors = vec![
