@@ -303,8 +303,8 @@ impl Base {
         (form, deltas.collect())
     }
 
-    /// Deltas of unit vectors in -1 to 1, the range of normalised integers: a delta may lead to a shorter vector, since readers normalise the
-    /// sum. `None` if a direction would be too far off.
+    /// Deltas of unit vectors in -1 to 1, the range of normalised integers: a delta may lead to a shorter vector, since readers
+    /// normalise the sum. `None` if a direction would be too far off.
     fn directions(&self, form: Form, frame: &[f32], own: usize) -> Option<Vec<f32>> {
         let mut out = Vec::with_capacity(frame.len() / own * 3);
         for (stored, now) in self.stored.chunks_exact(own).zip(frame.chunks_exact(own)) {
