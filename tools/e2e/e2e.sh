@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # End to end: the built program on its own samples and, where they are there, on real characters in
-# ../shared/data/characters; outputs judged by the Khronos validator and by Blender.
+# ../shared/data/characters; outputs judged by the Khronos validator, Blender and three.js.
 #
 #   SINEW      the program                        (target/release/sinew)
 #   PYTHON     Python with numpy, bpy, jsonschema, openjd-cli (target/ci/venv/bin/python)
-#   NODE_PATH  where gltf-validator is            (target/ci/npm/node_modules)
+#   NODE_PATH  where gltf-validator and three are (target/ci/npm/node_modules)
 #   E2E_OUT    folder for outputs                 (target/e2e)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -106,6 +106,23 @@ judge() {
   # The largest outputs have a few hundred megabytes.
   if [ -z "${E2E_KEEP:-}" ]; then rm -f "$out/$name.glb" "$out/$name.npz"; fi
 }
+
+echo "-- small GLB files: the validator, Blender and three.js"
+arm=$out/arm
+for compress in none quantize meshopt; do
+  quietly "$SINEW" run sample:arm --frames 0-30/3 --compress "$compress" -o "$arm-$compress.glb" -o "$arm.npz" || fail "sinew run --compress $compress"
+done
+# The arm is 0.9 m long and moves as far: half a step along each axis is less than 0.04 mm.
+node tools/e2e/three_compare.mjs "$arm-none.glb" "$arm-quantize.glb" 4e-5 || fail "three.js: quantised"
+node tools/e2e/three_compare.mjs "$arm-none.glb" "$arm-meshopt.glb" 4e-5 "$arm-unpacked.glb" || fail "three.js: meshopt"
+if node tools/e2e/three_compare.mjs "$arm-none.glb" "$arm-quantize.glb" 1e-8 >/dev/null; then fail "three.js notices rounding"; fi
+for name in none quantize meshopt unpacked; do
+  node tools/e2e/validate_glb.cjs "$arm-$name.glb" || fail "validator: arm-$name.glb"
+done
+# Blender's module reads no meshopt streams: it gets those that meshoptimizer's own decoder unpacked.
+for name in quantize unpacked; do
+  compare "$arm-$name.glb" "$arm.npz" --tolerance 4e-5 || fail "Blender: arm-$name.glb"
+done
 
 echo "-- real characters"
 if [ -d "$characters" ]; then

@@ -1,5 +1,6 @@
 //! The files that frames go into: which formats there are, and what is checked before any work.
 
+use crate::args::Compress;
 use crate::exit::{Failure, Outcome};
 use crate::reporter::{Reporter, counted};
 use sinew::graph::{BoundGraph, OutputData};
@@ -22,13 +23,30 @@ pub(crate) fn check_ending(path: &Path) -> Outcome {
     )))
 }
 
+/// Refuses compression if no output is a GLB file.
+pub(crate) fn check_compress(compress: Compress, paths: &[PathBuf]) -> Outcome {
+    if compress == Compress::None || paths.iter().any(|p| ending_of(p) == "glb") {
+        return Ok(());
+    }
+    let names: Vec<String> = paths.iter().map(|p| p.display().to_string()).collect();
+    Err(Failure::usage(format!(
+        "--compress is for .glb files, but the output is {}; leave out --compress, or add -o NAME.glb",
+        names.join(", ")
+    )))
+}
+
 /// Whether one of the files is an NPZ archive, which holds numbers of any sort.
 pub(crate) fn holds_numbers(paths: &[PathBuf]) -> bool {
     paths.iter().any(|p| ending_of(p) == "npz")
 }
 
 /// Whether frames fit into the files, as far as that is known before the first one: GLB has less than 4 GiB, and a morph target for each frame.
-pub(crate) fn check_size(paths: &[PathBuf], graph: &BoundGraph, frames: usize) -> Outcome {
+pub(crate) fn check_size(
+    paths: &[PathBuf],
+    graph: &BoundGraph,
+    frames: usize,
+    compress: Compress,
+) -> Outcome {
     let Some(path) = paths.iter().find(|p| ending_of(p) == "glb") else {
         return Ok(());
     };
@@ -38,9 +56,14 @@ pub(crate) fn check_size(paths: &[PathBuf], graph: &BoundGraph, frames: usize) -
         .iter()
         .filter_map(|o| program.shown_mesh(o));
     let vertices: usize = meshes.map(|m| m.positions.len()).sum();
-    // Positions of each frame, and for each of them a weight at each time.
-    let bytes = (12 * vertices)
-        .saturating_add(4 * frames)
+    // Positions of each frame, and for each of them a weight at each time. A stream may need next to nothing.
+    let (position, weight) = match compress {
+        Compress::None => (12, 4),
+        Compress::Quantize => (6, 1),
+        Compress::Meshopt => (0, 0),
+    };
+    let bytes = (position * vertices)
+        .saturating_add(weight * frames)
         .saturating_mul(frames);
     if bytes < u32::MAX as usize {
         return Ok(());

@@ -1,14 +1,14 @@
 //! Writes frames as they come: OBJ, PLY, TFX, PC2 and MDD at once, NPZ and GLB at the end, from numbers that wait on disk. Memory does not grow with the
 //! number of frames.
 
-use crate::args::Interpolation;
+use crate::args::{Compress, Interpolation};
 use crate::exit::{Failure, Outcome};
 use crate::output::{ending_of, frame_file, is_sequence};
 use crate::reporter::{Reporter, counted};
 use sinew::deform::Line;
 use sinew::geom::{Mesh, Rig};
 use sinew::graph::BoundGraph;
-use sinew::io::gltf_write::{FrameInterpolation, GlbOptions, GlbSource, write_glb};
+use sinew::io::gltf_write::{FrameInterpolation, GlbCompression, GlbOptions, GlbSource, write_glb};
 use sinew::io::point_cache::PointCacheWriter;
 use sinew::io::{
     CachedFrame, CachedMesh, ExtraArray, FrameCache, FrameData, MeshFormat, Numbers, Spool,
@@ -22,6 +22,9 @@ use std::sync::Arc;
 pub(crate) struct Options<'a> {
     pub(crate) source: Option<&'a GlbSource>,
     pub(crate) interpolation: Interpolation,
+    pub(crate) compress: Compress,
+    /// Name of the animation in a GLB.
+    pub(crate) clip: String,
 }
 
 /// The files of a run, and what they hold so far.
@@ -302,10 +305,25 @@ fn write_animation(
             Interpolation::Step => FrameInterpolation::Step,
             Interpolation::Linear => FrameInterpolation::Linear,
         },
+        compression: match options.compress {
+            Compress::None => GlbCompression::None,
+            Compress::Quantize => GlbCompression::Quantize,
+            Compress::Meshopt => GlbCompression::Meshopt,
+        },
+        clip: &options.clip,
         ..GlbOptions::default()
     };
-    for w in write_glb(path, cache, &glb).map_err(Failure::output)? {
+    let written = write_glb(path, cache, &glb).map_err(Failure::output)?;
+    for w in written.warnings {
         reporter.warning(w.code, &w.message);
+    }
+    if options.compress != Compress::None {
+        let message = format!(
+            "{}: positions are rounded by at most {:.4} mm",
+            path.display(),
+            written.error_metres * 1e3
+        );
+        reporter.info("positions_rounded", &message);
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use crate::IoError;
 use crate::fault::cannot_write;
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,13 +24,9 @@ impl Spool {
     /// # Errors
     /// [`IoError::Write`] with the path of the output if the folder cannot be written.
     pub fn beside(output: &Path) -> Result<Self, IoError> {
-        let mut folders = output.ancestors().skip(1);
-        let folder = folders.find(|f| f.is_dir());
-        let folder = folder.unwrap_or(Path::new("."));
-        let file = tempfile::tempfile_in(folder).map_err(cannot_write(output))?;
         Ok(Self {
             output: output.to_owned(),
-            file: Arc::new(Mutex::new(file)),
+            file: Arc::new(Mutex::new(unnamed_beside(output)?)),
             bytes: 0,
         })
     }
@@ -54,6 +50,58 @@ impl Spool {
             begin,
             len: numbers.len(),
         }))
+    }
+}
+
+/// A temporary file without a name, in the folder of an output or in the nearest folder above it that exists.
+fn unnamed_beside(output: &Path) -> Result<File, IoError> {
+    let mut folders = output.ancestors().skip(1);
+    let folder = folders.find(|f| f.is_dir());
+    let folder = folder.unwrap_or(Path::new("."));
+    tempfile::tempfile_in(folder).map_err(cannot_write(output))
+}
+
+/// The content of a file that starts with its own length, kept on disk until the length is known.
+pub(crate) struct ByteSpool {
+    file: BufWriter<File>,
+    len: u64,
+}
+
+impl ByteSpool {
+    /// As [`Spool::beside`]. For a device or a pipe: in the folder for temporary files.
+    pub(crate) fn beside(output: &Path) -> Result<Self, IoError> {
+        let is_device = output.exists() && !output.is_file();
+        let file = match is_device {
+            true => tempfile::tempfile().map_err(cannot_write(output))?,
+            false => unnamed_beside(output)?,
+        };
+        Ok(Self {
+            file: BufWriter::with_capacity(1 << 18, file),
+            len: 0,
+        })
+    }
+
+    /// Number of bytes.
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Copies all bytes to a file.
+    pub(crate) fn copy_to(self, out: &mut impl Write) -> io::Result<()> {
+        let mut file = self.file.into_inner().map_err(|e| e.into_error())?;
+        file.rewind()?;
+        io::copy(&mut file, out).map(|_| ())
+    }
+}
+
+impl Write for ByteSpool {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.len += written as u64;
+        Ok(written)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
     }
 }
 

@@ -277,7 +277,7 @@ fn write_at_rest(path: &Path, character: &Character, hair: &Mesh) -> Result<Vec<
         meshes: meshes.map(CachedMesh::still).collect(),
         times_secs: vec![0.0],
     };
-    let mut warnings = write_glb(path, &cache, &GlbOptions::default())?;
+    let mut warnings = write_glb(path, &cache, &GlbOptions::default())?.warnings;
     if !character.asset.rig.joints().is_empty() {
         warnings.push(Warning {
             code: "joints_left_out",

@@ -1,6 +1,6 @@
 //! `sinew demo`: every deformer on the built-in samples, as GLB files and before/after pictures.
 
-use crate::args::{DemoArgs, Interpolation};
+use crate::args::{Compress, DemoArgs, Interpolation};
 use crate::commands::run_frames;
 use crate::exit::{Failure, Outcome};
 use crate::load;
@@ -82,6 +82,8 @@ fn animate(example: &Example, asset: &Asset, folder: &Path, reporter: &Reporter)
     let options = Options {
         source: None,
         interpolation: Interpolation::Linear,
+        compress: Compress::None,
+        clip: demo.name.to_owned(),
     };
     let frames = (&numbers[..], &numbers[..]);
     run_frames(

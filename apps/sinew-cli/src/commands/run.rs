@@ -4,7 +4,7 @@ use crate::args::{Device, RunArgs};
 use crate::exit::{Code, Failure, Outcome};
 use crate::frames::{frame_numbers, tell_held};
 use crate::output::{
-    check_ending, check_frames, check_size, ending_of, holds_numbers, tell_left_out,
+    check_compress, check_ending, check_frames, check_size, ending_of, holds_numbers, tell_left_out,
 };
 use crate::reporter::Reporter;
 use crate::results::{Options, Results};
@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 pub(super) fn run(args: &RunArgs, reporter: &Reporter) -> Outcome {
     args.output.iter().try_for_each(|o| check_ending(o))?;
+    check_compress(args.compress, &args.output)?;
     let character = load::character(&args.character, reporter)?;
     let document = load::chosen_document(args.played.graph.as_deref(), &character, reporter)?;
     let plan = Arc::new(load::compile(&document, reporter)?);
@@ -57,11 +58,13 @@ pub(super) fn run(args: &RunArgs, reporter: &Reporter) -> Outcome {
     let options = Options {
         source: source.as_ref(),
         interpolation: args.interpolation,
+        compress: args.compress,
+        clip: clip.clone().unwrap_or_else(|| stem(&args.character)),
     };
     pool.install(|| -> Outcome {
         let file = SetupFile::open(args.played.inputs.cache.as_deref())?;
         let graph = setup::bind(&cast, &plan, &parameters, &file, reporter)?;
-        check_size(&args.output, &graph, numbers.len())?;
+        check_size(&args.output, &graph, numbers.len(), args.compress)?;
         let runner = device::runner(&graph, chosen, reporter)?;
         let mut player = Player::new(runner, cast, values, clip.as_deref(), args.fps)?;
         let left = match &state {
@@ -121,6 +124,12 @@ pub(crate) fn solvers(plan: &Plan) -> String {
         .map(|n| format!("node '{}', {}", n.name, n.desc.name))
         .collect();
     nodes.join("; ")
+}
+
+/// What a file is called, without its folder and extension; of a built-in sample its name.
+fn stem(character: &Path) -> String {
+    let name = character.file_stem().unwrap_or_default().to_string_lossy();
+    name.trim_start_matches("sample:").to_owned()
 }
 
 /// What frames depend on.

@@ -44,6 +44,29 @@ fn run_deforms_and_writes() {
 }
 
 #[test]
+fn run_compresses_glb_files_and_names_the_error() {
+    let p = Place::new();
+    let run = |compress: &str, file: &str| {
+        let frames = ["--frames", "0-6/2", "--compress", compress, "-o", file];
+        p.sinew(&[&["run", "sample:ball"][..], &frames].concat())
+    };
+    expect(&run("meshopt", "x.npz"), 2, "--compress is for .glb files");
+    assert!(
+        !p.files().contains(&"x.npz".to_owned()),
+        "nothing is written"
+    );
+    expect(&run("none", "plain.glb"), 0, "wrote plain.glb");
+    let size = |file: &str| std::fs::metadata(p.path(file)).expect("written").len();
+    for compress in ["quantize", "meshopt"] {
+        let out = run(compress, "small.glb");
+        expect(&out, 0, "small.glb: positions are rounded by at most 0.0");
+        assert!(size("small.glb") * 10 < size("plain.glb") * 7, "{compress}");
+        let json = p.sinew(&["inspect", "small.glb", "--json"]);
+        assert!(printed(&json).contains("bounce"), "{}", printed(&json));
+    }
+}
+
+#[test]
 fn run_refuses_sequences() {
     let p = Place::new();
     for name in ["wave_0001.obj", "wave_0002.obj"] {

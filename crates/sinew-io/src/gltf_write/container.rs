@@ -143,6 +143,14 @@ fn too_large(path: &Path, content: u64) -> IoError {
     }
 }
 
+/// Refuses a binary chunk that no file can hold.
+pub(super) fn check_length(path: &Path, binary: u64) -> Result<(), IoError> {
+    match u32::try_from(binary) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(too_large(path, binary)),
+    }
+}
+
 /// Header, JSON chunk and the header of the BIN chunk of `binary` bytes (a multiple of 4); no BIN chunk for zero.
 pub(super) fn put_header(out: &mut AtomicFile, json: &[u8], binary: u64) -> Result<(), IoError> {
     let padded = json.len().next_multiple_of(4);

@@ -47,7 +47,7 @@ impl<'a> MaterialCopier<'a> {
         &mut self,
         index: usize,
         uv_sets: usize,
-        document: &mut Document<'_>,
+        document: &mut Document,
         warnings: &mut Vec<Warning>,
     ) -> Option<usize> {
         if let Some(known) = self.by_material.get(&(index, uv_sets)) {
@@ -74,12 +74,17 @@ impl<'a> MaterialCopier<'a> {
         copy
     }
 
+    /// True if a copied material reads tangents: for a normal map, or for anisotropy.
+    pub(super) fn reads_tangents(&self, copy: usize) -> bool {
+        self.materials.get(copy).is_some_and(reads_tangents)
+    }
+
     /// Renumbers all texture slots in `value`. Removes slots without a usable texture.
     fn copy_textures(
         &mut self,
         value: &mut Value,
         uv_sets: usize,
-        document: &mut Document<'_>,
+        document: &mut Document,
         warnings: &mut Vec<Warning>,
     ) {
         let Some(object) = value.as_object_mut() else {
@@ -116,7 +121,7 @@ impl<'a> MaterialCopier<'a> {
     fn texture(
         &mut self,
         index: u64,
-        document: &mut Document<'_>,
+        document: &mut Document,
         warnings: &mut Vec<Warning>,
     ) -> Option<usize> {
         if let Some(known) = self.by_texture.get(&index) {
@@ -182,7 +187,7 @@ impl<'a> MaterialCopier<'a> {
     fn image(
         &mut self,
         index: u64,
-        document: &mut Document<'_>,
+        document: &mut Document,
         warnings: &mut Vec<Warning>,
     ) -> Option<usize> {
         if let Some(known) = self.by_image.get(&index) {
@@ -213,8 +218,8 @@ impl<'a> MaterialCopier<'a> {
         copy
     }
 
-    /// Adds the copies to the document.
-    pub(super) fn finish(self, root: &mut Value) {
+    /// Adds the copies to the document, and the names of extensions, of which `required` are those of the geometry.
+    pub(super) fn finish(mut self, root: &mut Value, required: &[&str]) {
         let lists = [
             ("materials", self.materials),
             ("textures", self.textures),
@@ -226,22 +231,34 @@ impl<'a> MaterialCopier<'a> {
                 root[key] = list.into();
             }
         }
+        self.extensions
+            .extend(required.iter().map(|&e| e.to_owned()));
         if self.extensions.is_empty() {
             return;
         }
-        let required = self
+        let in_source = self
             .source
             .and_then(|s| s.json["extensionsRequired"].as_array());
-        let required: Vec<&String> = self
-            .extensions
-            .iter()
-            .filter(|e| required.is_some_and(|r| r.iter().any(|x| x == *e)))
-            .collect();
+        let is_required = |e: &&String| {
+            required.contains(&e.as_str())
+                || in_source.is_some_and(|r| r.iter().any(|x| x == e.as_str()))
+        };
+        let required: Vec<&String> = self.extensions.iter().filter(is_required).collect();
         if !required.is_empty() {
             root["extensionsRequired"] = json!(required);
         }
         root["extensionsUsed"] = json!(self.extensions);
     }
+}
+
+/// Normal maps are `normalTexture` and, in extensions, others with a name of this ending, such as `clearcoatNormalTexture`.
+fn reads_tangents(material: &Value) -> bool {
+    let is_map = |key: &str| key.ends_with("ormalTexture") || key == "KHR_materials_anisotropy";
+    let Some(object) = material.as_object() else {
+        return false;
+    };
+    let mut all = object.iter().filter(|(key, _)| *key != "extras");
+    all.any(|(key, child)| is_map(key) || reads_tangents(child))
 }
 
 fn entry<'s>(source: &'s GlbSource, list: &str, index: u64) -> Option<&'s Value> {

@@ -1,16 +1,21 @@
 //! Writer of binary glTF (GLB): evaluated frames as morph targets with an animation of their weights.
 //!
 //! The base mesh is frame 0. Target `k - 1` is frame `k` minus frame 0, for positions, normals and, if every frame has
-//! them, tangents and changing colours. Targets are sparse if that is smaller; zero deltas are not stored. The weights
-//! animation has one key per frame: all zeros for frame 0, else one for the target of the frame. Playback is exact at
-//! the keys with `STEP` and blends linearly with `LINEAR`. Nodes have identity transforms, since positions are in scene
-//! space. Parts of one source mesh become one mesh with several primitives.
+//! them, tangents and changing colours. Tangents are written only if the material reads them. Targets are sparse if that
+//! is smaller; zero deltas are not stored. The weights animation has one key per frame: all zeros for frame 0, else one
+//! for the target of the frame. Playback is exact at the keys with `STEP` and blends linearly with `LINEAR`. Parts of one
+//! source mesh become one mesh with several primitives.
 //!
-//! Memory does not grow with the file: the first pass over the frames finds bounds and sizes, the second one writes.
-//! Equal input gives equal bytes.
+//! Positions are in scene space and nodes have identity transforms, except in quantised files, where the node of a mesh
+//! moves and scales its integers to scene space ([`GlbCompression`]).
+//!
+//! Memory does not grow with the file: the binary chunk waits in a temporary file until the document is complete. Equal
+//! input gives equal bytes.
 
+mod blocks;
 mod character;
 mod container;
+mod forms;
 mod geometry;
 mod graph;
 mod layout;
@@ -32,12 +37,14 @@ pub use targets::{
 
 use crate::fault::{cannot_write, malformed, warning};
 use crate::{AtomicFile, FrameCache, IoError};
+use forms::Places;
 use geometry::{Part, parts_of};
-use layout::Document;
+use layout::{Document, Written};
 use materials::MaterialCopier;
 use serde_json::{Value, json};
 use sinew_geom::Warning;
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -49,6 +56,35 @@ pub enum FrameInterpolation {
     /// Positions are interpolated linearly.
     #[default]
     Linear,
+}
+
+/// How numbers are stored.
+///
+/// Rounded targets count from the rounded frame 0, so that rounding does not add up. [`GlbWritten::error_metres`] has the
+/// error of positions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GlbCompression {
+    /// Floats.
+    #[default]
+    None,
+    /// Integers (`KHR_mesh_quantization`): positions of 16 bits for the larger of half the mesh and its way from frame 0;
+    /// normals and tangents of 16 bits, in targets of 8 bits where these are within 0.5 degrees; colours and texture
+    /// coordinates in 0 to 1 of 16 bits.
+    Quantize,
+    /// Streams of meshoptimizer's codecs (`EXT_meshopt_compression`), which decode to floats: positions in steps of a power
+    /// of two, at least 16384 of them along the longest side of the mesh; normals and tangents within 0.4 degrees.
+    /// Triangles may start with another corner.
+    Meshopt,
+}
+
+/// What [`write_glb`] has written.
+#[derive(Clone, Debug, Default)]
+pub struct GlbWritten {
+    /// What was left out or may not load.
+    pub warnings: Vec<Warning>,
+    /// Largest distance of a position at a key to the true one, measured over all frames, in metres. It includes float
+    /// rounding by readers. Zero without compression.
+    pub error_metres: f64,
 }
 
 /// The source file of a character, to copy its materials and images.
@@ -69,6 +105,10 @@ pub struct GlbOptions<'a> {
     pub source: Option<&'a GlbSource>,
     /// Playback between two frames.
     pub interpolation: FrameInterpolation,
+    /// How numbers are stored.
+    pub compression: GlbCompression,
+    /// Name of the animation. Empty for `frames`.
+    pub clip: &'a str,
     /// A deformer graph (JSON text) to embed.
     pub graph: Option<&'a str>,
     /// Name of the writing program. Empty for `sinew` and its version.
@@ -77,6 +117,9 @@ pub struct GlbOptions<'a> {
 
 /// Maximum number of morph targets per mesh in Bevy.
 const BEVY_TARGETS: usize = 256;
+
+/// A mesh with fewer steps along its longest side is quantised coarsely: a step is a quarter of a pixel of a 4K picture.
+const COARSE: f32 = 16_384.0;
 
 /// Diameters of strands in metres: [`sinew_geom::THICKNESS`] as a glTF application attribute.
 pub(crate) const GLTF_THICKNESS: &str = "_THICKNESS";
@@ -90,68 +133,158 @@ pub fn write_glb(
     path: &Path,
     cache: &FrameCache<'_>,
     options: &GlbOptions<'_>,
-) -> Result<Vec<Warning>, IoError> {
+) -> Result<GlbWritten, IoError> {
     cache.check(path)?;
-    let mut warnings = Vec::new();
-    let mut document = Document::default();
-    let mut copier = MaterialCopier::new(options.source);
+    let mut file = File {
+        cache,
+        document: Document::new(path, options.compression)?,
+        copier: MaterialCopier::new(options.source),
+        warnings: Vec::new(),
+        nodes: Vec::new(),
+        meshes: Vec::new(),
+    };
     let targets = cache.times_secs.len() - 1;
     if targets > BEVY_TARGETS {
         let message = format!(
             "the file has {targets} morph targets per mesh; Bevy loads at most {BEVY_TARGETS}"
         );
-        warnings.push(warning("many_morph_targets", message));
+        file.warnings.push(warning("many_morph_targets", message));
     }
-    let (mut nodes, mut meshes) = (Vec::new(), Vec::new());
     for (index, cached) in cache.meshes.iter().enumerate() {
         if cached.mesh.vertex_count() == 0 {
             let message = format!("mesh '{}' has no vertices and is not written", cached.name);
-            warnings.push(warning("empty_mesh", message));
+            file.warnings.push(warning("empty_mesh", message));
             continue;
         }
-        let parts = parts_of(cached, &mut warnings).map_err(cannot_write(path))?;
+        let parts = parts_of(cached, &mut file.warnings).map_err(cannot_write(path))?;
         for (name, parts) in group(parts) {
-            let mut primitives = Vec::new();
-            for part in &parts {
-                let material = part.material.and_then(|m| {
-                    copier.material(m, cached.mesh.uvs.len(), &mut document, &mut warnings)
-                });
-                let primitive = document.primitive((cache, index), part, material);
-                primitives.push(primitive.map_err(cannot_write(path))?);
-            }
-            let mut mesh = json!({ "name": name, "primitives": primitives });
-            let mut node = json!({ "name": name, "mesh": meshes.len() });
-            if targets > 0 {
-                let weights = vec![json!(0.0); targets];
-                mesh["weights"] = weights.clone().into();
-                let names: Vec<String> = (1..=targets).map(|k| format!("frame_{k:04}")).collect();
-                mesh["extras"] = json!({ "targetNames": names });
-                node["weights"] = weights.into();
-            }
-            meshes.push(mesh);
-            nodes.push(node);
+            file.mesh(index, name, &parts, options.compression)
+                .map_err(cannot_write(path))?;
+            // Before the disk is full of it.
+            container::check_length(path, file.document.len())?;
         }
     }
-    let mut root =
-        json!({ "asset": { "version": "2.0", "generator": generator(options) }, "scene": 0 });
-    let mut scene = json!({});
-    if !nodes.is_empty() {
-        scene["nodes"] = (0..nodes.len()).collect::<Vec<_>>().into();
+    file.write(path, options)
+}
+
+/// A file in the making.
+struct File<'a> {
+    cache: &'a FrameCache<'a>,
+    document: Document,
+    copier: MaterialCopier<'a>,
+    warnings: Vec<Warning>,
+    nodes: Vec<Value>,
+    meshes: Vec<Value>,
+}
+
+impl File<'_> {
+    /// Adds a mesh and its node.
+    fn mesh(
+        &mut self,
+        index: usize,
+        name: String,
+        parts: &[Part<'_>],
+        compression: GlbCompression,
+    ) -> io::Result<()> {
+        let cached = &self.cache.meshes[index];
+        let vertices: Vec<_> = parts.iter().map(|p| p.vertices.clone()).collect();
+        let places = Places::of(compression, cached, &vertices)?;
+        let mut primitives = Vec::new();
+        for part in parts {
+            let sets = cached.mesh.uvs.len();
+            let material = part.material.and_then(|m| {
+                let warnings = &mut self.warnings;
+                self.copier.material(m, sets, &mut self.document, warnings)
+            });
+            let written = Written {
+                part,
+                material,
+                tangents: material.is_some_and(|m| self.copier.reads_tangents(m)),
+                places: &places,
+            };
+            let place = (self.cache, index);
+            primitives.push(self.document.primitive(place, &written)?);
+        }
+        let mut mesh = json!({ "name": name, "primitives": primitives });
+        let mut node = json!({ "name": name, "mesh": self.meshes.len() });
+        if compression == GlbCompression::Quantize {
+            node["translation"] = json!(places.center.map(f64::from));
+            node["scale"] = json!([places.scale; 3].map(f64::from));
+            self.warnings.extend(coarse(&name, &places));
+        }
+        let targets = self.cache.times_secs.len() - 1;
         if targets > 0 {
-            root["animations"] =
-                document.animation(&cache.times_secs, nodes.len(), options.interpolation);
+            let weights = vec![json!(0.0); targets];
+            mesh["weights"] = weights.clone().into();
+            let names: Vec<String> = (1..=targets).map(|k| format!("frame_{k:04}")).collect();
+            mesh["extras"] = json!({ "targetNames": names });
+            node["weights"] = weights.into();
         }
-        root["nodes"] = nodes.into();
-        root["meshes"] = meshes.into();
+        self.meshes.push(mesh);
+        self.nodes.push(node);
+        Ok(())
     }
-    root["scenes"] = json!([scene]);
-    copier.finish(&mut root);
-    if let Some(text) = options.graph {
-        graph::insert(&mut root, graph::parse(text, path)?);
+
+    fn write(mut self, path: &Path, options: &GlbOptions<'_>) -> Result<GlbWritten, IoError> {
+        let mut root =
+            json!({ "asset": { "version": "2.0", "generator": generator(options) }, "scene": 0 });
+        let mut scene = json!({});
+        let times = &self.cache.times_secs;
+        if !self.nodes.is_empty() {
+            scene["nodes"] = (0..self.nodes.len()).collect::<Vec<_>>().into();
+            if times.len() > 1 {
+                let name = if options.clip.is_empty() {
+                    "frames"
+                } else {
+                    options.clip
+                };
+                let (nodes, how) = (self.nodes.len(), options.interpolation);
+                let animation = self.document.animation(name, times, nodes, how);
+                root["animations"] = animation.map_err(cannot_write(path))?;
+            }
+            root["nodes"] = self.nodes.into();
+            root["meshes"] = self.meshes.into();
+        }
+        root["scenes"] = json!([scene]);
+        let required = match options.compression {
+            _ if self.document.len() == 0 => &[][..],
+            GlbCompression::None => &[],
+            GlbCompression::Quantize => &["KHR_mesh_quantization"],
+            GlbCompression::Meshopt => &[blocks::EXTENSION],
+        };
+        self.copier.finish(&mut root, required);
+        if let Some(text) = options.graph {
+            graph::insert(&mut root, graph::parse(text, path)?);
+        }
+        let error = self.document.error();
+        let content = self.document.finish(&mut root);
+        let content = content.map_err(cannot_write(path))?;
+        let text = serde_json::to_vec(&root)
+            .map_err(|e| malformed(path, "document", e.to_string(), "valid JSON"))?;
+        let mut out = AtomicFile::create(path)?;
+        container::put_header(&mut out, &text, content.len())?;
+        content.copy_to(&mut out).map_err(cannot_write(path))?;
+        out.commit()?;
+        Ok(GlbWritten {
+            warnings: self.warnings,
+            error_metres: error,
+        })
     }
-    let length = document.finish(&mut root);
-    write(path, &root, length, cache, &document)?;
-    Ok(warnings)
+}
+
+/// A warning if 16 bits are few for the way that a mesh moves.
+fn coarse(name: &str, places: &Places) -> Option<Warning> {
+    let step = places.scale / 32_767.0;
+    (step * COARSE > places.side).then(|| {
+        let message = format!(
+            "mesh '{name}' is {:.3} m large, but moves {:.3} m from its first frame: its positions are rounded to steps of {:.3} mm; \
+             meshopt compression has finer steps",
+            places.side,
+            places.scale,
+            step * 1e3
+        );
+        warning("coarse_positions", message)
+    })
 }
 
 fn generator(options: &GlbOptions<'_>) -> String {
@@ -174,23 +307,6 @@ fn group(parts: Vec<Part<'_>>) -> Vec<(String, Vec<Part<'_>>)> {
         }
     }
     groups
-}
-
-fn write(
-    path: &Path,
-    root: &Value,
-    length: u64,
-    cache: &FrameCache<'_>,
-    document: &Document<'_>,
-) -> Result<(), IoError> {
-    let text = serde_json::to_vec(root)
-        .map_err(|e| malformed(path, "document", e.to_string(), "valid JSON"))?;
-    let mut out = AtomicFile::create(path)?;
-    container::put_header(&mut out, &text, length)?;
-    document
-        .write_binary(&mut out, cache)
-        .map_err(cannot_write(path))?;
-    out.commit()
 }
 
 #[cfg(test)]

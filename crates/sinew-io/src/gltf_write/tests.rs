@@ -1,3 +1,4 @@
+mod compressed;
 mod player;
 
 use super::*;
@@ -97,9 +98,9 @@ fn save(
 ) -> (tempfile::TempDir, PathBuf, Vec<Warning>) {
     let dir = tempfile::tempdir().expect("temp");
     let path = dir.path().join("out.glb");
-    let warnings = write_glb(&path, cache, options).expect("written");
+    let written = write_glb(&path, cache, options).expect("written");
     validate(&path);
-    (dir, path, warnings)
+    (dir, path, written.warnings)
 }
 
 #[test]
@@ -291,6 +292,14 @@ fn bad_normals_tangents_colours_and_uvs_are_repaired() {
     let mut mesh = meshes::degenerate();
     let n = mesh.positions.len();
     mesh.uvs = vec![vec![[f32::NAN, 0.5]; n], vec![[0.1, 0.2]; n]];
+    mesh.parts = vec![MeshPart {
+        name: "degenerate".into(),
+        source_mesh: 0,
+        material: Some(0),
+        vertices: 0..n,
+        triangles: 0..mesh.topology.triangles().len(),
+        flat_shaded: false,
+    }];
     let frame = |k: usize| FrameData {
         positions: mesh.positions.clone(),
         normals: Some(vec![[0.0, 0.0, k as f32]; n]),
@@ -306,7 +315,19 @@ fn bad_normals_tangents_colours_and_uvs_are_repaired() {
         }],
         times_secs: times(3),
     };
-    let (_dir, path, _) = save(&cache, &GlbOptions::default());
+    let normal_map = json!({ "normalTexture": { "index": 0 } });
+    let source = GlbSource {
+        json: json!({
+            "materials": [normal_map], "textures": [{ "source": 0 }],
+            "images": [{ "uri": format!("data:image/png;base64,{PIXEL}") }],
+        }),
+        ..GlbSource::default()
+    };
+    let options = GlbOptions {
+        source: Some(&source),
+        ..GlbOptions::default()
+    };
+    let (_dir, path, _) = save(&cache, &options);
     let file = Played::open(&path);
     let primitive = &file.json["meshes"][0]["primitives"][0];
     let normals = file.triples(&primitive["attributes"]["NORMAL"]);
