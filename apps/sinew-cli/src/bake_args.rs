@@ -346,8 +346,13 @@ pub(crate) struct ShapeArgs {
     ///
     /// For sequences in which the diagonals of quads change. If the error of a quad is larger, mode soft adds a vertex at the centre of
     /// this quad. The quad is then exact. Default: 2e-5 of the diagonal of the bounding box.
-    #[arg(long, value_name = "METRES", allow_negative_numbers = true)]
-    pub(crate) recut_tolerance: Option<f32>,
+    #[arg(
+        long,
+        alias = "recut-tolerance",
+        value_name = "METRES",
+        allow_negative_numbers = true
+    )]
+    pub(crate) retriangulate_tolerance: Option<f32>,
     /// Step from pose to pose instead of blending (mode rigid).
     ///
     /// Needed for pieces that rotate by 180 degrees or more from one frame to the next.

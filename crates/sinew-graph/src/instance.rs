@@ -10,7 +10,7 @@ mod workspace;
 use crate::bind::{BindError, BindOptions, BoundGraph};
 use crate::execute::{Buffer, Frame, Sources, UpdateError};
 use crate::input::InputBinding;
-use crate::plan::Plan;
+use crate::plan::{ParameterError, Plan};
 use crate::program::Step;
 pub use host::HostSteps;
 pub use outputs::OutputMesh;

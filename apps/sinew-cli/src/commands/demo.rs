@@ -83,7 +83,7 @@ fn animate(example: &Example, asset: &Asset, folder: &Path, reporter: &Reporter)
         source: None,
         interpolation: Interpolation::Linear,
         compress: Compress::None,
-        clip: demo.name.to_owned(),
+        clip: example.name.to_owned(),
     };
     let frames = (&numbers[..], &numbers[..]);
     run_frames(

@@ -573,9 +573,9 @@ fn faults_of_work_folders_names_and_numbers_are_told_in_few_words() {
     let bake = |more: &[&str]| p.sinew(&[&["bake", "vat", "drops", "-o", "out"], more].concat());
     ended(&bake(&["--name", "con"]), 2, "Windows keeps this one");
     ended(
-        &bake(&["--recut-tolerance", "-1"]),
+        &bake(&["--retriangulate-tolerance", "-1"]),
         2,
-        "recut_tolerance is -1, expected a number of metres",
+        "retriangulate_tolerance is -1, expected a number of metres",
     );
     let scan = |more: &[&str]| p.sinew(&[&["vat", "scan", "drops", "--work", "w"], more].concat());
     ended(&scan(&[]), 0, "2 frames");

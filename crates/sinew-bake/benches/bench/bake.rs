@@ -4,7 +4,6 @@
 use criterion::{BatchSize, Criterion, criterion_group};
 use sinew_bake::vat::{TriangleOrder, VatSettings, bake};
 use sinew_bake::{FileFrames, FrameSource, MeshFrames, Watch};
-use sinew_geom::{Mesh, Topology};
 use sinew_testkit::meshes::mesh_from;
 use std::path::Path;
 

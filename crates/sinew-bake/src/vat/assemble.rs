@@ -3,13 +3,13 @@
 use super::blend_error::Blends;
 use super::earlier::{earlier, report_file};
 use super::job::VatJob;
-use super::mode::{DEFAULT_WIDTH, idle_settings};
+use super::mode::{DEFAULT_WIDTH, unused_settings};
 use super::plan::{PiecePlan, VatPlan, all_scans};
 use super::preparation::Preparation;
 use super::read::read_manifest;
 use super::records::{FrameErrors, ScanRecord};
-use super::recut::RecutPlan;
 use super::report::{Reported, report};
+use super::retriangulated::RetriangulatedPlan;
 use super::scan::missing;
 use super::settings::Mode;
 use super::target::write_obj_carrier;
@@ -51,9 +51,9 @@ pub struct Summary {
     /// Of tears, where the bake is one of cloth that tears.
     pub tears: Option<TearPlan>,
     /// Of faces that frames cut into other triangles than the first one, where triangles stay the same.
-    pub recut: Option<RecutPlan>,
+    pub retriangulated: Option<RetriangulatedPlan>,
     /// Why triangles are loose that might have stayed the same, in words.
-    pub loosened: Option<String>,
+    pub remesh_fallback: Option<String>,
     /// Of unique points, where these have the texels. Sizes and shares above are those of the lookup then, bytes those of all.
     pub points: Option<PointSummary>,
     /// How far simplification moved surfaces, where it did.
@@ -69,7 +69,7 @@ pub struct Summary {
     #[serde(skip)]
     pub blends: Option<Blends>,
     /// What was asked for and has no effect in this mode, in words.
-    pub idle: Vec<String>,
+    pub unused_settings: Vec<String>,
     /// The sequence whose bake was in the place of this one.
     pub replaced: Option<String>,
     /// What was asked for and could not be kept to, each with a code.
@@ -490,11 +490,14 @@ fn manifest_of(job: &VatJob, plan: &VatPlan, carrier: &Mesh) -> Manifest {
         splits_are_edges: plan.tears().is_some_and(|t| t.are_edges),
         origin: job.origin(),
         middles: plan
-            .recut()
+            .retriangulated()
             .iter()
             .flat_map(|r| r.middles.iter().flat_map(|q| q.triangles))
             .collect(),
-        surface_off: plan.recut().map(|r| r.off).filter(|off| *off > 0.0),
+        surface_off: plan
+            .retriangulated()
+            .map(|r| r.off)
+            .filter(|off| *off > 0.0),
         lookup: plan.points().map(|points| Lookup {
             file: lookup_file(&name),
             points: points.layout,
@@ -564,13 +567,18 @@ fn summary(
         lookup_bytes: plan.layout.texels() * job.settings().convention.files().lookup_bytes(),
         corner_bytes: plan.layout.texels() * texel as u64,
     });
-    let loosened = plan.loosened();
+    let remesh_fallback = plan.remesh_fallback();
     let mut errors = FrameErrors::default();
     frames.iter().for_each(|f| errors.join(f));
     let mut warnings: Vec<(String, String, usize)> = Vec::new();
-    if let Some(recut) = plan.recut().filter(|r| r.is_beyond()) {
-        let message = recut.warning(plan.steps().exact_way(), job.number(recut.worst));
-        warnings.push(("recut_faces".into(), message, recut.frames));
+    if let Some(retriangulated) = plan.retriangulated().filter(|r| r.is_beyond()) {
+        let message =
+            retriangulated.warning(plan.steps().exact_way(), job.number(retriangulated.worst));
+        warnings.push((
+            "retriangulated_faces".into(),
+            message,
+            retriangulated.frames,
+        ));
     }
     for (code, message) in scans.iter().flat_map(|s| &s.warnings) {
         // Frames of points in a sequence of triangles have no widths.
@@ -594,8 +602,8 @@ fn summary(
         empty_slots: plan.empty_slots,
         pieces: plan.pieces().copied(),
         tears: plan.tears(),
-        recut: plan.recut().cloned(),
-        loosened: loosened.map(|r| r.loosened_words(job.number(r.worst))),
+        retriangulated: plan.retriangulated().cloned(),
+        remesh_fallback: remesh_fallback.map(|r| r.fallback_words(job.number(r.worst))),
         points,
         simplified: SimplifiedSummary::new(
             job,
@@ -603,7 +611,7 @@ fn summary(
             scans,
         ),
         blends: None,
-        idle: idle_settings(job.settings(), plan.mode()),
+        unused_settings: unused_settings(job.settings(), plan.mode()),
         replaced: None,
         not_kept: more_triangles(job, plan)
             .into_iter()

@@ -3,18 +3,18 @@
 use super::job::VatJob;
 use super::mode::{self, check_quantities};
 use super::records::ScanRecord;
-use super::recut::{RecutPlan, measured_recut};
+use super::retriangulated::{RetriangulatedPlan, measured_retriangulated};
 use super::settings::Mode;
 use super::tearing::is_torn;
 use crate::{BakeError, Watch};
 
 /// What a sequence is taken as, and where its triangles are loose though they might have stayed the same, what frames cut otherwise than the first one:
-/// a surface that is farther off than [`RecutPlan::unasked`] is taken only where it is asked for, or where nothing else can be.
+/// a surface that is farther off than [`RetriangulatedPlan::unasked`] is taken only where it is asked for, or where nothing else can be.
 pub(crate) fn chosen_mode(
     job: &VatJob,
     scans: &[ScanRecord],
     watch: &Watch<'_>,
-) -> Result<(Mode, Option<RecutPlan>), BakeError> {
+) -> Result<(Mode, Option<RetriangulatedPlan>), BakeError> {
     let settings = job.settings();
     if let Some(mode) = settings.mode {
         return Ok((mode, None));
@@ -27,8 +27,8 @@ pub(crate) fn chosen_mode(
     };
     let far = |mode: Mode| {
         let is_torn = mode == Mode::Soft && is_torn(scans, false);
-        let found = measured_recut(job, (mode, is_torn), scans, watch)?;
-        Ok::<_, BakeError>(found.filter(RecutPlan::is_far))
+        let found = measured_retriangulated(job, (mode, is_torn), scans, watch)?;
+        Ok::<_, BakeError>(found.filter(RetriangulatedPlan::is_far))
     };
     if mode == Mode::Rigid && is_fit(Mode::Soft) && far(Mode::Rigid)?.is_some() {
         // Vertices have one more in the middle of a quad, pieces have not.
@@ -36,7 +36,7 @@ pub(crate) fn chosen_mode(
     }
     match mode == Mode::Soft && is_fit(Mode::Remesh) {
         true => Ok(match far(Mode::Soft)? {
-            Some(recut) => (Mode::Remesh, Some(recut)),
+            Some(retriangulated) => (Mode::Remesh, Some(retriangulated)),
             None => (Mode::Soft, None),
         }),
         false => Ok((mode, None)),

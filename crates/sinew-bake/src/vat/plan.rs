@@ -4,7 +4,7 @@ use super::detect::chosen_mode;
 use super::job::VatJob;
 use super::mode::{self, BakeMode};
 use super::records::{FRAMES, ScanRecord};
-use super::recut::RecutPlan;
+use super::retriangulated::RetriangulatedPlan;
 use super::scan::missing;
 use super::settings::{Mode, Space, TextureChoice};
 use super::tearing::TearPlan;
@@ -60,7 +60,7 @@ pub enum ModePlan {
         /// Of cloth that tears.
         tears: Option<TearPlan>,
         /// Of faces that frames cut into other triangles than the first one.
-        recut: Option<RecutPlan>,
+        retriangulated: Option<RetriangulatedPlan>,
     },
     /// Triangles change.
     Remesh {
@@ -69,14 +69,14 @@ pub enum ModePlan {
         /// Of unique points, where these have the texels. [`VatPlan::layout`] is that of the lookup then.
         points: Option<PointPlan>,
         /// Of faces that frames cut otherwise, where triangles are loose because that would be too far off.
-        loosened: Option<RecutPlan>,
+        remesh_fallback: Option<RetriangulatedPlan>,
     },
     /// Pieces move without bending.
     Rigid {
         /// What was found of them.
         pieces: PiecePlan,
         /// As of [`Self::Soft`].
-        recut: Option<RecutPlan>,
+        retriangulated: Option<RetriangulatedPlan>,
     },
     /// Points.
     Particles,
@@ -161,22 +161,26 @@ impl VatPlan {
     }
 
     /// Of faces that frames cut into other triangles than the first one, where triangles stay the same.
-    pub fn recut(&self) -> Option<&RecutPlan> {
+    pub fn retriangulated(&self) -> Option<&RetriangulatedPlan> {
         match &self.of_mode {
-            ModePlan::Soft { recut, .. } | ModePlan::Rigid { recut, .. } => recut.as_ref(),
+            ModePlan::Soft { retriangulated, .. } | ModePlan::Rigid { retriangulated, .. } => {
+                retriangulated.as_ref()
+            }
             _ => None,
         }
     }
 
     /// Whether quads have a vertex in their middle, so that the carrier has other triangles than the first frame.
     pub(crate) fn has_middles(&self) -> bool {
-        self.recut().is_some_and(|r| !r.middles.is_empty())
+        self.retriangulated().is_some_and(|r| !r.middles.is_empty())
     }
 
     /// The same where triangles are loose because that would be too far off.
-    pub fn loosened(&self) -> Option<&RecutPlan> {
+    pub fn remesh_fallback(&self) -> Option<&RetriangulatedPlan> {
         match &self.of_mode {
-            ModePlan::Remesh { loosened, .. } => loosened.as_ref(),
+            ModePlan::Remesh {
+                remesh_fallback, ..
+            } => remesh_fallback.as_ref(),
             _ => None,
         }
     }
@@ -254,7 +258,7 @@ pub fn plan(job: &VatJob, watch: &Watch<'_>) -> Result<VatPlan, BakeError> {
         return Ok(plan);
     }
     let scans = all_scans(job)?;
-    let (mode, loosened) = chosen_mode(job, &scans, watch)?;
+    let (mode, remesh_fallback) = chosen_mode(job, &scans, watch)?;
     let convention = &job.settings().convention;
     convention.check_sequence(job.settings(), mode, job.frame_count())?;
     let mode = mode::of(mode);
@@ -265,10 +269,11 @@ pub fn plan(job: &VatJob, watch: &Watch<'_>) -> Result<VatPlan, BakeError> {
     })?;
     check_halves(job, &scans, &made.textures)?;
     if let ModePlan::Remesh {
-        loosened: known, ..
+        remesh_fallback: known,
+        ..
     } = &mut made.of_mode
     {
-        *known = loosened;
+        *known = remesh_fallback;
     }
     job.work.write_text(FILE, &made.text())?;
     Ok(made)

@@ -1,6 +1,6 @@
 //! What the steps leave for each other.
 
-use super::recut::RecutScan;
+use super::retriangulated::RetriangulatedScan;
 use crate::vat::maker::error::ErrorSum;
 use crate::vat::maker::matching::SurfaceDistance;
 use crate::vat::maker::prepare::PrepareReport;
@@ -161,7 +161,7 @@ pub(crate) struct ScanRecord {
     /// Whether the triangles are those of the first frame, or cut the same surface in another way.
     pub(crate) is_first_surface: bool,
     /// What the frame cuts into other triangles, where it has the first one's surface or may be one of cloth that tears.
-    pub(crate) recut: Option<RecutScan>,
+    pub(crate) retriangulated: Option<RetriangulatedScan>,
     /// Which of the first frame's edges are still joined, where the triangles are others of the same number and may be those of cloth that tears.
     pub(crate) edges: Option<KeptEdges>,
     /// What the frame has of the quantities that may be baked; nothing where it has no triangle.

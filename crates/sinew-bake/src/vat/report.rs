@@ -6,7 +6,7 @@ use super::job::VatJob;
 use super::pictures::{ShownFrames, pairs};
 use super::plan::VatPlan;
 use super::records::{FrameErrors, ScanRecord};
-use super::recut::RecutPlan;
+use super::retriangulated::RetriangulatedPlan;
 use crate::BakeError;
 use crate::report::{Page, Plot, Series, data_uri, escaped, grouped};
 use crate::vat::maker::error::ErrorSum;
@@ -109,8 +109,8 @@ impl Reported<'_> {
     }
 
     /// Of faces that frames cut into other triangles than the first one.
-    pub(crate) fn recut_words(&self) -> String {
-        let words = self.plan.recut().map(RecutPlan::words);
+    pub(crate) fn retriangulated_words(&self) -> String {
+        let words = self.plan.retriangulated().map(RetriangulatedPlan::words);
         words.unwrap_or_else(|| "none".into())
     }
 
@@ -490,15 +490,15 @@ impl Reported<'_> {
 
     fn warnings(&self, page: &mut Page) {
         page.section("Warnings");
-        for idle in &self.summary.idle {
-            page.paragraph(idle);
+        for unused in &self.summary.unused_settings {
+            page.paragraph(unused);
         }
         for (_, message) in &self.summary.not_kept {
             page.paragraph(message);
         }
         let summary = self.summary;
         if summary.warnings.is_empty() {
-            if summary.idle.is_empty() && summary.not_kept.is_empty() {
+            if summary.unused_settings.is_empty() && summary.not_kept.is_empty() {
                 page.paragraph("None.");
             }
             return;

@@ -5,7 +5,7 @@ use super::mode::{self, RigidCarrier, scan_points, width_warning};
 use super::points;
 use super::preparation::{Preparation, Prepared};
 use super::records::{FRAMES, MATCHES, MeshRecord, PieceScan, ScanRecord};
-use super::recut::recut_of;
+use super::retriangulated::retriangulated_of;
 use super::settings::{Mode, VatSettings};
 use super::shapes::ParticleSettings;
 use super::tearing::{may_tear, tears_of};
@@ -151,8 +151,8 @@ impl Scanner<'_> {
         let tears = may_be_torn.then(|| tears_of(first, &mesh)).flatten();
         let is_shown = is_first_surface || tears.is_some();
         let keeps_points = tears.as_ref().is_some_and(|t| t.keeps_points);
-        let recut = is_shown.then(|| recut_of(first, &mesh, is_first_surface));
-        let recut = recut.flatten();
+        let retriangulated = is_shown.then(|| retriangulated_of(first, &mesh, is_first_surface));
+        let retriangulated = retriangulated.flatten();
         let warnings = loaded.warnings.into_iter();
         let warnings = warnings.map(|w| (w.code.to_owned(), w.message));
         let is_points = is_points(&mesh, job.settings());
@@ -167,12 +167,12 @@ impl Scanner<'_> {
             read_loss: loaded.read_loss,
             offset: match tears {
                 Some(tears) => tears.offset,
-                None => offsets_from(first, &mesh).map(|offset| match &recut {
-                    Some(recut) => recut.with_middles(offset, first, &mesh),
+                None => offsets_from(first, &mesh).map(|offset| match &retriangulated {
+                    Some(retriangulated) => retriangulated.with_middles(offset, first, &mesh),
                     None => offset,
                 }),
             },
-            recut,
+            retriangulated,
             points: points_of(job, frame, &mesh)?,
             pieces: self.pieces_in(frame, &mesh, is_first_surface)?,
             unique_points: points::count(job.settings(), &mesh),

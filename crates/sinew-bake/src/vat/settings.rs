@@ -54,7 +54,8 @@ pub struct VatSettings {
     pub pieces: PieceSettings,
     /// How far the surface of a frame may be from what is shown where the frame cuts faces into other triangles than the first one, metres; nothing: 2e-5 of
     /// the diagonal of the box. Where triangles stay the same, quads that are farther off get a vertex in their middle and are exact.
-    pub recut_tolerance: Option<f32>,
+    #[serde(alias = "recut_tolerance")]
+    pub retriangulate_tolerance: Option<f32>,
     /// How points are followed and drawn, where frames are points.
     pub particles: ParticleSettings,
     /// Axes and unit of the values.
@@ -82,7 +83,7 @@ impl Default for VatSettings {
             velocity: None,
             points: Points::default(),
             pieces: PieceSettings::default(),
-            recut_tolerance: None,
+            retriangulate_tolerance: None,
             particles: ParticleSettings::default(),
             space: Space::default(),
             convention: Convention::default(),
@@ -210,11 +211,11 @@ impl VatSettings {
                 return wrong("textures", found, "each quantity once");
             }
         }
-        if let Some(found) = self.recut_tolerance
+        if let Some(found) = self.retriangulate_tolerance
             && !(found >= 0.0 && found.is_finite())
         {
             let expected = "a number of metres, 0 or above";
-            return wrong("recut_tolerance", found.to_string(), expected);
+            return wrong("retriangulate_tolerance", found.to_string(), expected);
         }
         points::check(self)?;
         shapes::check(&self.pieces, &self.particles)?;

@@ -178,7 +178,7 @@ pub(crate) fn soft_carrier(
     first: &Mesh,
 ) -> Result<SoftCarrier, BakeError> {
     if plan.tears().is_none() {
-        let middles = plan.recut().map_or(&[][..], |r| &r.middles[..]);
+        let middles = plan.retriangulated().map_or(&[][..], |r| &r.middles[..]);
         let crease = job.settings().crease();
         return Ok(SoftCarrier::with_middles(first, crease, middles));
     }

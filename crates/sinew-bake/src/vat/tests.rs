@@ -10,7 +10,7 @@ pub(super) mod fixture;
 mod held_back;
 mod kept;
 mod points;
-mod recut_files;
+mod retriangulated_files;
 mod shapes;
 mod simplified;
 mod spaces;

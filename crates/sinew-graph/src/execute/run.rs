@@ -2,7 +2,7 @@
 
 use super::frame::Frame;
 use super::memory::{Buffer, Sources};
-use crate::program::{BufferDesc, DataRef, PortData, Program, Step};
+use crate::program::{DataRef, PortData, Step};
 use arrayvec::ArrayVec;
 use sinew_deform::{
     InputValue, Inputs, MAX_PORTS, MESH_ATTRIBUTES, MeshViewMut, Misread, OutputValue, Outputs,

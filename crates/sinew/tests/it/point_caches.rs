@@ -285,7 +285,12 @@ fn points_move_all_vertices_that_were_split_from_them() {
     let expected: Points = mesh.positions.iter().map(moved).collect();
     assert_eq!(body(&mut player(&rest, PASS, &path), 0), expected);
     // What Sinew writes has the vertices.
-    let path = pc2(&dir.path().join("all.pc2"), &[expected.clone()], 0.0, 1.0);
+    let path = pc2(
+        &dir.path().join("all.pc2"),
+        std::slice::from_ref(&expected),
+        0.0,
+        1.0,
+    );
     assert_eq!(body(&mut player(&rest, PASS, &path), 0), expected);
 }
 

@@ -98,7 +98,7 @@ fn shapes_of(args: &ShapeArgs, out: &mut VatSettings) {
     pieces.attribute = args.pieces.clone().or(pieces.attribute.take());
     pieces.tolerance = args.rigid_tolerance.or(pieces.tolerance);
     pieces.blend &= !args.no_blend;
-    out.recut_tolerance = args.recut_tolerance.or(out.recut_tolerance);
+    out.retriangulate_tolerance = args.retriangulate_tolerance.or(out.retriangulate_tolerance);
     for (asked, name) in [
         (&args.point_ids, &mut particles.id),
         (&args.point_sizes, &mut particles.size),

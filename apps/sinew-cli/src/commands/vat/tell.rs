@@ -17,8 +17,8 @@ pub(super) fn tell(summary: &Summary, reporter: &Reporter) {
         let message = format!("replaced an earlier bake of '{replaced}'");
         reporter.info("replaced", &message);
     }
-    for idle in &summary.idle {
-        reporter.warning("idle_setting", idle);
+    for unused in &summary.unused_settings {
+        reporter.warning("unused_setting", unused);
     }
     for (code, message) in &summary.not_kept {
         reporter.warning(code, message);
@@ -41,7 +41,7 @@ pub(super) fn tell(summary: &Summary, reporter: &Reporter) {
             errors.normal.largest.to_degrees()
         ),
     };
-    let off = summary.recut.as_ref().map_or(0.0, |r| r.off);
+    let off = summary.retriangulated.as_ref().map_or(0.0, |r| r.off);
     let surface = match off > 0.0 {
         true => format!(
             ", surface of retriangulated faces within {:.3} mm",
@@ -66,11 +66,11 @@ pub(super) fn tell(summary: &Summary, reporter: &Reporter) {
     if let Some(tears) = &summary.tears {
         reporter.info("tears", &split_words(tears.split_vertices, tears.are_edges));
     }
-    if let Some(recut) = &summary.recut {
-        reporter.info("recut", &recut.words());
+    if let Some(retriangulated) = &summary.retriangulated {
+        reporter.info("retriangulated", &retriangulated.words());
     }
-    if let Some(why) = &summary.loosened {
-        reporter.info("loosened", why);
+    if let Some(why) = &summary.remesh_fallback {
+        reporter.info("remesh_fallback", why);
     }
     if let Some(points) = &summary.points {
         tell_points(points, summary, reporter);

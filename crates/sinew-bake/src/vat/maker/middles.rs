@@ -5,7 +5,7 @@
 //! and its own normals at the corners, since the angles there are the same. Between two frames the vertex goes from one diagonal to the other, and the
 //! surface stays closed.
 
-use crate::vat::maker::recut::{Recut, least_first};
+use crate::vat::maker::retriangulated::{Retriangulated, least_first};
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Attribute, Mesh, Topology};
 use std::collections::{HashMap, HashSet};
@@ -43,25 +43,25 @@ impl Quad {
     }
 }
 
-/// The quads that a frame cuts otherwise than the first one, and what else is different ([`Recut`] without the triangles of the quads): faces of
+/// The quads that a frame cuts otherwise than the first one, and what else is different ([`Retriangulated`] without the triangles of the quads): faces of
 /// more corners, which may be cut in many ways. Linear time.
-pub(crate) fn quads_of(first: &Topology, frame: &Topology) -> (Vec<Quad>, Recut) {
+pub(crate) fn quads_of(first: &Topology, frame: &Topology) -> (Vec<Quad>, Retriangulated) {
     let (shown, own) = (first.triangles(), frame.triangles());
-    let mut recut = Recut::between(shown, own);
-    let first_of: HashMap<[u32; 3], u32> = recut
+    let mut retriangulated = Retriangulated::between(shown, own);
+    let first_of: HashMap<[u32; 3], u32> = retriangulated
         .shown
         .iter()
         .map(|&t| (least_first(shown[t as usize]), t))
         .collect();
     let mut edges: HashMap<[u32; 2], (u32, u32)> = HashMap::new();
-    for &t in &recut.own {
+    for &t in &retriangulated.own {
         let [a, b, c] = own[t as usize];
         for (edge, apex) in [([a, b], c), ([b, c], a), ([c, a], b)] {
             edges.insert(edge, (t, apex));
         }
     }
     let (mut quads, mut taken, mut taken_own) = (Vec::new(), HashSet::new(), HashSet::new());
-    for &t in &recut.own {
+    for &t in &retriangulated.own {
         let [a, b, c] = own[t as usize];
         for (from, to, apex) in [(a, b, c), (b, c, a), (c, a, b)] {
             let Some(&(other, far)) = edges.get(&[to, from]) else {
@@ -92,9 +92,9 @@ pub(crate) fn quads_of(first: &Topology, frame: &Topology) -> (Vec<Quad>, Recut)
         }
     }
     quads.sort_unstable_by_key(|q| q.triangles);
-    recut.shown.retain(|t| !taken.contains(t));
-    recut.own.retain(|t| !taken_own.contains(t));
-    (quads, recut)
+    retriangulated.shown.retain(|t| !taken.contains(t));
+    retriangulated.own.retain(|t| !taken_own.contains(t));
+    (quads, retriangulated)
 }
 
 /// What brings the frames of a sequence to vertices in the middles of quads.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::vat::maker::normals::corner_normals;
-use crate::vat::maker::recut::surface_gap;
+use crate::vat::maker::retriangulated::surface_gap;
 use proptest::prelude::*;
 use sinew_testkit::meshes::mesh_from;
 

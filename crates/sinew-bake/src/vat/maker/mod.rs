@@ -20,8 +20,8 @@ pub(crate) mod particles_by_motion;
 pub(crate) mod plan;
 pub(crate) mod points;
 pub(crate) mod prepare;
-pub(crate) mod recut;
 pub(crate) mod remesh;
+pub(crate) mod retriangulated;
 pub(crate) mod rigid;
 pub(crate) mod rigid_turns;
 #[cfg(test)]

@@ -11,7 +11,7 @@
 use crate::vat::maker::carrier::texel_centers;
 use crate::vat::maker::middles::{Middles, Quad};
 use crate::vat::maker::normals::ShadingGroups;
-use crate::vat::maker::recut::Recut;
+use crate::vat::maker::retriangulated::Retriangulated;
 use crate::vat::maker::tearing::{CornerClasses, cut_as_first};
 use sinew_geom::{Attribute, Mesh, Topology, index32};
 use sinew_vat::layout::Layout;
@@ -435,7 +435,7 @@ fn first_corners(count: u32, triangles: &[[u32; 3]]) -> Result<Vec<(u32, u8)>, S
 
 /// The first triangle of `frame` that has the vertices of one of `first` in the other direction.
 pub(crate) fn turned_over(first: &[[u32; 3]], frame: &[[u32; 3]]) -> Option<usize> {
-    let turned = Recut::between(first, frame).turned_over(first, frame);
+    let turned = Retriangulated::between(first, frame).turned_over(first, frame);
     turned.map(|t| t as usize)
 }
 

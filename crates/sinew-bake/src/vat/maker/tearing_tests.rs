@@ -143,7 +143,7 @@ fn tears_lose_edges_and_unrelated_triangles_gain_as_many() {
 }
 
 /// A frame with every fifth quad cut along its other diagonal.
-fn recut(mesh: &Mesh) -> Mesh {
+fn retriangulated(mesh: &Mesh) -> Mesh {
     let mut triangles = mesh.topology.triangles().to_vec();
     for quad in triangles.chunks_mut(2).step_by(5) {
         let ([a, b, c], d) = (quad[0], quad[1][2]);
@@ -159,7 +159,7 @@ fn recut(mesh: &Mesh) -> Mesh {
 #[test]
 fn quads_that_are_cut_along_the_other_diagonal_split_nothing() {
     let frames: Vec<Mesh> = (0..6).map(|f| CLOTH.frame(f)).collect();
-    let bent: Vec<Mesh> = frames.iter().map(recut).collect();
+    let bent: Vec<Mesh> = frames.iter().map(retriangulated).collect();
     let mixed: Vec<Mesh> = (0..6)
         .map(|f| if f % 2 == 0 { &frames[f] } else { &bent[f] }.clone())
         .collect();

@@ -137,7 +137,7 @@ pub(crate) trait BakeMode: JudgedMode + Sync {
 
     /// For the report: what only this mode has to tell.
     fn rows(&self, of: &Reported<'_>) -> Vec<Row> {
-        vec![("Faces cut in two ways", of.recut_words())]
+        vec![("Faces cut in two ways", of.retriangulated_words())]
     }
 
     /// For the report: the order of triangles.
@@ -248,7 +248,7 @@ type Asked = (&'static str, bool);
     clippy::float_cmp,
     reason = "another number than the default was asked for"
 )]
-pub(crate) fn idle_settings(settings: &VatSettings, mode: Mode) -> Vec<String> {
+pub(crate) fn unused_settings(settings: &VatSettings, mode: Mode) -> Vec<String> {
     let default = VatSettings::default();
     let (pieces, no_pieces) = (&settings.pieces, &default.pieces);
     let (particles, no_particles) = (&settings.particles, &default.particles);
@@ -279,7 +279,10 @@ pub(crate) fn idle_settings(settings: &VatSettings, mode: Mode) -> Vec<String> {
         [("velocity", moves && !is_own)],
         [("velocity", moves && is_own && !settings.is_matched())],
     );
-    let of_first = [("recut_tolerance", settings.recut_tolerance.is_some())];
+    let of_first = [(
+        "retriangulate_tolerance",
+        settings.retriangulate_tolerance.is_some(),
+    )];
     let of_triangles = [("prepare", settings.prepare != default.prepare)];
     // Where it has no effect, what it is for, and whether it was asked for.
     let all: [(bool, &str, &[Asked]); 7] = [
@@ -295,9 +298,10 @@ pub(crate) fn idle_settings(settings: &VatSettings, mode: Mode) -> Vec<String> {
             &of_triangles,
         ),
     ];
-    let idle = all.into_iter().filter(|group| group.0);
-    let idle = idle.flat_map(|(_, needed, settings)| settings.iter().map(move |s| (needed, *s)));
-    let asked = idle.filter(|(_, (_, is_asked))| *is_asked);
+    let unused = all.into_iter().filter(|group| group.0);
+    let unused =
+        unused.flat_map(|(_, needed, settings)| settings.iter().map(move |s| (needed, *s)));
+    let asked = unused.filter(|(_, (_, is_asked))| *is_asked);
     asked
         .map(|(needed, (name, _))| format!("{name} is without effect: it is for {needed}"))
         .collect()
@@ -313,7 +317,7 @@ fn stays(scans: &[ScanRecord]) -> bool {
 fn more_triangles(plan: &VatPlan) -> Option<Reason> {
     let why = match plan.has_middles() {
         true => {
-            "quads that frames cut along either diagonal have four in place of two; --recut-tolerance keeps two where that is near enough"
+            "quads that frames cut along either diagonal have four in place of two; --retriangulate-tolerance keeps two where that is near enough"
         }
         false => "frames could not be brought to fewer",
     };
@@ -329,7 +333,7 @@ mod tests {
     #[test]
     fn defaults_are_never_idle_and_what_is_of_another_mode_is() {
         for mode in ALL {
-            assert!(idle_settings(&VatSettings::default(), mode).is_empty());
+            assert!(unused_settings(&VatSettings::default(), mode).is_empty());
         }
         let settings = VatSettings {
             velocity: Some("v".into()),
@@ -345,7 +349,7 @@ mod tests {
             ..VatSettings::default()
         };
         let names = |mode| {
-            let all = idle_settings(&settings, mode);
+            let all = unused_settings(&settings, mode);
             let name = |s: &String| s.split(" is ").next().unwrap_or_default().to_owned();
             all.iter().map(name).collect::<Vec<_>>()
         };

@@ -112,7 +112,7 @@ impl BakeMode for Remesh {
             of_mode: ModePlan::Remesh {
                 has_ends: settings.has_ends,
                 points,
-                loosened: None,
+                remesh_fallback: None,
             },
         })
     }
@@ -153,7 +153,7 @@ impl BakeMode for Remesh {
     }
 
     fn why(&self, of: &Reported<'_>) -> String {
-        if let Some(why) = &of.summary.loosened {
+        if let Some(why) = &of.summary.remesh_fallback {
             return why.clone();
         }
         match of.scans.iter().position(|s| !s.is_first_surface) {

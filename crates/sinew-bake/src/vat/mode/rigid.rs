@@ -10,8 +10,8 @@ use crate::vat::maker::soft::SoftCarrier;
 use crate::vat::pictures::{Corners, ShownFrames, source_corners};
 use crate::vat::plan::{ModePlan, PiecePlan, VatPlan, bounds_of, layout_for};
 use crate::vat::records::{FrameErrors, POSES, PieceScan, ScanRecord, keep_materials};
-use crate::vat::recut::measured_recut;
 use crate::vat::report::{Reported, Row};
+use crate::vat::retriangulated::measured_retriangulated;
 use crate::vat::scan::{mesh_of, missing};
 use crate::vat::settings::{Mode, TextureChoice, VatSettings};
 use crate::vat::texels::Encoded;
@@ -121,7 +121,7 @@ impl BakeMode for Rigid {
                     worst: job.number(residual.frame as usize),
                     largest_turn_degrees: follower.largest_degrees(),
                 },
-                recut: measured_recut(job, (Mode::Rigid, false), scans, watch)?,
+                retriangulated: measured_retriangulated(job, (Mode::Rigid, false), scans, watch)?,
             },
         })
     }
@@ -171,8 +171,8 @@ impl BakeMode for Rigid {
 
     fn rows(&self, of: &Reported<'_>) -> Vec<Row> {
         let pieces = of.plan.pieces().map(|p| ("Pieces", p.words()));
-        let recut = ("Faces cut in two ways", of.recut_words());
-        pieces.into_iter().chain([recut]).collect()
+        let retriangulated = ("Faces cut in two ways", of.retriangulated_words());
+        pieces.into_iter().chain([retriangulated]).collect()
     }
 
     fn why_no_blend(&self) -> &'static str {

@@ -8,8 +8,8 @@ use crate::vat::maker::remesh::FrameScan;
 use crate::vat::maker::soft::SoftCarrier;
 use crate::vat::plan::{ModePlan, VatPlan, bounds_of, extents_of, frame_scan, layout_for};
 use crate::vat::records::{ScanRecord, keep_materials};
-use crate::vat::recut::{RecutPlan, measured_recut};
 use crate::vat::report::Reported;
+use crate::vat::retriangulated::{RetriangulatedPlan, measured_retriangulated};
 use crate::vat::scan::mesh_of;
 use crate::vat::settings::{Mode, TextureChoice};
 use crate::vat::target::{place_mesh, turn_normals};
@@ -45,7 +45,7 @@ impl BakeMode for Soft {
         scans: &[ScanRecord],
         watch: &Watch<'_>,
     ) -> Result<VatPlan, BakeError> {
-        let (carrier, tears, recut) = carrier_for(job, scans, watch)?;
+        let (carrier, tears, retriangulated) = carrier_for(job, scans, watch)?;
         let choices = self.textures(job.settings());
         check_quantities(self, &choices)?;
         let (convention, space) = (&job.settings().convention, job.settings().space());
@@ -63,7 +63,10 @@ impl BakeMode for Soft {
             space,
             textures: convention.textures(&choices, &extents),
             empty_slots: 0.0,
-            of_mode: ModePlan::Soft { tears, recut },
+            of_mode: ModePlan::Soft {
+                tears,
+                retriangulated,
+            },
         })
     }
 
@@ -100,7 +103,7 @@ impl BakeMode for Soft {
     }
 }
 
-type Kept = (SoftCarrier, Option<TearPlan>, Option<RecutPlan>);
+type Kept = (SoftCarrier, Option<TearPlan>, Option<RetriangulatedPlan>);
 
 /// The carrier of triangles that stay the same, its tears if it has some, and what frames cut otherwise.
 fn carrier_for(job: &VatJob, scans: &[ScanRecord], watch: &Watch<'_>) -> Result<Kept, BakeError> {
@@ -108,11 +111,11 @@ fn carrier_for(job: &VatJob, scans: &[ScanRecord], watch: &Watch<'_>) -> Result<
     let settings = job.settings();
     if is_torn(scans, settings.mode.is_some()) {
         let (carrier, tears) = plan_tears(job, &first, scans, watch)?;
-        let recut = measured_recut(job, (Mode::Soft, true), scans, watch)?;
-        return Ok((carrier, Some(tears), recut));
+        let retriangulated = measured_retriangulated(job, (Mode::Soft, true), scans, watch)?;
+        return Ok((carrier, Some(tears), retriangulated));
     }
-    let recut = measured_recut(job, (Mode::Soft, false), scans, watch)?;
-    let middles = recut.as_ref().map_or(&[][..], |r| &r.middles[..]);
+    let retriangulated = measured_retriangulated(job, (Mode::Soft, false), scans, watch)?;
+    let middles = retriangulated.as_ref().map_or(&[][..], |r| &r.middles[..]);
     let carrier = SoftCarrier::with_middles(&first, settings.crease(), middles);
     for (frame, scan) in scans.iter().enumerate() {
         if !scan.is_first_surface {
@@ -120,7 +123,7 @@ fn carrier_for(job: &VatJob, scans: &[ScanRecord], watch: &Watch<'_>) -> Result<
             checked.map_err(|source| not_soft(job, frame, source))?;
         }
     }
-    Ok((carrier, None, recut))
+    Ok((carrier, None, retriangulated))
 }
 
 /// What makes the texels of a frame.

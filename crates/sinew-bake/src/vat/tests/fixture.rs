@@ -50,9 +50,9 @@ pub(in crate::vat) fn to_faces(target_faces: usize, mut settings: VatSettings) -
 }
 
 /// Triangles that stay the same, cut as in the first frame as long as that is so near.
-pub(in crate::vat) fn within(recut_tolerance: f32) -> VatSettings {
+pub(in crate::vat) fn within(retriangulate_tolerance: f32) -> VatSettings {
     VatSettings {
-        recut_tolerance: Some(recut_tolerance),
+        retriangulate_tolerance: Some(retriangulate_tolerance),
         ..VatSettings::default()
     }
 }

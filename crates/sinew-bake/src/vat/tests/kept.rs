@@ -163,12 +163,12 @@ fn surfaces_that_would_be_far_off_are_loose_unless_asked_for() {
     let (source, settings) = (fans(), VatSettings::default());
     let made = assert_true(&source, &settings);
     assert_eq!((made.mode, made.warnings.len()), (Mode::Remesh, 0));
-    let why = made.loosened.expect("said");
+    let why = made.remesh_fallback.expect("said");
     assert!(why.contains("--mode soft") && why.contains("frame 4"));
     let (_, asked) = baked(&source, &with_mode(Mode::Soft));
-    assert_eq!((asked.mode, asked.loosened), (Mode::Soft, None));
+    assert_eq!((asked.mode, asked.remesh_fallback), (Mode::Soft, None));
     let (code, message, _) = &asked.warnings[0];
-    assert_eq!(code, "recut_faces");
+    assert_eq!(code, "retriangulated_faces");
     assert!(message.ends_with("exact: --mode remesh"), "{message}");
     // Little enough is shown as in the first frame, and so is what is said to be near enough.
     let mut flat = meshes_of(&source);
@@ -178,7 +178,7 @@ fn surfaces_that_would_be_far_off_are_loose_unless_asked_for() {
     assert!(true_gap(&flat) > 1e-4);
     assert_ne!(baked(&flat, &settings).1.mode, Mode::Remesh);
     let near = VatSettings {
-        recut_tolerance: Some(0.2),
+        retriangulate_tolerance: Some(0.2),
         ..settings
     };
     assert_eq!(baked(&source, &near).1.mode, Mode::Soft);
@@ -230,14 +230,20 @@ fn how_far_surfaces_are_off_is_measured_against_the_whole_surface() {
     let settings = VatSettings {
         mode: Some(Mode::Soft),
         // No quad has a vertex in its middle.
-        recut_tolerance: Some(1.0),
+        retriangulate_tolerance: Some(1.0),
         ..VatSettings::default()
     };
-    let kept = baked(&source, &settings).1.recut.expect("cut otherwise");
+    let kept = baked(&source, &settings)
+        .1
+        .retriangulated
+        .expect("cut otherwise");
     assert!(kept.middles.is_empty());
     let settings = with_mode(Mode::Soft);
     let (folders, made) = baked(&source, &settings);
-    let (said, truth) = (made.recut.expect("cut otherwise").off, true_gap(&source));
+    let (said, truth) = (
+        made.retriangulated.expect("cut otherwise").off,
+        true_gap(&source),
+    );
     let found = folders.verified(&source, &settings);
     assert!(said < 1.05 * truth, "{said}, by hand {truth}");
     let off = (found.surface.largest - said).abs();

@@ -2,7 +2,7 @@
 
 use super::judge::Judge;
 use super::remesh::corners_of;
-use crate::vat::maker::recut::{Recut, surface_gap};
+use crate::vat::maker::retriangulated::{Retriangulated, surface_gap};
 use serde::Serialize;
 use sinew_geom::Mesh;
 use sinew_geom::vec3::length;
@@ -42,12 +42,19 @@ impl SurfaceErrors {
         seen: impl Fn(usize) -> [[f32; 3]; 3],
         number: i64,
     ) {
-        let recut = Recut::between(shown, mesh.topology.triangles());
-        if recut.is_empty() {
+        let retriangulated = Retriangulated::between(shown, mesh.topology.triangles());
+        if retriangulated.is_empty() {
             return;
         }
-        let shown: Vec<_> = recut.shown.iter().map(|t| seen(*t as usize)).collect();
-        let own = recut.own.iter().map(|t| corners_of(mesh, *t as usize));
+        let shown: Vec<_> = retriangulated
+            .shown
+            .iter()
+            .map(|t| seen(*t as usize))
+            .collect();
+        let own = retriangulated
+            .own
+            .iter()
+            .map(|t| corners_of(mesh, *t as usize));
         let own: Vec<_> = own.collect();
         let off = surface_gap(&shown, &own);
         self.triangles += own.len();

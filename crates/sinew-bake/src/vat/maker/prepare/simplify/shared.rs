@@ -243,11 +243,12 @@ mod tests {
         let mut triangles = whole.topology.triangles().to_vec();
         let ([a, b, c], [_, _, d]) = (triangles[0], triangles[1]);
         (triangles[0], triangles[1]) = ([a, b, d], [b, c, d]);
-        let mut recut = whole.clone();
-        recut.topology = Topology::new(2 * SIDE * SIDE, triangles)
+        let mut retriangulated = whole.clone();
+        retriangulated.topology = Topology::new(2 * SIDE * SIDE, triangles)
             .expect("in range")
             .into();
-        let shared = SharedCollapse::new(&[whole.clone(), recut], &to(10_000)).expect("alike");
+        let shared =
+            SharedCollapse::new(&[whole.clone(), retriangulated], &to(10_000)).expect("alike");
         let mut same = whole.clone();
         assert_eq!(shared.apply(&mut same).method, Method::Unchanged);
         assert_eq!(same.positions, whole.positions);

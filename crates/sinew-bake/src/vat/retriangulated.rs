@@ -6,7 +6,7 @@ use super::records::ScanRecord;
 use super::scan::mesh_of;
 use super::settings::{Mode, VatSettings};
 use crate::vat::maker::middles::{Middles, Quad, quads_of};
-use crate::vat::maker::recut::{Recut, surface_gap};
+use crate::vat::maker::retriangulated::{Retriangulated, surface_gap};
 use crate::vat::maker::soft::triangles_like_first;
 use crate::{BakeError, Watch};
 use rayon::prelude::*;
@@ -25,7 +25,7 @@ const UNASKED: f64 = 1e-3;
 
 /// What a frame cuts otherwise than the first one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct RecutScan {
+pub(crate) struct RetriangulatedScan {
     /// Quads cut along the other diagonal, and how far that is from the first frame's, metres.
     pub(crate) quads: Vec<(Quad, f64)>,
     /// Other triangles that the first frame does not have.
@@ -34,7 +34,7 @@ pub(crate) struct RecutScan {
     pub(crate) off: f64,
 }
 
-impl RecutScan {
+impl RetriangulatedScan {
     /// How far vertices are from the first frame, if those in the middles of quads count, too. They go from the middle of the one diagonal in the first frame
     /// to that of the other one now; where a frame cuts as the first one does, the middle goes with its ends.
     pub(crate) fn with_middles(&self, mut out: Extent, first: &Mesh, mesh: &Mesh) -> Extent {
@@ -52,7 +52,7 @@ impl RecutScan {
 /// What was found of quads that are cut along either diagonal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RecutPlan {
+pub struct RetriangulatedPlan {
     /// Frames that cut the first one's surface into other triangles.
     pub frames: usize,
     /// Quads of the first frame that others cut along the other diagonal.
@@ -69,7 +69,7 @@ pub struct RecutPlan {
     pub unasked: f64,
 }
 
-impl RecutPlan {
+impl RetriangulatedPlan {
     /// Whether frames are shown with another surface than their own, beyond the tolerance.
     pub fn is_beyond(&self) -> bool {
         self.off > self.tolerance
@@ -81,7 +81,7 @@ impl RecutPlan {
     }
 
     /// Why triangles are loose that might have stayed the same; `number` is what the worst frame is called.
-    pub(crate) fn loosened_words(&self, number: i64) -> String {
+    pub(crate) fn fallback_words(&self, number: i64) -> String {
         format!(
             "faces are cut into other triangles than in the first frame: shown as there the surface would be off by {:.3} mm, most in frame {number} (at most {:.3} mm is taken unasked), so that triangles are loose; --mode soft keeps them together",
             self.off * 1e3,
@@ -127,7 +127,11 @@ impl RecutPlan {
 
 /// What a frame cuts otherwise; nothing where its triangles are those of the first one, or of another surface. Of cloth that tears quads
 /// count as other triangles.
-pub(crate) fn recut_of(first: &Mesh, mesh: &Mesh, is_first_surface: bool) -> Option<RecutScan> {
+pub(crate) fn retriangulated_of(
+    first: &Mesh,
+    mesh: &Mesh,
+    is_first_surface: bool,
+) -> Option<RetriangulatedScan> {
     let shown = match is_first_surface {
         true => std::borrow::Cow::Borrowed(&*first.topology),
         false => triangles_like_first(&first.topology, &mesh.topology).ok()?,
@@ -140,9 +144,13 @@ pub(crate) fn recut_of(first: &Mesh, mesh: &Mesh, is_first_surface: bool) -> Opt
         let found = std::mem::take(&mut quads);
         rest.shown.extend(found.iter().flat_map(|q| q.triangles));
         let known: HashSet<u32> = rest.own.iter().copied().collect();
-        let recut = Recut::between(shown.triangles(), mesh.topology.triangles());
-        rest.own
-            .extend(recut.own.into_iter().filter(|t| !known.contains(t)));
+        let retriangulated = Retriangulated::between(shown.triangles(), mesh.topology.triangles());
+        rest.own.extend(
+            retriangulated
+                .own
+                .into_iter()
+                .filter(|t| !known.contains(t)),
+        );
     }
     if quads.is_empty() && rest.is_empty() {
         return None;
@@ -160,7 +168,7 @@ pub(crate) fn recut_of(first: &Mesh, mesh: &Mesh, is_first_surface: bool) -> Opt
         };
         surface_gap(&halves(false), &halves(true))
     };
-    Some(RecutScan {
+    Some(RetriangulatedScan {
         others: index32(rest.own.len()),
         off: surface_gap(
             &corners(&shown, &rest.shown),
@@ -171,24 +179,24 @@ pub(crate) fn recut_of(first: &Mesh, mesh: &Mesh, is_first_surface: bool) -> Opt
 }
 
 /// Decides which quads get a vertex in their middle: in mode soft, where vertices are not split along tears, all those that are farther off than the tolerance.
-pub(crate) fn plan_recut(
+pub(crate) fn plan_retriangulated(
     settings: &VatSettings,
     (mode, is_torn): (Mode, bool),
     scans: &[ScanRecord],
     (low, high): &Bounds,
-) -> Option<RecutPlan> {
+) -> Option<RetriangulatedPlan> {
     let is_shown = |s: &ScanRecord| {
         if is_torn {
-            s.recut.is_some()
+            s.retriangulated.is_some()
         } else {
-            s.is_first_surface && s.recut.is_some()
+            s.is_first_surface && s.retriangulated.is_some()
         }
     };
     let diagonal = length(sub(*high, *low).map(f64::from));
     let tolerance = settings
-        .recut_tolerance
+        .retriangulate_tolerance
         .map_or(TOLERANCE * diagonal, f64::from);
-    let mut found = RecutPlan {
+    let mut found = RetriangulatedPlan {
         frames: scans.iter().filter(|s| is_shown(s)).count(),
         quads: 0,
         middles: Vec::new(),
@@ -202,11 +210,11 @@ pub(crate) fn plan_recut(
     }
     let mut all: BTreeMap<[u32; 2], (Quad, f64, usize)> = BTreeMap::new();
     for (frame, scan) in scans.iter().enumerate() {
-        let Some(recut) = scan.recut.as_ref().filter(|_| is_shown(scan)) else {
+        let Some(retriangulated) = scan.retriangulated.as_ref().filter(|_| is_shown(scan)) else {
             continue;
         };
-        found.take(recut.off, frame);
-        for (quad, gap) in &recut.quads {
+        found.take(retriangulated.off, frame);
+        for (quad, gap) in &retriangulated.quads {
             let known = all.entry(quad.triangles).or_insert((*quad, 0.0, frame));
             if *gap > known.1 {
                 (known.1, known.2) = (*gap, frame);
@@ -231,15 +239,15 @@ pub(crate) fn plan_recut(
     Some(found)
 }
 
-/// [`plan_recut`], with the distance as it is where it is more than the tolerance: quads that overlap, or lie beside others, have been measured one by one,
+/// [`plan_retriangulated`], with the distance as it is where it is more than the tolerance: quads that overlap, or lie beside others, have been measured one by one,
 /// which is too far. As many frames as there are threads are in memory.
-pub(crate) fn measured_recut(
+pub(crate) fn measured_retriangulated(
     job: &VatJob,
     kind: (Mode, bool),
     scans: &[ScanRecord],
     watch: &Watch<'_>,
-) -> Result<Option<RecutPlan>, BakeError> {
-    let planned = plan_recut(job.settings(), kind, scans, &bounds_of(scans));
+) -> Result<Option<RetriangulatedPlan>, BakeError> {
+    let planned = plan_retriangulated(job.settings(), kind, scans, &bounds_of(scans));
     let Some(mut plan) = planned else {
         return Ok(None);
     };
@@ -250,7 +258,7 @@ pub(crate) fn measured_recut(
     let middles = Middles::new(&first.topology, plan.middles.clone());
     let frames = scans.iter().enumerate();
     let frames: Vec<usize> = frames
-        .filter_map(|(f, s)| s.recut.as_ref().map(|_| f))
+        .filter_map(|(f, s)| s.retriangulated.as_ref().map(|_| f))
         .collect();
     let stage = watch.stage("surfaces", frames.len());
     (plan.off, plan.worst) = (0.0, frames.first().copied().unwrap_or(0));
@@ -290,17 +298,20 @@ fn gap_of_torn(first: &Mesh, mesh: &Mesh) -> f64 {
 /// How far two surfaces are from each other where their triangles differ; numbers of vertices mean the same in both.
 fn gap_between(shown: &Mesh, own: &Mesh) -> f64 {
     let (ours, theirs) = (shown.topology.triangles(), own.topology.triangles());
-    let recut = Recut::between(ours, theirs);
+    let retriangulated = Retriangulated::between(ours, theirs);
     let corners = |mesh: &Mesh, chosen: &[u32]| {
         let triangles = mesh.topology.triangles();
         let chosen = chosen.iter().map(|t| triangles[*t as usize]);
         let places = chosen.map(|t| t.map(|v| mesh.positions[v as usize]));
         places.collect::<Vec<_>>()
     };
-    surface_gap(&corners(shown, &recut.shown), &corners(own, &recut.own))
+    surface_gap(
+        &corners(shown, &retriangulated.shown),
+        &corners(own, &retriangulated.own),
+    )
 }
 
-impl RecutPlan {
+impl RetriangulatedPlan {
     fn take(&mut self, off: f64, frame: usize) {
         if off > self.off {
             (self.off, self.worst) = (off, frame);

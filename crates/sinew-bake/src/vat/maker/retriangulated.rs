@@ -11,14 +11,14 @@ const PARTS: u8 = 8;
 
 /// Triangles that only one of two lists has, by their places in the lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Recut {
+pub(crate) struct Retriangulated {
     /// In the one that is shown.
     pub shown: Vec<u32>,
     /// In the other, which is the truth.
     pub own: Vec<u32>,
 }
 
-impl Recut {
+impl Retriangulated {
     /// Compares two lists whose numbers mean the same vertices. Neither the order of triangles counts nor which corner is first; triangles that are turned
     /// over do. Linear time.
     pub(crate) fn between(shown: &[[u32; 3]], own: &[[u32; 3]]) -> Self {
@@ -104,22 +104,22 @@ mod tests {
     fn order_and_first_corner_do_not_count_and_diagonals_do() {
         let first = [[0, 1, 2], [0, 2, 3], [4, 5, 6]];
         let turned = [[5, 6, 4], [2, 3, 0], [1, 2, 0]];
-        assert!(Recut::between(&first, &turned).is_empty());
+        assert!(Retriangulated::between(&first, &turned).is_empty());
         let other = [[4, 5, 6], [1, 2, 3], [1, 3, 0]];
-        let found = Recut::between(&first, &other);
+        let found = Retriangulated::between(&first, &other);
         assert_eq!((found.shown, found.own), (vec![0, 1], vec![1, 2]));
         // Turned over.
         let over = [[0, 1, 2], [0, 3, 2], [4, 5, 6]];
-        let found = Recut::between(&first, &over);
+        let found = Retriangulated::between(&first, &over);
         assert_eq!((&found.shown[..], &found.own[..]), (&[1][..], &[1][..]));
         assert_eq!(found.turned_over(&first, &over), Some(1));
         // Both sides of a triangle, in another order.
         let sides = [[0, 1, 2], [0, 2, 1]];
-        let found = Recut::between(&sides, &[sides[1], sides[0]]);
+        let found = Retriangulated::between(&sides, &[sides[1], sides[0]]);
         assert_eq!(found.turned_over(&sides, &[sides[1], sides[0]]), None);
         // As often as they are there.
         let twice = [[0, 1, 2], [0, 1, 2], [4, 5, 6], [7, 8, 9]];
-        let found = Recut::between(&first, &twice);
+        let found = Retriangulated::between(&first, &twice);
         assert_eq!((found.shown, found.own), (vec![1], vec![1, 3]));
     }
 

@@ -92,12 +92,19 @@ fn row_128_quads_that_are_cut_otherwise_are_shown_as_each_frame_has_them() {
     let (source, settings) = (blanket(), VatSettings::default());
     let (folders, summary) = baked(&source, &settings);
     assert_eq!(summary.mode, Mode::Soft);
-    let recut = summary.recut.as_ref().expect("frames are cut otherwise");
+    let retriangulated = summary
+        .retriangulated
+        .as_ref()
+        .expect("frames are cut otherwise");
     assert_eq!(
-        (recut.frames, recut.quads, recut.middles.len()),
+        (
+            retriangulated.frames,
+            retriangulated.quads,
+            retriangulated.middles.len()
+        ),
         (4, 36, 36)
     );
-    assert_eq!((recut.off, summary.warnings.len()), (0.0, 0));
+    assert_eq!((retriangulated.off, summary.warnings.len()), (0.0, 0));
     // One vertex more for each quad, and two triangles.
     let manifest = folders.manifest();
     assert_eq!(
@@ -128,13 +135,20 @@ fn row_128_a_wide_tolerance_keeps_diagonals_and_says_what_that_costs() {
     let (source, settings) = (blanket(), within(1.0));
     let truth = by_hand(0.016);
     let (folders, summary) = baked(&source, &settings);
-    let recut = summary.recut.as_ref().expect("cut otherwise");
-    assert_eq!((recut.quads, recut.middles.len(), recut.worst), (36, 0, 4));
-    assert!(
-        (recut.off - truth).abs() < 1e-6,
-        "{recut:?}, by hand {truth}"
+    let retriangulated = summary.retriangulated.as_ref().expect("cut otherwise");
+    assert_eq!(
+        (
+            retriangulated.quads,
+            retriangulated.middles.len(),
+            retriangulated.worst
+        ),
+        (36, 0, 4)
     );
-    assert_eq!(folders.manifest().surface_off, Some(recut.off));
+    assert!(
+        (retriangulated.off - truth).abs() < 1e-6,
+        "{retriangulated:?}, by hand {truth}"
+    );
+    assert_eq!(folders.manifest().surface_off, Some(retriangulated.off));
     let (far, _) = off_of_files(&folders, &source);
     let found = folders.verified(&source, &settings);
     assert!((far - truth).abs() < 2.0 * allowed(&found), "{far} {truth}");
@@ -173,7 +187,7 @@ fn largest_distance(folders: &Folders, source: &dyn FrameSource) -> f64 {
 fn fewer_faces_are_those_of_one_collapse_however_frames_cut_quads() {
     let (source, settings) = (blanket(), to_faces(48, VatSettings::default()));
     let (folders, summary) = baked(&source, &settings);
-    assert_eq!((summary.mode, &summary.recut), (Mode::Soft, &None));
+    assert_eq!((summary.mode, &summary.retriangulated), (Mode::Soft, &None));
     let triangles = summary.triangles;
     assert!((24..=48).contains(&triangles), "{triangles}");
     assert_eq!(summary.not_kept, []);
@@ -223,7 +237,7 @@ fn quads_stay_exact_where_there_are_few_enough_faces() {
     assert!(far <= allowed(&found), "{far}");
     assert!(found.is_same(allowed(&found)), "{found:?}");
     let wide = VatSettings {
-        recut_tolerance: Some(1.0),
+        retriangulate_tolerance: Some(1.0),
         ..settings
     };
     let (_, kept) = baked(&source, &wide);
@@ -286,16 +300,26 @@ fn a_tolerance_between_warns_of_nothing_that_is_within_it_and_of_what_is_beyond(
     let source = MeshFrames::new("pieces", frames.collect());
     for (tolerance, is_warned) in [(None, true), (Some(0.04), false)] {
         let settings = VatSettings {
-            recut_tolerance: tolerance,
+            retriangulate_tolerance: tolerance,
             // By itself it would be soft, which shows quads as each frame has them.
             mode: Some(Mode::Rigid),
             ..VatSettings::default()
         };
         let (folders, summary) = baked(&source, &settings);
-        let recut = summary.recut.as_ref().expect("cut otherwise");
-        assert_eq!((summary.mode, recut.middles.len()), (Mode::Rigid, 0));
-        assert!((recut.off - by_hand(0.016)).abs() < 1e-6, "{}", recut.off);
-        let warning = summary.warnings.iter().find(|w| w.0 == "recut_faces");
+        let retriangulated = summary.retriangulated.as_ref().expect("cut otherwise");
+        assert_eq!(
+            (summary.mode, retriangulated.middles.len()),
+            (Mode::Rigid, 0)
+        );
+        assert!(
+            (retriangulated.off - by_hand(0.016)).abs() < 1e-6,
+            "{}",
+            retriangulated.off
+        );
+        let warning = summary
+            .warnings
+            .iter()
+            .find(|w| w.0 == "retriangulated_faces");
         assert_eq!(warning.is_some(), is_warned);
         if let Some((_, text, _)) = warning {
             let is_told = text.contains("off by 29.") && text.contains("--mode soft");
@@ -319,24 +343,27 @@ fn row_128_a_draped_cloth_is_shown_as_each_frame_has_it() {
     let source = FileFrames::new(sinew_io::find_sequence(&folder).expect("a sequence"), false);
     let settings = VatSettings::default();
     let (folders, summary) = baked(&source, &settings);
-    let recut = summary.recut.as_ref().expect("cut otherwise");
-    assert_eq!((recut.frames, recut.quads), (48, 142));
-    assert!(recut.off <= recut.tolerance, "{recut:?}");
+    let retriangulated = summary.retriangulated.as_ref().expect("cut otherwise");
+    assert_eq!((retriangulated.frames, retriangulated.quads), (48, 142));
+    assert!(
+        retriangulated.off <= retriangulated.tolerance,
+        "{retriangulated:?}"
+    );
     let (far, turned) = off_of_files(&folders, &source);
     let found = folders.verified(&source, &settings);
     println!(
         "cloth_drape: {} middles, {:.4} mm off elsewhere; decoded surfaces within {:.4} mm, normals within {:.3} degrees; verify: {:?}",
-        recut.middles.len(),
-        recut.off * 1e3,
+        retriangulated.middles.len(),
+        retriangulated.off * 1e3,
         far * 1e3,
         turned.to_degrees(),
         found.surface
     );
-    assert!(far <= allowed(&found) + recut.off, "{far}");
+    assert!(far <= allowed(&found) + retriangulated.off, "{far}");
     assert!(turned.to_degrees() < 0.4, "{}", turned.to_degrees());
     assert!(found.is_same(allowed(&found)), "{found:?}");
     let (_, kept) = baked(&source, &within(1.0));
-    let off = kept.recut.as_ref().map_or(0.0, |r| r.off);
+    let off = kept.retriangulated.as_ref().map_or(0.0, |r| r.off);
     assert!((off - 20.003_55e-3).abs() < 1e-6, "{off}");
     assert_eq!(kept.warnings.len(), 0);
 }
