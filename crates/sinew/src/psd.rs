@@ -16,7 +16,7 @@ mod tests;
 #[cfg(feature = "io")]
 mod write;
 
-#[cfg(feature = "io")]
+#[cfg(feature = "bake")]
 pub(crate) use compress::parts;
 pub use compress::{Basis, BasisReport, CompressOptions, find_basis};
 #[cfg(feature = "io")]

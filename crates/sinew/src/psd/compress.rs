@@ -24,7 +24,7 @@ mod report;
 pub use basis::{Basis, BasisReport, find_basis};
 #[cfg(feature = "io")]
 pub use error::CompressError;
-#[cfg(feature = "io")]
+#[cfg(feature = "bake")]
 pub(crate) use groups::parts;
 #[cfg(feature = "io")]
 pub use made::{Compression, GraphPlaces, TargetMix, compress, compress_with};
