@@ -496,9 +496,17 @@ fn wrong_input_is_told_and_leaves_nothing() {
             "--turntable",
         ),
         (
-            &["grow_####.obj", "-o", "a.png", "-g", "shift.json"],
-            2,
-            "mesh sequence",
+            &[
+                "grow_####.obj",
+                "-o",
+                "a.png",
+                "-g",
+                "shift.json",
+                "--frames",
+                "2",
+            ],
+            3,
+            "the same topology in every frame",
         ),
         (
             &["grow_####.obj", "-o", "a.png", "--look", "difference"],
