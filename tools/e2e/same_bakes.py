@@ -1,4 +1,5 @@
-"""Bakes sequences with two programs, in every mode, convention, format and order, whole and in chunks, and compares the files byte by byte.
+"""Bakes sequences with two programs, in every mode, convention, format and order, whole and in chunks, and compares the files byte by byte
+(JSON of GLB files key by key).
 
     python same_bakes.py OLD NEW [--data ../shared/data] [--only TEXT]
 
@@ -7,6 +8,7 @@ Ends with 1 where a file differs or stands alone, or where only one of the progr
 """
 
 import argparse
+import json
 import pathlib
 import shutil
 import subprocess
@@ -189,7 +191,15 @@ def differences(a, b):
     if a is None or b is None:
         return [] if a is b else ["only one of the programs bakes it"]
     names = sorted(a.keys() | b.keys())
-    return [name for name in names if a.get(name) != b.get(name)]
+    return [name for name in names if content(a.get(name)) != content(b.get(name))]
+
+
+def content(data):
+    """The bytes; of a GLB its JSON, whose keys have no order, and the bytes behind it."""
+    if data is None or data[:4] != b"glTF":
+        return data
+    size = int.from_bytes(data[12:16], "little")
+    return json.loads(data[20 : 20 + size]), data[20 + size :]
 
 
 parser = argparse.ArgumentParser()

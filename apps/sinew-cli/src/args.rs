@@ -158,15 +158,18 @@ pub(crate) struct RunArgs {
     pub(crate) threads: Threads,
     #[command(flatten)]
     pub(crate) evaluated: DeviceArg,
-    /// Resume a simulation from a saved state. Frames up to the saved one are skipped.
+    /// Start a simulation from a saved state. Frames up to the saved one are skipped.
     ///
-    /// Use the same --device as in the run that saved the state. `--device auto` chooses that device.
+    /// For example `--frames 0-49 --save-state s.state`, then `--frames 50-99 --state s.state`. Use the same --device, --fps, --clip and
+    /// caches in both. `--device auto` chooses the device of the state.
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
-    /// Save the state of simulations (hair) after the last frame, for --state in a later run.
+    /// Save the state of simulations (hair) after the last frame, for --state in a later run. The file is written last.
     #[arg(long, value_name = "FILE")]
     pub(crate) save_state: Option<PathBuf>,
-    /// Continue an interrupted run: keep the frames whose files are complete. Use it from the first run on.
+    /// Continue an interrupted run with the same --frames: keep the complete files. Use it from the first run on.
+    ///
+    /// It does not shorten simulations: see --state.
     ///
     /// For outputs with one file per frame. During the run, the file NAME.ply.0-120.run.txt beside the output lists the complete frames
     /// and a hash of each file. The next run keeps a frame only if its files still have these hashes.
@@ -312,7 +315,7 @@ pub(crate) enum Compress {
     None,
     /// Integers of 8 and 16 bits: about 2 times smaller. KHR_mesh_quantization.
     Quantize,
-    /// Compressed streams: 3 to 5 times smaller. EXT_meshopt_compression.
+    /// Compressed streams: 3 to 5 times smaller. EXT_meshopt_compression, which Blender 5.0 does not open.
     Meshopt,
 }
 

@@ -51,7 +51,7 @@ pub use character::Character;
 pub use document::Document;
 pub use error::{PlayError, RunError, StateFault};
 pub use inputs::{InputFiles, PlayInputs};
-pub use player::{Player, state_home};
+pub use player::{Player, SavedFrame, saved_frame};
 pub use point_caches::PointCacheFile;
 pub use runner::{FieldGrid, Output, Runner};
 pub use settings::parse_settings;

@@ -4,7 +4,7 @@ use crate::args::NodesArgs;
 use crate::exit::{Failure, Outcome};
 use crate::reporter::{Reporter, print};
 use sinew::deform::{
-    DefaultValue, NodeDesc, ParameterDesc, ParameterType, Phase, REGISTRY, find_node,
+    DefaultValue, Example, NodeDesc, ParameterDesc, ParameterType, Phase, REGISTRY, find_node,
 };
 use sinew::geom::names::instead_of;
 use sinew::graph::{KERNEL_PAGE, KERNEL_SUMMARY, renamed};
@@ -195,11 +195,8 @@ fn page(d: &NodeDesc) -> String {
         }
     }
     if !d.docs.examples.is_empty() {
-        let names = d
-            .docs
-            .examples
-            .iter()
-            .map(|e| format!("`example:{}`", e.name));
+        let shown = |e: &Example| format!("`example:{}` (for `sample:{}`)", e.name, e.sample);
+        let names = d.docs.examples.iter().map(shown);
         let _ = writeln!(
             out,
             "\nExample graphs: {}. `sinew init --example {}` writes one to a file.",

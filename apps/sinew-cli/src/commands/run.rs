@@ -14,7 +14,7 @@ use crate::{device, load};
 use sinew::bake::content_key_of;
 use sinew::graph::{Plan, StateError, StateHome};
 use sinew::io::gltf_write::GlbSource;
-use sinew::play::{PlayError, Player, StateFault, state_home};
+use sinew::play::{PlayError, Player, StateFault, saved_frame};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -166,7 +166,7 @@ impl<'a> SavedState<'a> {
 
     /// A state goes on where it was saved: where `auto` may choose, that is chosen.
     fn device(&self, asked: Device) -> Device {
-        match (asked, state_home(&self.bytes)) {
+        match (asked, saved_frame(&self.bytes).map(|s| s.home)) {
             (Device::Auto, Some(StateHome::Cpu)) => Device::Cpu,
             (Device::Auto, Some(StateHome::Gpu)) => Device::Gpu,
             _ => asked,
@@ -184,6 +184,7 @@ impl<'a> SavedState<'a> {
         let saved = player
             .restore_state(&self.bytes)
             .map_err(|e| self.refused(e))?;
+        self.check_moment(player, reporter)?;
         let left = numbers.iter().position(|n| *n > saved);
         let left = left.unwrap_or(numbers.len());
         if left == numbers.len() {
@@ -195,6 +196,32 @@ impl<'a> SavedState<'a> {
         let message = format!("resumes after frame {saved}, from {path}");
         reporter.info("state_read", &message);
         Ok(&numbers[left..])
+    }
+
+    /// Frames after the state follow it only at the same rate and, smoothly, only in the same clip.
+    fn check_moment(&self, player: &Player, reporter: &Reporter) -> Outcome {
+        let Some(saved) = saved_frame(&self.bytes) else {
+            return Ok(());
+        };
+        let path = self.path.display();
+        let (number, saved_secs) = (saved.number, saved.time_secs);
+        let own_secs = player.time_secs(number);
+        if (own_secs - saved_secs).abs() > 1e-6 {
+            return Err(Failure::usage(format!(
+                "{path} was saved after frame {number} at {saved_secs:.4} s, but with this --fps the frame is at {own_secs:.4} s; use --fps {}",
+                (number as f64 / saved_secs * 1e6).round() / 1e6
+            )));
+        }
+        if saved.clip.as_deref() != player.clip() {
+            let named =
+                |clip: Option<&str>| clip.map_or("no clip".into(), |c| format!("clip '{c}'"));
+            let (before, now) = (named(saved.clip.as_deref()), named(player.clip()));
+            let message = format!(
+                "{path} was saved in {before}, but this run plays {now}: the motion may jump"
+            );
+            reporter.warning("state_of_other_clip", &message);
+        }
+        Ok(())
     }
 
     /// A wrong file is the file's fault, a device that failed the device's.

@@ -135,6 +135,42 @@ fn it_is_said_what_a_chunk_of_a_simulation_needs() {
     );
 }
 
+/// Frames after a state are at the times of its run; another clip is told.
+#[test]
+fn a_state_goes_on_at_its_rate_and_in_its_clip() {
+    let p = Place::new();
+    grown(&p);
+    let run = |more: &[&str]| {
+        let line = ["run", "sample:head", "-g", "example:hair", "-o", "x.npz"];
+        p.sinew(&[&line[..], more].concat())
+    };
+    let first = [
+        "--frames",
+        "0-2",
+        "--clip",
+        "shake",
+        "--save-state",
+        "2.state",
+    ];
+    ended(&run(&first), 0, "wrote x.npz");
+    let later = ["--frames", "3", "--state", "2.state", "--clip"];
+    let o = run(&[&later[..], &["shake"]].concat());
+    ended(&o, 0, "resumes after frame 2");
+    assert!(!said(&o).contains("warning: 2.state"), "{}", said(&o));
+    let o = run(&[&later[..], &["shake", "--fps", "24"]].concat());
+    ended(
+        &o,
+        2,
+        "2.state was saved after frame 2 at 0.0667 s, but with this --fps the frame is at 0.0833 s; use --fps 30",
+    );
+    let o = run(&[&later[..], &["turn"]].concat());
+    ended(
+        &o,
+        0,
+        "warning: 2.state was saved in clip 'shake', but this run plays clip 'turn': the motion may jump",
+    );
+}
+
 /// A run that was killed after its last frame, before its state was complete: it has nothing left to write but the state.
 #[cfg(unix)]
 #[test]

@@ -23,13 +23,48 @@ pub struct Player {
 }
 
 /// First bytes of saved states.
-const STATE_MAGIC: &[u8; 8] = b"SNWPLAY1";
+const STATE_MAGIC: &[u8; 8] = b"SNWPLAY2";
 
-/// The device (CPU or GPU) on which a state of [`Player::save_state`] was saved and can be restored; `None` if the
-/// bytes are not a state.
-pub fn state_home(state: &[u8]) -> Option<StateHome> {
-    let (_, body) = state.strip_prefix(STATE_MAGIC)?.split_at_checked(16)?;
-    StateHome::of(body)
+/// What a state of [`Player::save_state`] says of itself.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SavedFrame {
+    /// Number of the last frame before it.
+    pub number: i64,
+    /// Its time in seconds.
+    pub time_secs: f64,
+    /// The clip that was played.
+    pub clip: Option<String>,
+    /// The device (CPU or GPU) on which it was saved and can be restored.
+    pub home: StateHome,
+}
+
+/// What a state of [`Player::save_state`] says of itself; `None` if the bytes are not a state.
+pub fn saved_frame(state: &[u8]) -> Option<SavedFrame> {
+    split_state(state).map(|s| s.0)
+}
+
+/// Header and body.
+fn split_state(state: &[u8]) -> Option<(SavedFrame, &[u8])> {
+    let rest = state.strip_prefix(STATE_MAGIC)?;
+    let (number, rest) = rest.split_first_chunk()?;
+    let (time, rest) = rest.split_first_chunk()?;
+    let (length, rest) = rest.split_first_chunk()?;
+    // No clip is written as a length that no name has.
+    let (clip, body) = match u32::from_le_bytes(*length) {
+        u32::MAX => (None, rest),
+        length => {
+            let (name, body) = rest.split_at_checked(length as usize)?;
+            (Some(String::from_utf8(name.to_vec()).ok()?), body)
+        }
+    };
+    let saved = SavedFrame {
+        number: i64::from_le_bytes(*number),
+        time_secs: f64::from_le_bytes(*time),
+        clip,
+        home: StateHome::of(body)?,
+    };
+    Some((saved, body))
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -192,7 +227,7 @@ impl Player {
     }
 
     /// Saves the state that later frames depend on ([`crate::graph::Instance::save_state`]), with the last frame
-    /// number. Restore it with [`Self::restore_state`] of a player on the same device ([`state_home`]). Waits for the
+    /// number. Restore it with [`Self::restore_state`] of a player on the same device ([`saved_frame`]). Waits for the
     /// GPU. Allocates.
     ///
     /// # Errors
@@ -203,6 +238,10 @@ impl Player {
         let mut out = STATE_MAGIC.to_vec();
         out.extend_from_slice(&last.number.to_le_bytes());
         out.extend_from_slice(&last.time_secs.to_le_bytes());
+        let clip = self.clip.as_deref();
+        let length = clip.map_or(u32::MAX, |c| u32::try_from(c.len()).unwrap_or(0));
+        out.extend_from_slice(&length.to_le_bytes());
+        out.extend_from_slice(clip.unwrap_or_default().as_bytes());
         out.extend_from_slice(&state);
         Ok(out)
     }
@@ -214,16 +253,13 @@ impl Player {
     /// [`PlayError::State`] if the bytes are not a state, belong to another graph, or were saved on the CPU and are
     /// restored on the GPU or vice versa.
     pub fn restore_state(&mut self, bytes: &[u8]) -> Result<i64, PlayError> {
-        let body = bytes.strip_prefix(STATE_MAGIC);
-        let (number, body) = body
-            .and_then(<[u8]>::split_first_chunk)
-            .ok_or(StateFault::Format)?;
-        let (time, body) = body.split_first_chunk().ok_or(StateFault::Format)?;
+        let (saved, body) = split_state(bytes).ok_or(StateFault::Format)?;
         self.runner.restore_state(body)?;
-        let number = i64::from_le_bytes(*number);
-        let time_secs = f64::from_le_bytes(*time);
-        self.last = Some(Moment { number, time_secs });
-        Ok(number)
+        self.last = Some(Moment {
+            number: saved.number,
+            time_secs: saved.time_secs,
+        });
+        Ok(saved.number)
     }
 
     /// Copies of all outputs of the last frame except poses, with names, in document order. Waits for the GPU.

@@ -3,7 +3,7 @@
 use sinew::gpu::Gpu;
 use sinew::graph::{BoundGraph, StateError, StateHome};
 use sinew::play::{
-    Character, Document, Output, PlayError, PlayInputs, Player, Runner, StateFault, state_home,
+    Character, Document, Output, PlayError, PlayInputs, Player, Runner, StateFault, saved_frame,
 };
 use std::sync::Arc;
 
@@ -81,7 +81,7 @@ fn hair_goes_on_from_a_saved_state() {
     assert_eq!(other.restore_state(&state).expect("of this graph"), 1);
     assert!(play(&mut other, 2..4) == expected, "the same bits");
 
-    assert_eq!(state_home(&state), Some(StateHome::Gpu));
+    assert_eq!(saved_frame(&state).map(|s| s.home), Some(StateHome::Gpu));
     let elsewhere = refusal(&mut head.on_processor(), &state);
     assert_eq!(
         elsewhere.to_string(),
@@ -90,7 +90,10 @@ fn hair_goes_on_from_a_saved_state() {
     let mut processor = head.on_processor();
     play(&mut processor, 0..2);
     let of_processor = processor.save_state().expect("saves");
-    assert_eq!(state_home(&of_processor), Some(StateHome::Cpu));
+    assert_eq!(
+        saved_frame(&of_processor).map(|s| s.home),
+        Some(StateHome::Cpu)
+    );
     let mut other = head.on_device(&gpu);
     play(&mut other, 0..2);
     let elsewhere = refusal(&mut other, &of_processor);
