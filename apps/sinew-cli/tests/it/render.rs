@@ -496,19 +496,6 @@ fn wrong_input_is_told_and_leaves_nothing() {
             "--turntable",
         ),
         (
-            &[
-                "grow_####.obj",
-                "-o",
-                "a.png",
-                "-g",
-                "shift.json",
-                "--frames",
-                "2",
-            ],
-            3,
-            "the same topology in every frame",
-        ),
-        (
             &["grow_####.obj", "-o", "a.png", "--look", "difference"],
             2,
             "mesh sequence",
