@@ -37,14 +37,31 @@ pub(crate) fn frame_numbers(
     Ok(numbers)
 }
 
-/// Warns about frames that a point cache does not have.
+/// Warns about frames that a point cache does not have, and about another rate than its own.
 pub(crate) fn tell_held(inputs: &PlayInputs, numbers: &[i64], fps: f64, reporter: &Reporter) {
     let (Some(&from), Some(&to)) = (numbers.first(), numbers.last()) else {
         return;
     };
+    for (path, rate) in inputs.point_cache_rates() {
+        // Every second sample, or a step between two, is asked for on purpose.
+        let is_whole = |ratio: f64| (ratio - ratio.round()).abs() < 1e-3 && ratio > 0.5;
+        if !is_whole(rate / fps) && !is_whole(fps / rate) {
+            let (path, rate) = (path.display(), (rate * 1e3).round() / 1e3);
+            let message = format!(
+                "{path} has {rate} samples per second, but --fps is {fps}: frames between samples are interpolated; use --fps {rate} for the frames of the export"
+            );
+            reporter.warning("point_cache_rate", &message);
+        }
+    }
     for (path, (first, last)) in inputs.point_cache_frames(fps) {
         let path = path.display();
-        if from < first || to > last {
+        if to < first || from > last {
+            let shown = if to < first { first } else { last };
+            let message = format!(
+                "{path} has the frames {first} to {last}, and none of {from} to {to}: all of them show frame {shown}"
+            );
+            reporter.warning("frames_past_point_cache", &message);
+        } else if from < first || to > last {
             let message = format!(
                 "{path} has the frames {first} to {last}, but frames {from} to {to} are evaluated; frames outside show its first or last frame"
             );

@@ -142,3 +142,21 @@ fn bakes_and_reports_take_caches() {
         "{text}"
     );
 }
+
+/// An MDD stores seconds: a bake's 24 frames per second are not the 30 that `run` wrote.
+#[test]
+fn another_rate_than_that_of_the_cache_is_told() {
+    let place = place();
+    let copy = ["--point-cache", "sim_####.obj", "-o", "copy.mdd"];
+    let graph = ["run", "square.obj", "-g", "smooth.json"];
+    succeeds(&place, &[&graph[..], &copy].concat());
+    let run = |fps: &str| {
+        let line = ["--point-cache", "copy.mdd", "--fps", fps, "-o", "x.pc2"];
+        said(&succeeds(&place, &[&graph[..], &line].concat()))
+    };
+    let told = "copy.mdd has 30 samples per second, but --fps is 24: frames between samples are interpolated; use --fps 30";
+    assert!(run("24").contains(told), "{}", run("24"));
+    for fps in ["30", "15", "60"] {
+        assert!(!run(fps).contains("samples per second"), "{fps}");
+    }
+}

@@ -290,3 +290,15 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn rates_are_those_of_evenly_spaced_times() {
+    let rate = |times: &[f32]| PointTiming::Seconds(times.to_vec()).samples_per_second();
+    let at_30: Vec<f32> = (10..100_u8).map(|k| f32::from(k) / 30.0).collect();
+    let found = rate(&at_30).expect("even");
+    assert!((found - 30.0).abs() < 1e-3, "{found}");
+    for none in [&[][..], &[1.0], &[0.0, 0.1, 0.3]] {
+        assert_eq!(rate(none), None);
+    }
+    assert_eq!(PointTiming::Numbered(vec![1, 2]).samples_per_second(), None);
+}

@@ -81,6 +81,22 @@ impl PointTiming {
         }
     }
 
+    /// Samples per second, if times are stored and have one distance; `None` for the other kinds, which count in frames.
+    pub fn samples_per_second(&self) -> Option<f64> {
+        let Self::Seconds(times) = self else {
+            return None;
+        };
+        let [first, .., last] = times.as_slice() else {
+            return None;
+        };
+        let step = (f64::from(*last) - f64::from(*first)) / (times.len() - 1) as f64;
+        let is_even = |pair: &[f32; 2]| {
+            let own = f64::from(pair[1]) - f64::from(pair[0]);
+            (own - step).abs() <= 0.01 * step
+        };
+        (step > 0.0 && times.array_windows().all(is_even)).then(|| 1.0 / step)
+    }
+
     /// First and last frame number of a cache of so many samples at `fps` frames per second.
     pub fn frames(&self, samples: usize, fps: f64) -> (i64, i64) {
         let last = samples.saturating_sub(1);

@@ -267,6 +267,11 @@ impl PlayInputs {
         self.point_caches.frames(fps)
     }
 
+    /// Path and samples per second of each point cache that stores evenly spaced times.
+    pub fn point_cache_rates(&self) -> impl Iterator<Item = (&Path, f64)> {
+        self.point_caches.rates()
+    }
+
     /// All files of point caches.
     pub fn point_cache_files(&self) -> Vec<PathBuf> {
         self.point_caches.files()

@@ -196,6 +196,13 @@ impl PointCaches {
             .map(move |c| (c.path.as_path(), frames(c)))
     }
 
+    /// Samples per second of those that store evenly spaced times.
+    pub(super) fn rates(&self) -> impl Iterator<Item = (&Path, f64)> {
+        let rate = |c: &OpenCache| c.with_reader(|r| r.timing().samples_per_second());
+        let caches = self.caches.iter();
+        caches.filter_map(move |c| Some((c.path.as_path(), rate(c)?)))
+    }
+
     /// The files that they read.
     pub(super) fn files(&self) -> Vec<PathBuf> {
         let files = |c: &OpenCache| c.with_reader(|r| r.files().to_vec());
