@@ -28,7 +28,8 @@ pub(crate) fn silent_rest(path: &Path) -> Outcome<Arc<Character>> {
     }
 }
 
-/// The same with all files of a sequence, nothing said.
+/// The same with all files of a sequence, nothing said; for pictures, which need a GPU.
+#[cfg(feature = "gpu")]
 pub(crate) fn silent_character(path: &Path) -> Outcome<Arc<Character>> {
     match built_in(path) {
         Some(made) => made.map(Arc::new),
