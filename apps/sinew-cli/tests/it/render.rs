@@ -495,11 +495,6 @@ fn wrong_input_is_told_and_leaves_nothing() {
             2,
             "--turntable",
         ),
-        (
-            &["grow_####.obj", "-o", "a.png", "--look", "difference"],
-            2,
-            "mesh sequence",
-        ),
     ];
     for (arguments, code, text) in cases {
         let o = p.sinew(&[&["render"], *arguments].concat());
