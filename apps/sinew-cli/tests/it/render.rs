@@ -288,7 +288,6 @@ fn a_sequence_with_changing_topology_is_drawn() {
 fn wrong_input_is_told_and_leaves_nothing() {
     let p = Place::new();
     p.put("scene.gltf", SCENE);
-    p.put("grow_0001.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
     if picture(&p, &["square.obj", "--size", "8x8"]).is_none() {
         return;
     }
