@@ -36,7 +36,7 @@ const READ_OR_DRAW: [&str; 18] = [
 const FILES: [&str; 7] = ["sinew-io", "png", "exr", "image", "gif", "zune", "tempfile"];
 /// Nodes and what runs them.
 const NODES: [&str; 2] = ["sinew-deform", "sinew-graph"];
-/// Crates that reach graphics devices.
+/// Crates that reach GPUs.
 const GRAPHICS: [&str; 2] = ["sinew-gpu", "wgpu"];
 /// Folders whose `Cargo.toml` may name wgpu. The others take the types that they need from `sinew_gpu::wgpu`.
 const MAY_NAME_WGPU: [&str; 1] = ["crates/sinew-gpu/"];

@@ -1,4 +1,4 @@
-//! What a node runs on a graphics device, as plain data: kernel texts, the arrays they read, what comes with each frame.
+//! What a node runs on the GPU, as plain data: kernel texts, the arrays they read, what comes with each frame.
 //!
 //! Nothing here knows a graphics library; whoever has one puts the texts together. A kernel's text is WGSL with a
 //! function `kernel(index: u32)`. It sees neither bindings nor other nodes, only functions that are made for it:

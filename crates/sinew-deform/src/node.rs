@@ -624,11 +624,11 @@ pub trait BoundNode: Send + Sync + Debug {
     }
     /// One frame. No allocation, no file access, no locking, no panic.
     fn update(&self, context: UpdateContext<'_>);
-    /// Whether [`Self::update`] does the node's work; what a user wrote for graphics devices has no form for the processor.
+    /// Whether [`Self::update`] does the node's work; what a user wrote for GPUs has no form for the processor.
     fn runs_on_processor(&self) -> bool {
         true
     }
-    /// What the node runs on a graphics device, from the same inputs as setup; `None` where it runs on the
+    /// What the node runs on the GPU, from the same inputs as setup; `None` where it runs on the
     /// processor only. Drivers of that sort run on the host beside a device, unless they read what the device makes.
     fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
         None

@@ -68,11 +68,11 @@ pub enum Element {
     Vec4,
     /// A [`Line`].
     Line,
-    /// One signed whole number of 32 bits; on graphics devices only.
+    /// One signed whole number of 32 bits; on GPUs only.
     Int,
-    /// One whole number of 32 bits; but for fields on graphics devices only.
+    /// One whole number of 32 bits; but for fields on GPUs only.
     Uint,
-    /// Two floats; on graphics devices only.
+    /// Two floats; on GPUs only.
     Vec2,
 }
 

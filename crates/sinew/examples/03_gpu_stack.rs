@@ -1,4 +1,4 @@
-//! Times a whole character on a graphics device: linear skinning with four influences, delta mush with eight passes, normals, on grids
+//! Times a whole character on the GPU: linear skinning with four influences, delta mush with eight passes, normals, on grids
 //! of growing size; then crowds. Prints medians of the device's own clock, launch by launch.
 //!
 //! ```sh

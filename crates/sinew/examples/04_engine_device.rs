@@ -1,4 +1,4 @@
-//! An engine that shares its graphics device with Sinew: it makes device and queue itself, records Sinew's work and its own render pass into one
+//! An engine that shares its GPU device with Sinew: it makes device and queue itself, records Sinew's work and its own render pass into one
 //! command encoder, and draws straight from Sinew's buffers. Nothing is read back but the last picture.
 //!
 //! ```sh

@@ -38,7 +38,7 @@ mod adapters {
     }
 }
 
-/// What is said about GPU adapters, in both forms.
+/// The report on GPU adapters, as text and as JSON.
 struct GpuReport {
     text: String,
     json: Value,

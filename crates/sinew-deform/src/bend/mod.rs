@@ -17,7 +17,17 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "bend",
     kind: NodeKind::Deformer,
     summary: "Bends a region into a circular arc; the rest follows rigidly.",
-    docs: NodeDocs::page(include_str!("README.md")).pictures(include_str!("pictures.txt")).examples(&[Example { name: "bend", graph: include_str!("bend.json"), sample: "arm", before: "rest", frame: 24 }]),
+    docs: NodeDocs::page(include_str!("README.md"))
+        .pictures(include_str!("pictures.txt"))
+        .examples(&[
+            Example {
+                name: "bend",
+                graph: include_str!("bend.json"),
+                sample: "arm",
+                before: "rest",
+                frame: 24,
+            },
+        ]),
     rows: &[66],
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "Mesh to deform."),

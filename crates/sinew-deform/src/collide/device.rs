@@ -1,4 +1,4 @@
-//! What `collide` runs on a graphics device, and what other solvers share of it.
+//! What `collide` runs on the GPU, and what other solvers share of it.
 //!
 //! | pass | over | does |
 //! |---|---|---|

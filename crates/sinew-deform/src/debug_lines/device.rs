@@ -1,4 +1,4 @@
-//! What the overlay runs on a graphics device: one kernel over the lines.
+//! What the overlay runs on the GPU: one kernel over the lines.
 
 use super::{Shape, draw};
 use crate::{

@@ -30,7 +30,24 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "delta_mush",
     kind: NodeKind::Deformer,
     summary: "Smooths a deformed mesh and restores the detail of the rest mesh.",
-    docs: NodeDocs::page(include_str!("README.md")).pictures(include_str!("pictures.txt")).examples(&[Example { name: "skin_delta_mush", graph: include_str!("skin_delta_mush.json"), sample: "arm", before: "linear", frame: 54 }, Example { name: "rigid_delta_mush", graph: include_str!("rigid_delta_mush.json"), sample: "arm", before: "skin_rigid", frame: 54 }]),
+    docs: NodeDocs::page(include_str!("README.md"))
+        .pictures(include_str!("pictures.txt"))
+        .examples(&[
+            Example {
+                name: "skin_delta_mush",
+                graph: include_str!("skin_delta_mush.json"),
+                sample: "arm",
+                before: "linear",
+                frame: 54,
+            },
+            Example {
+                name: "rigid_delta_mush",
+                graph: include_str!("rigid_delta_mush.json"),
+                sample: "arm",
+                before: "skin_rigid",
+                frame: 54,
+            },
+        ]),
     rows: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 19],
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "Deformed mesh."),

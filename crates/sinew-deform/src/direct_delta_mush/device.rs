@@ -1,4 +1,4 @@
-//! What the node runs on a graphics device: one invocation a vertex; with virtual bones one a bone, then linear skinning.
+//! What the node runs on the GPU: one invocation a vertex; with virtual bones one a bone, then linear skinning.
 //!
 //! Vertices are taken in slices of 32, the width of a wave: the first pair of each of them, then the second of each, and so on, parts of
 //! pairs one after another, so that neighbouring invocations read neighbouring words. A slice is as long as its longest row;

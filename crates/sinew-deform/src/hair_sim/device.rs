@@ -1,4 +1,4 @@
-//! What `hair_sim` runs on a graphics device: one invocation a guide, and a team of them for a guide that may touch something.
+//! What `hair_sim` runs on the GPU: one invocation a guide, and a team of them for a guide that may touch something.
 //!
 //! | pass | over | does |
 //! |---|---|---|

@@ -1,4 +1,4 @@
-//! What the mask runs on a graphics device: the kernel, and the text that reads its source.
+//! What the mask runs on the GPU: the kernel, and the text that reads its source.
 //!
 //! Bytes moved a vertex: 4 written, 4 for another mask, and 4 for values read in setup or 12 for a place in a volume.
 

@@ -1,4 +1,4 @@
-//! What morphing runs on a graphics device: each vertex gathers its own deltas, so that no two write to one place.
+//! What morphing runs on the GPU: each vertex gathers its own deltas, so that no two write to one place.
 //!
 //! Bytes moved a vertex: 24 for the position, 4 for the place of its list, then for each delta in the list 1 for the target
 //! (2 from 257 targets on), and 12 where the target has weight (36 with normals and tangents). Deltas that are zero are

@@ -39,7 +39,17 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "noise",
     kind: NodeKind::Deformer,
     summary: "Moves vertices by smooth noise of their rest positions.",
-    docs: NodeDocs::page(include_str!("README.md")).pictures(include_str!("pictures.txt")).examples(&[Example { name: "noise", graph: include_str!("noise.json"), sample: "ball", before: "rest", frame: 24 }]),
+    docs: NodeDocs::page(include_str!("README.md"))
+        .pictures(include_str!("pictures.txt"))
+        .examples(&[
+            Example {
+                name: "noise",
+                graph: include_str!("noise.json"),
+                sample: "ball",
+                before: "rest",
+                frame: 24,
+            },
+        ]),
     rows: &[],
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "Mesh to deform.").reading(MeshReads::NORMALS),

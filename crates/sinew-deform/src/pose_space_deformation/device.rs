@@ -1,4 +1,4 @@
-//! What runs on a graphics device: each vertex adds up its own poses.
+//! What runs on the GPU: each vertex adds up its own poses.
 //!
 //! Bytes moved a vertex: 24 for the position, 4 for its place among those that move; for those 8 for the place of their joints, 8 for each
 //! joint (often those of a neighbour that sees the same), and for each pose 12, with normals and tangents 36.

@@ -1,4 +1,4 @@
-//! What the field runs on a graphics device: the same tree, the same tests, the same words.
+//! What the field runs on the GPU: the same tree, the same tests, the same words.
 //!
 //! | pass | runs over | makes |
 //! |---|---|---|

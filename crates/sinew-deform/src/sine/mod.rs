@@ -17,7 +17,17 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "sine",
     kind: NodeKind::Deformer,
     summary: "Waves along an axis, or in rings around it.",
-    docs: NodeDocs::page(include_str!("README.md")).pictures(include_str!("pictures.txt")).examples(&[Example { name: "sine", graph: include_str!("sine.json"), sample: "ball", before: "rest", frame: 24 }]),
+    docs: NodeDocs::page(include_str!("README.md"))
+        .pictures(include_str!("pictures.txt"))
+        .examples(&[
+            Example {
+                name: "sine",
+                graph: include_str!("sine.json"),
+                sample: "ball",
+                before: "rest",
+                frame: 24,
+            },
+        ]),
     rows: &[66],
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "Mesh to deform."),

@@ -1,4 +1,4 @@
-//! What skinning runs on a graphics device.
+//! What skinning runs on the GPU.
 //!
 //! Setup decides what the kernel is made of: the method, how many joints a vertex follows at most, whether any follows
 //! more than four, bits of a joint's index. Bytes moved a vertex, up to 256 joints and four influences:

@@ -1,4 +1,4 @@
-//! What graphics devices run: texels as words, and which frames to read.
+//! What GPUs run: texels as words, and which frames to read.
 
 use super::bind::VatPlaybackBind;
 use super::pieces::PieceCarrier;

@@ -33,7 +33,17 @@ pub static DESC: NodeDesc = NodeDesc {
     name: "wrap",
     kind: NodeKind::Deformer,
     summary: "The surface of one mesh moves the points of another.",
-    docs: NodeDocs::page(include_str!("README.md")).pictures(include_str!("pictures.txt")).examples(&[Example { name: "wrap", graph: include_str!("wrap.json"), sample: "arm", before: "linear", frame: 54 }]),
+    docs: NodeDocs::page(include_str!("README.md"))
+        .pictures(include_str!("pictures.txt"))
+        .examples(&[
+            Example {
+                name: "wrap",
+                graph: include_str!("wrap.json"),
+                sample: "arm",
+                before: "linear",
+                frame: 54,
+            },
+        ]),
     rows: &[],
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "Mesh to move."),

@@ -466,7 +466,7 @@ fn a_node_can_give_a_pose() {
     assert!(i.pose_output("body").is_none(), "a mesh");
 }
 
-/// Beside a graphics device the host runs drivers without kernels, and those alone.
+/// Beside a GPU the host runs drivers without kernels, and those alone.
 #[test]
 fn the_host_runs_drivers_for_a_device() {
     let text = r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}},

@@ -1,4 +1,4 @@
-//! The conformance loop on a graphics device: every node of the registry and every graph in `graphs/`, on every sample and on awkward
+//! The conformance loop on the GPU: every node of the registry and every graph in `graphs/`, on every sample and on awkward
 //! meshes, against the processor.
 
 use crate::common::devices::{Worst, angle_degrees, distance, graph_files, poses, run};

@@ -1,4 +1,4 @@
-//! Real characters on a graphics device, against the processor and against the references in double precision.
+//! Real characters on the GPU, against the CPU and against the references in double precision.
 
 use crate::common::devices::{
     NORMALS_DEGREES, POSITIONS, VertexNormal, Worst, angle_degrees, graph_files, largest, posed,

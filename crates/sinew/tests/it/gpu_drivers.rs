@@ -1,4 +1,4 @@
-//! Drivers on the host beside a graphics device: the same numbers as on the processor, and what is refused.
+//! Drivers on the host beside the GPU: the same numbers as on the processor, and what is refused.
 
 use crate::common::drivers;
 use sinew::deform::{Par, ParameterValue};

@@ -1,4 +1,4 @@
-//! Hair on graphics devices: the same numbers as on the processor.
+//! Hair on GPUs: the same numbers as on the processor.
 //!
 //! Both sides compute in single precision with the same steps, but sums and roots are rounded differently: a few 1e-7 of the lengths in the
 //! scene a frame. Free strands keep such differences small. Contacts amplify them, at most where a vertex just touches on one side and just

@@ -1,4 +1,4 @@
-//! Hair on graphics devices stays out of what it collides with, keeps its lengths, and is like that of the processor as a whole.
+//! Hair on the GPU stays out of what it collides with, keeps its lengths, and is like that of the CPU as a whole.
 
 #![expect(
     clippy::print_stdout,

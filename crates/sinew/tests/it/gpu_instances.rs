@@ -1,4 +1,4 @@
-//! Characters on a graphics device: launches, parameters of their own, wrong frames.
+//! Characters on the GPU: launches, parameters of their own, wrong frames.
 
 use sinew::deform::{Par, ParameterValue};
 use sinew::geom::Mesh;

@@ -1,4 +1,4 @@
-//! Distance fields on graphics devices: the words that they leave against those of the processor, and against every triangle in double
+//! Distance fields on GPUs: the words that they leave against those of the processor, and against every triangle in double
 //! precision.
 
 use sinew::deform::sdf::{

@@ -1,4 +1,4 @@
-//! Runs of hair on graphics devices that go on from a saved state: the same bits as one run in one piece.
+//! Runs of hair on GPUs that go on from a saved state: the same bits as one run in one piece.
 
 use sinew::gpu::Gpu;
 use sinew::graph::{BoundGraph, StateError, StateHome};

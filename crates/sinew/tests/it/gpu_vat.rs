@@ -1,4 +1,4 @@
-//! Vertex animation textures on a graphics device: every format and layout, against the processor.
+//! Vertex animation textures on the GPU: every format and layout, against the processor.
 
 use crate::common::devices::{NORMALS_DEGREES, angle_degrees, distance, largest};
 use crate::common::{Stored, baked};

@@ -1,4 +1,4 @@
-//! What the facade promises, on processors and graphics devices.
+//! What the facade promises, on processors and GPUs.
 
 #[cfg(feature = "io")]
 mod bake_skin;

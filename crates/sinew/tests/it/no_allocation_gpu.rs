@@ -1,4 +1,4 @@
-//! Updates on a graphics device allocate nothing of ours, compile nothing and make no buffer.
+//! Updates on the GPU allocate nothing of ours, compile nothing and make no buffer.
 //!
 //! wgpu allocates whenever it uploads, records or submits, and its calls are in the midst of ours. So the allocator keeps
 //! the stack of each allocation that the updating thread makes: the innermost function of a crate that is not the standard library's tells who

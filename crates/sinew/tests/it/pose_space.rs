@@ -1,4 +1,4 @@
-//! Weighted pose space deformation on a character: combinations of poses that nobody sculpted, the example, and graphics devices.
+//! Weighted pose space deformation on a character: combinations of poses that nobody sculpted, the example, and the GPU.
 
 use crate::common::devices::{Worst, poses, run};
 use crate::common::{assets, instance};

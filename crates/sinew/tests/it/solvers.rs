@@ -1,4 +1,4 @@
-//! Nodes with state, on every executor: first frames, resets, saved state, graphics devices.
+//! Nodes with state, on every executor: first frames, resets, saved state, GPUs.
 
 use crate::common::drivers;
 use sinew::deform::{Par, ParameterValue};

@@ -100,7 +100,7 @@ fn cached_frames(
         && let Some(path) = &graph.graph
     {
         let document = load::document(path, reporter)?;
-        // What is wrong with it is said where it is played.
+        // Errors of the document are reported when it is played.
         let plan = document.compile().ok();
         let inputs = plan.iter().flat_map(|p| p.inputs());
         let name = inputs.filter_map(|i| i.point_cache.as_deref()).next();

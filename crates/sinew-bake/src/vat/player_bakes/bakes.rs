@@ -145,7 +145,7 @@ pub(super) fn of_drops(places: TexelFormat, largest_side: u32) -> RemeshSettings
     }
 }
 
-/// What is known of frames, and the plan for them.
+/// The quantities of the settings, and the plan that a scan of these frames gives.
 pub(super) fn planned(
     frames: &[Mesh],
     settings: &RemeshSettings,

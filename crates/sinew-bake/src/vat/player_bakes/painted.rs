@@ -177,7 +177,7 @@ fn painted_drops() -> Vec<Mesh> {
     drops.map(|(f, m)| painted(&m, f as f32)).collect()
 }
 
-/// What is painted, beside places and normals.
+/// Settings that bake positions, normals and every painted quantity.
 fn all_of_drops(largest_side: u32) -> RemeshSettings {
     let mut out = of_drops(TexelFormat::Unorm16, largest_side);
     out.textures.extend(choices());

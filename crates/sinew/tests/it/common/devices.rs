@@ -1,4 +1,4 @@
-//! Comparing what the processor and a graphics device made of the same frame.
+//! Comparing what the processor and the GPU made of the same frame.
 
 use crate::common::{bindings, inputs, needed, numbers};
 use sinew::deform::{NodeDesc, Par, PortType};

@@ -1,4 +1,4 @@
-//! Small drivers without kernels, a solver, and other nodes that graphics devices meet.
+//! Small drivers without kernels, a solver, and other nodes that GPUs meet.
 
 use sinew::deform::{
     AttributeRead, BindContext, BoundNode, DeviceArray, DeviceDomain, DeviceFrame, DeviceFrameData,

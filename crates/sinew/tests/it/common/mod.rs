@@ -298,7 +298,7 @@ pub(crate) fn hair(mesh: &Mesh) -> Mesh {
     out
 }
 
-/// The nodes that graphics devices run, or the host beside them.
+/// The nodes that GPUs run, or the host beside them.
 pub(crate) fn on_devices() -> impl Iterator<Item = &'static NodeDesc> {
     let is_there = |d: &&NodeDesc| matches!(d.kind, NodeKind::Driver | NodeKind::Deformer);
     REGISTRY.iter().copied().filter(is_there)
