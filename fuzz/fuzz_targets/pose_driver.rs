@@ -66,8 +66,11 @@ fn take_apart(matrix: &MayaMatrix) {
 
 fn check_error(error: &PoseDriverFileError) {
     match error {
-        PoseDriverFileError::Malformed { place, .. } => {
-            assert!(place.line > 0 && place.column > 0, "errors name a place");
+        PoseDriverFileError::Malformed { location, .. } => {
+            assert!(
+                location.line > 0 && location.column > 0,
+                "errors name a place"
+            );
         }
         error => assert!(!error.to_string().is_empty(), "errors say something"),
     }

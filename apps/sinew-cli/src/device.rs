@@ -54,7 +54,7 @@ pub(crate) fn runner(
 fn needs_device(failure: Failure, step: &Step) -> Failure {
     let message = format!(
         "{}: node '{}' is a custom kernel, which runs on the GPU only: {}",
-        step.place, step.name, failure.message
+        step.location, step.name, failure.message
     );
     Failure { message, ..failure }
 }

@@ -218,26 +218,26 @@ impl Reporter {
             Severity::Error => "error",
             Severity::Warning => "warning",
         };
-        let place = d.place();
+        let location = d.location();
         self.line(
-            &json!({ "level": level, "event": d.code, "message": d.message, "help": d.help, "file": &*d.file, "line": place.line, "column": place.column })
+            &json!({ "level": level, "event": d.code, "message": d.message, "help": d.help, "file": &*d.file, "line": location.line, "column": location.column })
                 .to_string(),
         );
     }
 
-    /// With its place underlined.
+    /// With its location underlined.
     fn diagnostic_text(&self, d: &Diagnostic) {
         let level = match d.severity {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
         };
-        let place = d.place();
+        let location = d.location();
         let (text, span) = excerpt(&d.text, &d.span);
         let origin = Origin::path(escaped(&d.file))
-            .line(place.line)
-            .char_column(place.column);
+            .line(location.line)
+            .char_column(location.column);
         let snippet = Snippet::source(masked(text))
-            .line_start(place.line)
+            .line_start(location.line)
             .annotation(AnnotationKind::Primary.span(span).label(escaped(&d.label)));
         let title = level.primary_title(escaped(&d.message));
         let mut group = title.element(origin).element(snippet);
@@ -286,7 +286,7 @@ impl Reporter {
 const MOST_SHOWN: usize = 50;
 /// Bytes of a line before and behind what is underlined that are looked at: more than any terminal is wide.
 const BESIDE: usize = 400;
-/// Bytes that are underlined at most; of a longer place the start is.
+/// Bytes that are underlined at most; of a longer location the start is.
 const MOST_UNDERLINED: usize = 4000;
 
 /// The lines of `text` that `span` is in, as far as they can be seen, and the span in them: what a picture of it costs does not depend on the text.

@@ -334,7 +334,7 @@ mod tests {
         assert!(BakeError::from(written).can_go_on() && BakeError::Cancelled.can_go_on());
         let malformed = IoError::Malformed {
             path: "drop_0007.obj".into(),
-            place: "line 3".into(),
+            location: "line 3".into(),
             found: "x".into(),
             expected: "a number".into(),
         };

@@ -124,14 +124,14 @@ pub enum GpuError {
         message: String,
     },
     /// A node of the graph has no GPU kernel, and is not a driver that the CPU can run beside the GPU.
-    #[error("{}node '{node}' ({kind}) runs on the CPU only: {why}", if .place.is_empty() { String::new() } else { format!("{place}: ") })]
+    #[error("{}node '{node}' ({kind}) runs on the CPU only: {why}", if .location.is_empty() { String::new() } else { format!("{location}: ") })]
     NoDeviceSide {
         /// Name of the node.
         node: String,
         /// Kind of the node.
         kind: &'static str,
         /// Location of the node in the document, `file:line:column`; empty for a node that the binder added.
-        place: String,
+        location: String,
         /// Why neither the GPU nor the CPU beside it can run the node.
         why: String,
     },

@@ -27,10 +27,10 @@ use std::sync::Arc;
 
 /// A warning of a node's setup.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}node '{node}' ({kind}): {message}", if .place.is_empty() { String::new() } else { format!("{place}: ") })]
+#[error("{}node '{node}' ({kind}): {message}", if .location.is_empty() { String::new() } else { format!("{location}: ") })]
 pub struct NodeWarning {
     /// Location of the node in the document, `file:line:column`; empty for a node that the binder added.
-    pub place: String,
+    pub location: String,
     /// Name of the node.
     pub node: String,
     /// Kind of the node.
@@ -102,10 +102,10 @@ pub enum BindError {
         expected: usize,
     },
     /// A node refused its inputs or parameters.
-    #[error("{}node '{node}' ({kind}): {source}", if .place.is_empty() { String::new() } else { format!("{place}: ") })]
+    #[error("{}node '{node}' ({kind}): {source}", if .location.is_empty() { String::new() } else { format!("{location}: ") })]
     Node {
         /// Location of the node in the document, `file:line:column`; empty for a node that the binder added.
-        place: String,
+        location: String,
         /// Name of the node.
         node: String,
         /// Kind of the node.
@@ -116,11 +116,11 @@ pub enum BindError {
     /// The CPU cannot run a node.
     #[error(
         "{}node '{node}' is a custom kernel, which runs on the GPU only: run the graph on the GPU \
-         (`--device auto`, `sinew_gpu::GpuGraph`), or replace the kernel with built-in nodes", if .place.is_empty() { String::new() } else { format!("{place}: ") }
+         (`--device auto`, `sinew_gpu::GpuGraph`), or replace the kernel with built-in nodes", if .location.is_empty() { String::new() } else { format!("{location}: ") }
     )]
     DeviceOnly {
         /// Location of the node in the document, `file:line:column`.
-        place: String,
+        location: String,
         /// Name of the node.
         node: String,
     },

@@ -293,9 +293,9 @@ impl Collector<'_> {
     }
 
     /// `file:line:column` of a byte.
-    fn place(&self, scope: usize, byte: usize) -> String {
+    fn location(&self, scope: usize, byte: usize) -> String {
         let reporter = &self.reporters[self.scopes[scope].reporter];
-        let at = reporter.place(byte);
+        let at = reporter.location(byte);
         format!("{}:{}:{}", reporter.file, at.line, at.column)
     }
 
@@ -378,15 +378,15 @@ impl Collector<'_> {
         outputs: Vec<(String, links::RawSource)>,
         order: &[usize],
     ) -> Option<Plan> {
-        let mut place = vec![None; self.nodes.len()];
+        let mut location = vec![None; self.nodes.len()];
         for (position, &raw) in order.iter().enumerate() {
-            place[raw] = Some(position);
+            location[raw] = Some(position);
         }
         let convert = |s: links::RawSource| -> Option<crate::plan::Source> {
             Some(match s {
                 links::RawSource::Input(i) => crate::plan::Source::Input(i),
                 links::RawSource::Node { node, port } => crate::plan::Source::Node {
-                    node: place[node]?,
+                    node: location[node]?,
                     port,
                 },
             })
@@ -395,10 +395,10 @@ impl Collector<'_> {
             .iter()
             .map(|&raw| {
                 let n = &self.nodes[raw];
-                let place = self.place(n.scope, n.span.start);
+                let location = self.location(n.scope, n.span.start);
                 let n = &mut self.nodes[raw];
                 PlanNode {
-                    place,
+                    location,
                     name: std::mem::take(&mut n.name),
                     desc: n.desc,
                     kernel: n.kernel.take(),

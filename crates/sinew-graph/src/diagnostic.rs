@@ -48,8 +48,8 @@ pub struct LineColumn {
 
 impl Diagnostic {
     /// Location where the underlined text starts.
-    pub fn place(&self) -> LineColumn {
-        self.lines.place(&self.text, self.span.start)
+    pub fn location(&self) -> LineColumn {
+        self.lines.location(&self.text, self.span.start)
     }
 }
 
@@ -76,7 +76,7 @@ impl Lines {
     const STEP: usize = 512;
 
     /// Location of a byte of the text. Every call must pass the same text.
-    pub(crate) fn place(&self, text: &str, byte: usize) -> LineColumn {
+    pub(crate) fn location(&self, text: &str, byte: usize) -> LineColumn {
         let mut at = byte.min(text.len());
         while !text.is_char_boundary(at) {
             at -= 1;
@@ -110,7 +110,7 @@ impl Lines {
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let p = self.place();
+        let p = self.location();
         write!(f, "{}:{}:{}: {}", self.file, p.line, p.column, self.message)?;
         match &self.help {
             Some(help) => write!(f, "; {help}"),
@@ -149,12 +149,12 @@ mod tests {
         let lines = Lines::default();
         let (mut line, mut column) = (1, 1);
         for (byte, c) in text.char_indices() {
-            let place = LineColumn { line, column };
-            assert_eq!(lines.place(&text, byte), place, "byte {byte}");
+            let location = LineColumn { line, column };
+            assert_eq!(lines.location(&text, byte), location, "byte {byte}");
             let there = (c != '\n').then_some(byte);
-            assert_eq!(place.byte(&text), there, "byte {byte}");
+            assert_eq!(location.byte(&text), there, "byte {byte}");
             // Within a character it is the place of the character.
-            assert_eq!(lines.place(&text, byte + c.len_utf8() - 1), place);
+            assert_eq!(lines.location(&text, byte + c.len_utf8() - 1), location);
             (line, column) = if c == '\n' {
                 (line + 1, 1)
             } else {
@@ -162,7 +162,7 @@ mod tests {
             };
         }
         let end = LineColumn { line, column };
-        assert_eq!(lines.place(&text, text.len() + 7), end);
+        assert_eq!(lines.location(&text, text.len() + 7), end);
         for nowhere in [(0, 1), (1, 0), (1, 7), (6, 1), (9, 1)] {
             let (line, column) = nowhere;
             assert_eq!(LineColumn { line, column }.byte(&text), None, "{nowhere:?}");

@@ -63,7 +63,7 @@ pub enum EditError {
     },
 }
 
-/// Edits the node at `place`: the location of its key or, in a stack, of its object. `file` is the document's name in messages.
+/// Edits the node at `location`: the one of its key or, in a stack, of its object. `file` is the document's name in messages.
 ///
 /// Removed elements go with their comma, the rest of their lines and the comments on those lines.
 ///
@@ -72,7 +72,7 @@ pub enum EditError {
 pub fn edit_node(
     file: &str,
     text: &str,
-    place: LineColumn,
+    location: LineColumn,
     edits: &[NodeEdit<'_>],
 ) -> Result<String, EditError> {
     let mut reporter = Reporter::new(file, text);
@@ -80,12 +80,12 @@ pub fn edit_node(
     let Some(json) = parsed.filter(|_| reporter.found.is_empty()) else {
         return Err(EditError::Document(Diagnostics(reporter.found)));
     };
-    let node = place
+    let node = location
         .byte(text)
         .and_then(|start| find(&json, start))
         .ok_or(EditError::NoNode {
-            line: place.line,
-            column: place.column,
+            line: location.line,
+            column: location.column,
         })?;
     let mut changes: Vec<(Range<usize>, String)> = Vec::new();
     for edit in edits {
@@ -329,11 +329,11 @@ mod tests {
             number: 0.5,
             before: "poses",
         };
-        let place = LineColumn {
+        let location = LineColumn {
             line: 14,
             column: 13,
         };
-        let found = edit_node("a.json", &text, place, &[width]).expect("there");
+        let found = edit_node("a.json", &text, location, &[width]).expect("there");
         assert_eq!(found, text.replace("60,", "28.64789,"));
     }
 
@@ -382,7 +382,7 @@ mod tests {
             before: "poses",
         };
         assert!(said(edited(4, 5, &[number])).contains("expected a finite number"));
-        let place = LineColumn { line: 1, column: 1 };
-        assert!(edit_node("a.json", "{", place, &[]).is_err());
+        let location = LineColumn { line: 1, column: 1 };
+        assert!(edit_node("a.json", "{", location, &[]).is_err());
     }
 }

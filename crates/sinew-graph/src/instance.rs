@@ -41,7 +41,7 @@ impl BoundGraph {
         match self.program.device_only() {
             None => Ok(Instance::new(self.clone())),
             Some(step) => Err(BindError::DeviceOnly {
-                place: step.place.clone(),
+                location: step.location.clone(),
                 node: step.name.clone(),
             }),
         }

@@ -58,8 +58,8 @@ impl Reporter {
     }
 
     /// Location of a byte.
-    pub(crate) fn place(&self, byte: usize) -> LineColumn {
-        self.lines.place(&self.text, byte)
+    pub(crate) fn location(&self, byte: usize) -> LineColumn {
+        self.lines.location(&self.text, byte)
     }
 
     pub(crate) fn error(

@@ -173,7 +173,7 @@ pub struct PlanNode {
     /// Whether the binder added it.
     pub implicit: bool,
     /// Location in the document, `file:line:column`; empty if the binder added it.
-    pub place: String,
+    pub location: String,
 }
 
 /// An output of the graph.

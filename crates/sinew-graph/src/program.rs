@@ -162,7 +162,7 @@ pub struct Step {
     /// Without a GPU, the CPU runs every step.
     pub host: Result<(), NotOnHost>,
     /// Location in the document, `file:line:column`; empty if the binder added it.
-    pub place: String,
+    pub location: String,
 }
 
 impl Step {

@@ -45,7 +45,7 @@ pub fn read_any(path: &Path) -> Result<AnyFile, IoError> {
         "tfxmesh" => read_tfx_mesh(path).map(plain),
         "tfxbone" => Err(IoError::Unsupported {
             path: path.to_owned(),
-            place: "file name".into(),
+            location: "file name".into(),
             feature: "a joint table (.tfxbone) without its strands".into(),
             help: format!(
                 "open the .tfx file of the same name instead; Sinew then reads {}, too",
@@ -54,7 +54,7 @@ pub fn read_any(path: &Path) -> Result<AnyFile, IoError> {
         }),
         _ => Err(IoError::Unsupported {
             path: path.to_owned(),
-            place: "file name".into(),
+            location: "file name".into(),
             feature: format!("the file extension '{ending}'"),
             help: "use .glb, .gltf, .vrm, .obj, .ply, .tfx or .tfxmesh".into(),
         }),
@@ -99,7 +99,7 @@ pub fn files_ending_with(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Io
 pub fn read_text(path: &Path) -> Result<String, IoError> {
     let text = String::from_utf8(read_bytes(path)?).map_err(|e| IoError::Malformed {
         path: path.to_owned(),
-        place: format!("byte {}", e.utf8_error().valid_up_to()),
+        location: format!("byte {}", e.utf8_error().valid_up_to()),
         found: "a byte that is not UTF-8".into(),
         expected: "UTF-8 text".into(),
     })?;

@@ -46,24 +46,24 @@ pub enum IoError {
         source: std::io::Error,
     },
     /// The content violates the rules of its format.
-    #[error("{path}: {place}: found {found}, expected {expected}")]
+    #[error("{path}: {location}: found {found}, expected {expected}")]
     Malformed {
         /// The file.
         path: PathBuf,
         /// Location in the file (`line 12`, `vertex 812`).
-        place: String,
+        location: String,
         /// What the file contains there.
         found: String,
         /// What is valid there.
         expected: String,
     },
     /// The content is valid, but Sinew does not support it.
-    #[error("{path}: {place}: {feature} is not supported; {help}")]
+    #[error("{path}: {location}: {feature} is not supported; {help}")]
     Unsupported {
         /// The file.
         path: PathBuf,
         /// Location in the file.
-        place: String,
+        location: String,
         /// The feature that is not supported.
         feature: String,
         /// What to do instead.

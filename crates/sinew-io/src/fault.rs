@@ -6,13 +6,13 @@ use std::path::Path;
 
 pub(crate) fn malformed(
     path: &Path,
-    place: impl Into<String>,
+    location: impl Into<String>,
     found: impl Into<String>,
     expected: impl Into<String>,
 ) -> IoError {
     IoError::Malformed {
         path: path.to_owned(),
-        place: place.into(),
+        location: location.into(),
         found: found.into(),
         expected: expected.into(),
     }

@@ -175,7 +175,7 @@ impl Folders {
         if bytes > MAX_TEXT_BYTES {
             return Err(IoError::Malformed {
                 path,
-                place: "size".into(),
+                location: "size".into(),
                 found: format!("{bytes} bytes"),
                 expected: format!("at most {MAX_TEXT_BYTES} bytes for a graph or a kernel"),
             });

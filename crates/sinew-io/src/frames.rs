@@ -228,10 +228,10 @@ impl FrameCache<'_> {
         for (k, &t) in self.times_secs.iter().enumerate() {
             let rising = k == 0 || self.times_secs[k - 1] < t;
             if !(t.is_finite() && t >= 0.0 && rising) {
-                let place = format!("time of frame {k}");
+                let location = format!("time of frame {k}");
                 return Err(malformed(
                     path,
-                    place,
+                    location,
                     t.to_string(),
                     "increasing times of 0 s or more",
                 ));
@@ -251,10 +251,10 @@ impl CachedMesh<'_> {
             if found == expected {
                 return Ok(());
             }
-            let place = format!("{what} of {name}");
+            let location = format!("{what} of {name}");
             Err(malformed(
                 path,
-                place,
+                location,
                 found.to_string(),
                 expected.to_string(),
             ))
@@ -278,10 +278,10 @@ impl CachedMesh<'_> {
                 count(&format!("frame {k} {what}"), found, vertex_count)?;
             }
             if let Some((v, position)) = f.not_finite {
-                let place = format!("frame {k} of {name}, vertex {v}");
+                let location = format!("frame {k} of {name}, vertex {v}");
                 return Err(malformed(
                     path,
-                    place,
+                    location,
                     format!("{position:?}"),
                     "finite numbers",
                 ));

@@ -9,18 +9,18 @@ pub(crate) fn explain(text: &str, error: &Error) -> (String, String) {
     let message = error.to_string();
     let at = format!(" at line {} column {}", error.line(), error.column());
     let message = message.strip_suffix(&at).unwrap_or(&message).to_owned();
-    (place(text, error), message)
+    (location(text, error), message)
 }
 
 /// The member that contains `error`: `meshes[3].name`, or `.` for the whole document.
-pub(crate) fn place(text: &str, error: &Error) -> String {
+pub(crate) fn location(text: &str, error: &Error) -> String {
     let lines = text
         .split_inclusive('\n')
         .take(error.line().saturating_sub(1));
     let end = lines.map(str::len).sum::<usize>() + error.column();
-    let place: String = steps(text, end).iter().map(Step::to_string).collect();
-    let place = place.strip_prefix('.').unwrap_or(&place);
-    if place.is_empty() { "." } else { place }.to_owned()
+    let location: String = steps(text, end).iter().map(Step::to_string).collect();
+    let location = location.strip_prefix('.').unwrap_or(&location);
+    if location.is_empty() { "." } else { location }.to_owned()
 }
 
 enum Step {
@@ -142,7 +142,7 @@ mod tests {
         for (json, expected) in cases {
             for text in [json.to_string(), format!("{json:#}")] {
                 let found = serde_json::from_str::<Scene>(&text).err();
-                let found = found.map(|error| place(&text, &error));
+                let found = found.map(|error| location(&text, &error));
                 assert_eq!(found.as_deref(), expected, "{text}");
             }
         }

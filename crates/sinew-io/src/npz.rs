@@ -295,10 +295,10 @@ fn check_extras(path: &Path, frames: usize, extras: &[ExtraArray]) -> Result<(),
     for extra in extras {
         let name = extra.name.as_str();
         if extra.frames.len() != frames {
-            let place = format!("frames of {name}");
+            let location = format!("frames of {name}");
             return Err(malformed(
                 path,
-                place,
+                location,
                 extra.frames.len().to_string(),
                 frames.to_string(),
             ));
@@ -308,10 +308,10 @@ fn check_extras(path: &Path, frames: usize, extras: &[ExtraArray]) -> Result<(),
             .iter()
             .fold(1_usize, |n, &s| n.saturating_mul(s));
         if let Some(k) = extra.frames.iter().position(|f| f.len() != size) {
-            let place = format!("numbers in frame {k} of {name}");
+            let location = format!("numbers in frame {k} of {name}");
             return Err(malformed(
                 path,
-                place,
+                location,
                 extra.frames[k].len().to_string(),
                 size.to_string(),
             ));

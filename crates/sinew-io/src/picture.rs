@@ -32,8 +32,8 @@ pub const LARGEST_BYTES: u64 = 512 << 20;
 /// [`IoError::Malformed`] if the bytes are not a complete image of the format; [`IoError::Unsupported`] if the image
 /// exceeds [`LARGEST_SIDE`] or [`LARGEST_BYTES`].
 pub fn decode_image(image: &EncodedImage, path: &Path) -> Result<Image, IoError> {
-    let place = format!("image '{}'", image.name.escape_debug());
-    decode(&image.bytes, image.format, &place, path)
+    let location = format!("image '{}'", image.name.escape_debug());
+    decode(&image.bytes, image.format, &location, path)
 }
 
 /// Reads a PNG. For an animated PNG, reads its default image, usually the first.
@@ -109,7 +109,12 @@ fn size_in_file(image: &Image, most: u32, path: &Path) -> Result<[u32; 2], IoErr
     }
 }
 
-fn decode(bytes: &[u8], format: ImageFormat, place: &str, path: &Path) -> Result<Image, IoError> {
+fn decode(
+    bytes: &[u8],
+    format: ImageFormat,
+    location: &str,
+    path: &Path,
+) -> Result<Image, IoError> {
     let (decoded, whole) = match format {
         ImageFormat::Png => (decode_png(bytes), "a complete PNG"),
         ImageFormat::Jpeg => (decode_jpeg(bytes), "a complete JPEG"),
@@ -117,14 +122,14 @@ fn decode(bytes: &[u8], format: ImageFormat, place: &str, path: &Path) -> Result
     decoded.map_err(|fault| match fault {
         Fault::TooLarge(found) => unsupported(
             path,
-            place,
+            location,
             format!("an image of {found}"),
             format!(
                 "the limits are {LARGEST_SIDE} pixels per side and {} MiB in memory; use a smaller image",
                 LARGEST_BYTES >> 20
             ),
         ),
-        Fault::Malformed(found) => malformed(path, place, found, whole),
+        Fault::Malformed(found) => malformed(path, location, found, whole),
     })
 }
 
@@ -227,10 +232,10 @@ fn from_samples([width, height]: [u32; 2], samples: usize, data: &[u8]) -> Image
     Image::from_pixels(width as usize, height as usize, pixels)
 }
 
-fn unsupported(path: &Path, place: &str, feature: String, help: String) -> IoError {
+fn unsupported(path: &Path, location: &str, feature: String, help: String) -> IoError {
     IoError::Unsupported {
         path: path.to_owned(),
-        place: place.to_owned(),
+        location: location.to_owned(),
         feature,
         help,
     }

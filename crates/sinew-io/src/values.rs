@@ -50,7 +50,7 @@ pub fn read_values(path: &Path) -> Result<ValueTable, IoError> {
         _ => {
             return Err(IoError::Unsupported {
                 path: path.to_owned(),
-                place: "file name".into(),
+                location: "file name".into(),
                 feature: format!("the file extension '{ending}'"),
                 help: "use .json or .npy".into(),
             });
@@ -60,13 +60,13 @@ pub fn read_values(path: &Path) -> Result<ValueTable, IoError> {
         return Err(malformed(path, "content", "no numbers", "at least one"));
     }
     if let Some(bad) = table.values.iter().position(|v| !v.is_finite()) {
-        let place = format!(
+        let location = format!(
             "row {}, column {}",
             bad / table.columns,
             bad % table.columns
         );
         let found = table.values[bad].to_string();
-        return Err(malformed(path, place, found, "a finite number"));
+        return Err(malformed(path, location, found, "a finite number"));
     }
     Ok(table)
 }
@@ -77,8 +77,8 @@ fn single(v: f64) -> f32 {
 
 fn from_json(path: &Path, text: &str) -> Result<ValueTable, IoError> {
     let json: Value = serde_json::from_str(text).map_err(|e| {
-        let place = format!("line {}, column {}", e.line(), e.column());
-        malformed(path, place, "invalid JSON", "a list of numbers")
+        let location = format!("line {}, column {}", e.line(), e.column());
+        malformed(path, location, "invalid JSON", "a list of numbers")
     })?;
     // As JSON, which escapes control characters, cut to what fits into a message.
     let what = |v: &Value| format!("'{}'", v.to_string().chars().take(40).collect::<String>());
@@ -106,10 +106,10 @@ fn from_json(path: &Path, text: &str) -> Result<ValueTable, IoError> {
             return Err(malformed(path, format!("row {i}"), found, expected));
         }
         for (column, v) in row.iter().enumerate() {
-            let place = || format!("row {i}, column {column}");
+            let location = || format!("row {i}, column {column}");
             let number = v
                 .as_f64()
-                .ok_or_else(|| malformed(path, place(), what(v), "a number"))?;
+                .ok_or_else(|| malformed(path, location(), what(v), "a number"))?;
             values.push(single(number));
         }
     }
@@ -122,7 +122,7 @@ fn from_json(path: &Path, text: &str) -> Result<ValueTable, IoError> {
 
 fn from_npy(path: &Path, bytes: &[u8]) -> Result<ValueTable, IoError> {
     let wrong =
-        |place: &str, found: String, expected: &str| malformed(path, place, found, expected);
+        |location: &str, found: String, expected: &str| malformed(path, location, found, expected);
     let head = || {
         let start = quoted(&bytes[..bytes.len().min(8)]);
         wrong("byte 0", start, "the header of a NumPy array")
@@ -133,7 +133,7 @@ fn from_npy(path: &Path, bytes: &[u8]) -> Result<ValueTable, IoError> {
         .ok_or_else(head)?;
     let read = element(descr).ok_or_else(|| IoError::Unsupported {
         path: path.to_owned(),
-        place: "header".into(),
+        location: "header".into(),
         feature: format!("the element type {}", quoted(descr.as_bytes())),
         help: "save float32, for example with a.astype(numpy.float32)".into(),
     })?;

@@ -53,11 +53,11 @@ fn read_lookup(manifest: &Manifest, folder: &Folders) -> Result<Vec<u8>, IoError
 /// [`IoError::Malformed`] with the line.
 pub fn parse_manifest(text: &str, path: &Path) -> Result<Manifest, IoError> {
     serde_json::from_str(text).map_err(|error| {
-        let member = json_place::place(text, &error);
-        let place = format!("line {}, `{member}`", error.line());
+        let member = json_place::location(text, &error);
+        let location = format!("line {}, `{member}`", error.line());
         malformed(
             path,
-            place,
+            location,
             error.to_string(),
             "a vertex animation manifest",
         )
@@ -97,9 +97,9 @@ fn check_kind(
     channels: usize,
     path: &Path,
 ) -> Result<(), IoError> {
-    let wrong = |place: &str, found: String, expected: String| IoError::Malformed {
+    let wrong = |location: &str, found: String, expected: String| IoError::Malformed {
         path: path.to_owned(),
-        place: place.into(),
+        location: location.into(),
         found,
         expected,
     };
@@ -172,7 +172,7 @@ fn check_finite(number: f32, texel: usize, width: usize, path: &Path) -> Result<
     let width = width.max(1);
     Err(IoError::Malformed {
         path: path.to_owned(),
-        place: format!("column {}, row {}", texel % width, texel / width),
+        location: format!("column {}, row {}", texel % width, texel / width),
         found: number.to_string(),
         expected: "a finite number".into(),
     })

@@ -139,7 +139,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// What its textures must hold beside a place.
+    /// What its textures must hold beside a location.
     fn needs(self) -> Option<Quantity> {
         match self {
             Self::Remesh | Self::Soft => None,
@@ -283,10 +283,10 @@ pub enum ManifestError {
         expected: usize,
     },
     /// A number of a texture or of the box is none.
-    #[error("{place}: {found} is no finite number")]
+    #[error("{location}: {found} is no finite number")]
     NotFinite {
         /// Where it stands.
-        place: String,
+        location: String,
         /// What stands there.
         found: f32,
     },
@@ -513,11 +513,11 @@ fn check_texture(texture: &TextureFile) -> Result<(), ManifestError> {
     texture.files.iter().try_for_each(|f| check_file_name(f))
 }
 
-fn check_finite(place: &str, found: f32) -> Result<(), ManifestError> {
-    let place = place.to_owned();
+fn check_finite(location: &str, found: f32) -> Result<(), ManifestError> {
+    let location = location.to_owned();
     match found.is_finite() {
         true => Ok(()),
-        false => Err(ManifestError::NotFinite { place, found }),
+        false => Err(ManifestError::NotFinite { location, found }),
     }
 }
 

@@ -263,7 +263,7 @@ pub fn write_hair(
         }
         _ => Err(IoError::Unsupported {
             path: path.to_owned(),
-            place: "file name".into(),
+            location: "file name".into(),
             feature: format!("the file extension '.{ending}'"),
             help: format!("use .{}", HAIR_ENDINGS.join(", .")),
         }),

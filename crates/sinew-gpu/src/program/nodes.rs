@@ -93,7 +93,7 @@ fn device_node(graph: &BoundGraph, step: &Step) -> Result<DeviceNode, GpuError> 
     let refused = |why: String| GpuError::NoDeviceSide {
         node: step.name.clone(),
         kind: step.desc.name,
-        place: step.place.clone(),
+        location: step.location.clone(),
         why,
     };
     let why = || step.host.as_ref().err().map(NotOnHost::to_string);

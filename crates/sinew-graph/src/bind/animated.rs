@@ -104,7 +104,7 @@ impl Binder<'_> {
             parameters: Vec::new(),
             runs_in_setup: false,
             implicit: true,
-            place: String::new(),
+            location: String::new(),
         };
         let rest = MeshValue::authored(self.meshes.len() - 1, mesh);
         let points = ArrayValue {

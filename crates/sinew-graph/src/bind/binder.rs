@@ -253,7 +253,7 @@ impl Binder<'_> {
         let parameters = self.node_parameters(node);
         let (bound, kept) = self.call_bind(node, &inputs, &parameters)?;
         let warning = |message| NodeWarning {
-            place: node.place.clone(),
+            location: node.location.clone(),
             node: node.name.clone(),
             kind: node.desc.name,
             message,
@@ -629,7 +629,7 @@ fn step(
             .collect(),
         desc: node.desc,
         name: node.name,
-        place: node.place,
+        location: node.location,
         implicit: node.implicit,
         sources: node.parameters,
         bound,
@@ -690,7 +690,7 @@ fn nothing_through(port: &PortDesc) -> NodeError {
 
 pub(super) fn refused(node: &PlanNode, source: NodeError) -> BindError {
     BindError::Node {
-        place: node.place.clone(),
+        location: node.location.clone(),
         node: node.name.clone(),
         kind: node.desc.name,
         source: Box::new(source),

@@ -155,7 +155,7 @@ impl Binder<'_> {
             parameters,
             runs_in_setup: constant,
             implicit: true,
-            place: String::new(),
+            location: String::new(),
         };
         let inputs = desc
             .inputs

@@ -43,7 +43,7 @@ pub(super) fn run(
         let mut state = StepState::new(step);
         let ran = run_step(step, &mut state, moment, &surroundings, &mut buffers);
         ran.map_err(|source| BindError::Node {
-            place: step.place.clone(),
+            location: step.location.clone(),
             node: step.name.clone(),
             kind: step.desc.name,
             source: Box::new(source.into()),

@@ -55,15 +55,27 @@ impl Collector<'_> {
             if let Some(name) = &input.joints
                 && types.get(name.as_str()) != Some(&InputType::Pose)
             {
-                let place = at.and_then(|i| i.get("joints")).unwrap_or(json);
-                self.unknown_input(scope, &input.name, (name, place), inputs, InputType::Pose);
+                let location = at.and_then(|i| i.get("joints")).unwrap_or(json);
+                self.unknown_input(
+                    scope,
+                    &input.name,
+                    (name, location),
+                    inputs,
+                    InputType::Pose,
+                );
             }
             if let Some(name) = input.followers.as_ref().and_then(|f| f.skin.as_ref())
                 && types.get(name.as_str()) != Some(&InputType::Mesh)
             {
                 let followers = at.and_then(|i| i.get("followers"));
-                let place = followers.and_then(|f| f.get("skin")).unwrap_or(json);
-                self.unknown_input(scope, &input.name, (name, place), inputs, InputType::Mesh);
+                let location = followers.and_then(|f| f.get("skin")).unwrap_or(json);
+                self.unknown_input(
+                    scope,
+                    &input.name,
+                    (name, location),
+                    inputs,
+                    InputType::Mesh,
+                );
             }
         }
     }
@@ -73,7 +85,7 @@ impl Collector<'_> {
         &mut self,
         scope: usize,
         input: &str,
-        (name, place): (&str, &Json),
+        (name, location): (&str, &Json),
         inputs: &[InputDecl],
         ty: InputType,
     ) {
@@ -93,7 +105,7 @@ impl Collector<'_> {
             None => format!("the {what} inputs of this graph are {}", listed(known())),
         };
         self.reporter(scope)
-            .error("unknown_link", &place.span, message, help);
+            .error("unknown_link", &location.span, message, help);
     }
 
     fn add_input(&mut self, scope: usize, decl: InputDecl) {

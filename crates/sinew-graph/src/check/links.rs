@@ -128,9 +128,9 @@ impl Collector<'_> {
         }
         let RawSource::Input(i) = source else {
             // The number of values of a node is known when it is bound.
-            let place = self.place(scope, span.start);
+            let location = self.location(scope, span.start);
             self.counts
-                .push((source, expected, format!("{place}: {what}")));
+                .push((source, expected, format!("{location}: {what}")));
             return true;
         };
         let found = self.inputs[i].count;

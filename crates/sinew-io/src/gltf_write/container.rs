@@ -27,9 +27,9 @@ pub fn read_glb_chunks<'a>(bytes: &'a [u8], path: &Path) -> Result<Glb<'a>, IoEr
         let b = bytes.get(at..at + 4)?;
         Some(u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
     };
-    let wrong = |place: &str, found: Option<u32>, expected: String| {
+    let wrong = |location: &str, found: Option<u32>, expected: String| {
         let found = found.map_or_else(|| "end of file".into(), |w| w.to_string());
-        malformed(path, place, found, expected)
+        malformed(path, location, found, expected)
     };
     if word(0) != Some(MAGIC) {
         let found = format!("'{}'", bytes[..bytes.len().min(4)].escape_ascii());
@@ -137,7 +137,7 @@ fn begun(path: &Path, json: &[u8], behind: usize) -> Result<Vec<u8>, IoError> {
 fn too_large(path: &Path, content: u64) -> IoError {
     IoError::Unsupported {
         path: path.to_owned(),
-        place: "GLB file".into(),
+        location: "GLB file".into(),
         feature: format!("a GLB file of 4 GiB or more ({content} bytes)"),
         help: "write fewer frames, or write NPZ".into(),
     }

@@ -34,11 +34,11 @@ pub fn packed_glb(source: &GltfSource) -> Result<(Vec<u8>, Vec<Warning>), IoErro
         let there = parts.buffers.get(buffer).map_or(0, |b| b.len());
         let end = length.and_then(|l| offset.checked_add(l));
         let (Some(start), Some(_)) = (starts.get(buffer), end.filter(|e| *e <= there)) else {
-            let place = format!("bufferViews[{index}]");
+            let location = format!("bufferViews[{index}]");
             let found = format!("bytes {offset} to {end:?} of buffer {buffer}, which has {there}");
             return Err(malformed(
                 &source.path,
-                place,
+                location,
                 found,
                 "a range inside the buffer",
             ));

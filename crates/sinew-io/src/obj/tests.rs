@@ -183,7 +183,7 @@ fn real_files_have_the_documented_counts() {
     assert!(error.to_string().contains("line 4: found '12'"), "{error}");
 }
 
-/// What a vertex animation texture is played on: no vertex may be merged, split or moved to another place.
+/// What a vertex animation texture is played on: no vertex may be merged, split or moved to another location.
 #[test]
 fn loose_triangles_keep_their_vertices() {
     let mesh = meshes::loose_triangles(10_000);

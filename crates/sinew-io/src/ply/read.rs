@@ -60,7 +60,7 @@ pub(crate) fn parse_ply_from(
             "tristrips" => {
                 return Err(IoError::Unsupported {
                     path: path.to_owned(),
-                    place: "element tristrips".into(),
+                    location: "element tristrips".into(),
                     feature: "a triangle strip".into(),
                     help: "export faces instead".into(),
                 });
@@ -292,10 +292,10 @@ impl Body<'_> {
             return Ok(out);
         }
         let Some(corners) = list(&["vertex_indices", "vertex_index"]) else {
-            let place = "element face";
+            let location = "element face";
             return Err(malformed(
                 path,
-                place,
+                location,
                 "no list vertex_indices",
                 "a list vertex_indices",
             ));
@@ -472,7 +472,7 @@ fn wrong<'a>(
     property: &'a Property,
 ) -> impl Fn((String, &'static str)) -> IoError + 'a {
     move |(found, expected)| {
-        let place = format!("{} {number}, property {}", element.name, property.name);
-        malformed(path, place, found, expected)
+        let location = format!("{} {number}, property {}", element.name, property.name);
+        malformed(path, location, found, expected)
     }
 }

@@ -132,7 +132,7 @@ impl Archive {
         if entry.is_compressed {
             return Err(IoError::Unsupported {
                 path: path.to_owned(),
-                place: format!("array '{name}'"),
+                location: format!("array '{name}'"),
                 feature: "a compressed array".into(),
                 help: "save it with numpy.savez instead of numpy.savez_compressed".into(),
             });

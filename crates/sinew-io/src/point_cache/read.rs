@@ -84,7 +84,7 @@ impl PointCacheReader {
             _ if path.is_dir() => Self::numbered(path),
             other => Err(IoError::Unsupported {
                 path: path.to_owned(),
-                place: "file name".into(),
+                location: "file name".into(),
                 feature: format!("the file extension '{other}' for point caches"),
                 help: "use .pc2, .mdd, .npz, or numbered .obj or .ply files (sim_####.obj)".into(),
             }),
@@ -213,10 +213,10 @@ impl PointCacheReader {
         match first_not_finite(out) {
             None => Ok(()),
             Some((point, position)) => {
-                let place = format!("sample {sample}{}, point {point}", self.frame_of(sample));
+                let location = format!("sample {sample}{}, point {point}", self.frame_of(sample));
                 Err(malformed(
                     &self.path,
-                    place,
+                    location,
                     format!("{position:?}"),
                     "finite numbers",
                 ))
@@ -479,7 +479,7 @@ fn number_of(path: &Path, array: &ArrayInFile) -> Result<Number, IoError> {
         "<f8" => Ok(Number::Double),
         other => Err(IoError::Unsupported {
             path: path.to_owned(),
-            place: format!("array '{}'", array.name),
+            location: format!("array '{}'", array.name),
             feature: format!("the element type '{}'", other.escape_debug()),
             help: "save float32, for example with a.astype(numpy.float32)".into(),
         }),

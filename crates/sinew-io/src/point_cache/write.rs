@@ -85,9 +85,9 @@ impl PointCacheWriter {
         for positions in meshes {
             points += positions.len();
             if let Some((v, position)) = first_not_finite(positions) {
-                let place = format!("frame {}, vertex {v}", self.written);
+                let location = format!("frame {}, vertex {v}", self.written);
                 let found = format!("{position:?}");
-                return Err(malformed(&self.path, place, found, "finite numbers"));
+                return Err(malformed(&self.path, location, found, "finite numbers"));
             }
             let numbers = positions.as_flattened();
             match self.is_big_endian {

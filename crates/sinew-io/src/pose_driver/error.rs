@@ -29,12 +29,12 @@ impl std::fmt::Display for JsonLocation {
 #[non_exhaustive]
 pub enum PoseDriverFileError {
     /// The text violates the rules of JSON or of its format.
-    #[error("{}: {place}: found {found}, expected {expected}", .path.display())]
+    #[error("{}: {location}: found {found}, expected {expected}", .path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
         /// Location in the file.
-        place: JsonLocation,
+        location: JsonLocation,
         /// What the file contains there.
         found: String,
         /// What is valid there.

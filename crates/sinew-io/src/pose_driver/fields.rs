@@ -68,7 +68,7 @@ impl<'d> Fields<'d> {
         let given = self.read(key, read)?;
         Ok(given.unwrap_or_else(|| {
             let message = || format!("'{key}' is missing; Sinew uses {default:?}");
-            notes.note("field_missing", key, message, || self.place());
+            notes.note("field_missing", key, message, || self.location());
             default
         }))
     }
@@ -77,8 +77,8 @@ impl<'d> Fields<'d> {
         &self.object.properties
     }
 
-    pub(super) fn place(&self) -> JsonLocation {
-        self.document.place(self.object.range())
+    pub(super) fn location(&self) -> JsonLocation {
+        self.document.location(self.object.range())
     }
 
     pub(super) fn fault(
@@ -124,7 +124,7 @@ struct Note {
     key: &'static str,
     message: String,
     count: usize,
-    place: JsonLocation,
+    location: JsonLocation,
 }
 
 impl Notes {
@@ -134,7 +134,7 @@ impl Notes {
         code: &'static str,
         key: &'static str,
         message: impl FnOnce() -> String,
-        place: impl FnOnce() -> JsonLocation,
+        location: impl FnOnce() -> JsonLocation,
     ) {
         match self.0.iter_mut().find(|n| (n.code, n.key) == (code, key)) {
             Some(known) => known.count += 1,
@@ -143,7 +143,7 @@ impl Notes {
                 key,
                 message: message(),
                 count: 1,
-                place: place(),
+                location: location(),
             }),
         }
     }
@@ -154,7 +154,7 @@ impl Notes {
                 1 => String::new(),
                 more => format!(" ({more} times; this is the first)"),
             };
-            warning(n.code, format!("{}: {}{times}", n.place, n.message))
+            warning(n.code, format!("{}: {}{times}", n.location, n.message))
         };
         self.0.into_iter().map(told).collect()
     }

@@ -36,7 +36,7 @@ impl<'a> Located<'a> {
         let fault = |at: usize, found: String, expected: &str| {
             Err(PoseDriverFileError::Malformed {
                 path: path.to_owned(),
-                place: line_and_column(text, at),
+                location: line_and_column(text, at),
                 found,
                 expected: expected.to_owned(),
             })
@@ -97,7 +97,7 @@ impl<'a> Located<'a> {
     ) -> PoseDriverFileError {
         PoseDriverFileError::Malformed {
             path: self.path.to_owned(),
-            place: self.place(at),
+            location: self.location(at),
             found: found.into(),
             expected: expected.into(),
         }
@@ -108,13 +108,13 @@ impl<'a> Located<'a> {
     }
 
     /// Line, column and key path. Linear in the size of the file.
-    pub(super) fn place(&self, at: Range) -> JsonLocation {
-        let mut place = line_and_column(self.text, at.start);
+    pub(super) fn location(&self, at: Range) -> JsonLocation {
+        let mut location = line_and_column(self.text, at.start);
         let mut value = Some(&self.root);
         while let Some(inside) = value {
-            value = step(inside, at, &mut place.json_path);
+            value = step(inside, at, &mut location.json_path);
         }
-        place
+        location
     }
 
     fn describe(&self, value: &Value<'_>) -> String {

@@ -90,9 +90,13 @@ fn write<D: Document>(path: &Path, document: &D) -> Result<(), IoError> {
 }
 
 /// Warns about a matrix whose fourth column is not that of an affine transform.
-fn note_last_column(matrix: &MayaMatrix, notes: &mut Notes, place: impl FnOnce() -> JsonLocation) {
+fn note_last_column(
+    matrix: &MayaMatrix,
+    notes: &mut Notes,
+    location: impl FnOnce() -> JsonLocation,
+) {
     if !matrix.is_affine() {
         let said = "the fourth column of a matrix is not (0, 0, 0, 1); Sinew ignores this column";
-        notes.note("matrix_not_affine", "", || said.into(), place);
+        notes.note("matrix_not_affine", "", || said.into(), location);
     }
 }

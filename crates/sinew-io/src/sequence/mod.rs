@@ -222,7 +222,7 @@ fn content_of(folder: &Path) -> String {
 fn not_a_mesh(path: &Path) -> IoError {
     IoError::Unsupported {
         path: path.to_owned(),
-        place: "extension".into(),
+        location: "extension".into(),
         feature: "this format of mesh file".into(),
         help: "use OBJ or PLY".into(),
     }

@@ -88,10 +88,12 @@ fn read_header(bytes: &[u8], path: &Path) -> Result<(Header, usize), IoError> {
     }
 }
 
-fn refused(error: Error, place: &str, path: &Path) -> IoError {
+fn refused(error: Error, location: &str, path: &Path) -> IoError {
     match error {
-        Error::NotSupported(what) => unsupported(path, place, what, "save it with ZIP compression"),
-        other => malformed(path, place, other.to_string(), "a complete EXR"),
+        Error::NotSupported(what) => {
+            unsupported(path, location, what, "save it with ZIP compression")
+        }
+        other => malformed(path, location, other.to_string(), "a complete EXR"),
     }
 }
 
@@ -144,11 +146,11 @@ fn usual_order(names: &[String]) -> Vec<usize> {
     let Some(ranks) = names.iter().map(rank).collect::<Option<Vec<_>>>() else {
         return (0..names.len()).collect();
     };
-    let place = |index: usize| {
+    let location = |index: usize| {
         let before = |&other: &usize| (ranks[other], other) < (ranks[index], index);
         (0..ranks.len()).filter(before).count()
     };
-    (0..ranks.len()).map(place).collect()
+    (0..ranks.len()).map(location).collect()
 }
 
 fn in_order(names: &[String], order: &[usize]) -> Vec<String> {
@@ -250,7 +252,7 @@ impl File<'_> {
             for column in 0..self.grid.columns() {
                 let block = self.unpack(column, row)?;
                 let area = self.grid.area(column, row);
-                self.place(&block, area, rows, order, texels);
+                self.location(&block, area, rows, order, texels);
             }
         }
         Ok(())
@@ -259,8 +261,8 @@ impl File<'_> {
     /// Numbers of a block in native byte order: for each row, for each channel, along the row.
     fn unpack(&self, column: usize, row: usize) -> Result<Vec<u8>, IoError> {
         let index = row * self.grid.columns() + column;
-        let place = format!("block {index}");
-        let packed = self.packed(index, [column, row], &place)?;
+        let location = format!("block {index}");
+        let packed = self.packed(index, [column, row], &location)?;
         let [xs, ys] = self.grid.area(column, row);
         // Below 2^31, as the windows in the header are.
         let corner = [xs.start, ys.start].map(|c| i32::try_from(c).unwrap_or(i32::MAX));
@@ -269,17 +271,17 @@ impl File<'_> {
         let expected = xs.len() * ys.len() * self.header.channels.bytes_per_pixel;
         let block = packing
             .decompress_image_section_from_le(self.header, packed.to_vec(), section, true)
-            .map_err(|e| refused(e, &place, self.path))?;
+            .map_err(|e| refused(e, &location, self.path))?;
         if block.len() != expected {
             let found = format!("{} bytes", block.len());
-            return Err(malformed(self.path, place, found, expected.to_string()));
+            return Err(malformed(self.path, location, found, expected.to_string()));
         }
         Ok(block)
     }
 
     /// The packed bytes of a block, after a check that it is the block that the table refers to.
-    fn packed(&self, index: usize, at: [usize; 2], place: &str) -> Result<&[u8], IoError> {
-        let fault = |found: String, expected: &str| malformed(self.path, place, found, expected);
+    fn packed(&self, index: usize, at: [usize; 2], location: &str) -> Result<&[u8], IoError> {
+        let fault = |found: String, expected: &str| malformed(self.path, location, found, expected);
         // As long as the file has blocks, which was checked.
         let offset = self
             .table
@@ -330,7 +332,7 @@ impl File<'_> {
     }
 
     /// Copies the numbers of a block to their positions.
-    fn place(
+    fn location(
         &self,
         block: &[u8],
         [xs, ys]: [Range<usize>; 2],

@@ -274,13 +274,13 @@ impl Claim {
 
 fn unsupported(
     path: &Path,
-    place: impl Into<String>,
+    location: impl Into<String>,
     feature: impl Into<String>,
     help: impl Into<String>,
 ) -> IoError {
     IoError::Unsupported {
         path: path.to_owned(),
-        place: place.into(),
+        location: location.into(),
         feature: feature.into(),
         help: help.into(),
     }

@@ -171,7 +171,7 @@ impl TextureWriter {
     }
 
     fn check_row(&self, row: TexelRow<'_>) -> Result<(), IoError> {
-        let place = || format!("row {}", self.written);
+        let location = || format!("row {}", self.written);
         let fits = match self.format {
             TextureFormat::Png8 => matches!(row, TexelRow::Codes8(_)),
             TextureFormat::Png16 => matches!(row, TexelRow::Codes16(_)),
@@ -179,8 +179,9 @@ impl TextureWriter {
                 matches!(row, TexelRow::Floats(_))
             }
         };
-        let fault =
-            |found: String, expected: String| Err(malformed(&self.path, place(), found, expected));
+        let fault = |found: String, expected: String| {
+            Err(malformed(&self.path, location(), found, expected))
+        };
         if !fits {
             return fault(row.kind().into(), format!("numbers for {:?}", self.format));
         }

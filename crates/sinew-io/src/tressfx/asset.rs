@@ -141,7 +141,7 @@ pub fn write_tfx_asset(path: &Path, mesh: &Mesh, rig: &Rig) -> Result<Vec<Warnin
     if let Some(other) = guides.iter().find(|g| g.len() != each) {
         return Err(IoError::Unsupported {
             path: path.to_owned(),
-            place: "strands".into(),
+            location: "strands".into(),
             feature: format!(
                 "a mix of strands with {each} and with {} vertices",
                 other.len()

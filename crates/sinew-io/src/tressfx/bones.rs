@@ -90,14 +90,14 @@ pub fn parse_tfx_bones(bytes: &[u8], path: &Path) -> Result<TfxBones, IoError> {
 }
 
 fn numbered(cursor: &mut Cursor<'_>, what: &str, index: usize) -> Result<(), IoError> {
-    let place = format!("byte {}, index of {what} {index}", cursor.at());
+    let location = format!("byte {}, index of {what} {index}", cursor.at());
     let found = cursor.i32(what)?;
     if usize::try_from(found) == Ok(index) {
         return Ok(());
     }
     Err(malformed(
         cursor.path,
-        place,
+        location,
         found.to_string(),
         index.to_string(),
     ))
@@ -106,10 +106,10 @@ fn numbered(cursor: &mut Cursor<'_>, what: &str, index: usize) -> Result<(), IoE
 fn bone(cursor: &mut Cursor<'_>, index: usize) -> Result<String, IoError> {
     numbered(cursor, "bone", index)?;
     let what = format!("name of bone {index}");
-    let place = format!("byte {}, {what}", cursor.at());
+    let location = format!("byte {}, {what}", cursor.at());
     let length = cursor.count(1, &what)?;
     let bytes = cursor.take(length, &what)?;
-    let wrong = |expected: &str| malformed(cursor.path, place, quoted(bytes), expected);
+    let wrong = |expected: &str| malformed(cursor.path, location, quoted(bytes), expected);
     let Some((0, name)) = bytes.split_last() else {
         return Err(wrong("a name that ends with a zero byte"));
     };
@@ -123,7 +123,7 @@ fn strand(cursor: &mut Cursor<'_>, index: usize, bones: usize) -> Result<[BoneWe
     numbered(cursor, "strand", index)?;
     let mut out = [BoneWeight::default(); 4];
     for (slot, out) in out.iter_mut().enumerate() {
-        let place = |what: &str| format!("strand {index}, {what} {slot}");
+        let location = |what: &str| format!("strand {index}, {what} {slot}");
         let bone = cursor.i32("bone")?;
         let weight = cursor.f32("weight")?;
         let is_known = bone == -1 || usize::try_from(bone).is_ok_and(|b| b < bones);
@@ -131,7 +131,7 @@ fn strand(cursor: &mut Cursor<'_>, index: usize, bones: usize) -> Result<[BoneWe
             let expected = format!("-1 for none, or a bone index below {bones}");
             return Err(malformed(
                 cursor.path,
-                place("bone"),
+                location("bone"),
                 bone.to_string(),
                 expected,
             ));
@@ -140,7 +140,7 @@ fn strand(cursor: &mut Cursor<'_>, index: usize, bones: usize) -> Result<[BoneWe
             let expected = "a finite number, 0 or more";
             return Err(malformed(
                 cursor.path,
-                place("weight"),
+                location("weight"),
                 weight.to_string(),
                 expected,
             ));

@@ -53,14 +53,14 @@ impl<'a> Cursor<'a> {
 
     /// Reads a count of entries with at least `each` bytes, all of which must be in the remaining bytes.
     pub(super) fn count(&mut self, each: usize, what: &str) -> Result<usize, IoError> {
-        let place = format!("byte {}, {what}", self.at);
+        let location = format!("byte {}, {what}", self.at);
         let found = self.i32(what)?;
         let most = self.left() / each;
         match usize::try_from(found) {
             Ok(count) if count <= most => Ok(count),
             _ => Err(malformed(
                 self.path,
-                place,
+                location,
                 found.to_string(),
                 format!("0 to {most}, the number that fits in the remaining bytes"),
             )),

@@ -20,7 +20,7 @@ const INFLUENCES: usize = 4;
 /// name; [`IoError::Write`].
 pub fn write_tfx_mesh(path: &Path, mesh: &Mesh, rig: &Rig) -> Result<Vec<Warning>, IoError> {
     let wrong =
-        |place: &str, found: String, expected: &str| malformed(path, place, found, expected);
+        |location: &str, found: String, expected: &str| malformed(path, location, found, expected);
     mesh.check()
         .map_err(|e| wrong("mesh", e.to_string(), "arrays of matching lengths"))?;
     let (Some(normals), Some(influences)) = (&mesh.normals, &mesh.influences) else {

@@ -143,7 +143,7 @@ impl Header {
         if !version.is_finite() || version < 4.0 {
             return Err(IoError::Unsupported {
                 path: path.to_owned(),
-                place: "bytes 0 to 3".into(),
+                location: "bytes 0 to 3".into(),
                 feature: format!(".tfx version {version}"),
                 help: "use version 4.0 or later".into(),
             });
@@ -254,7 +254,7 @@ impl Section {
         if !self.is_there() {
             return Ok(None);
         }
-        let place = || {
+        let location = || {
             format!(
                 "bytes {} to {}, {}",
                 self.offset_at,
@@ -265,7 +265,7 @@ impl Section {
         if self.offset < HEADER as u64 {
             return Err(malformed(
                 path,
-                place(),
+                location(),
                 format!("offset {}", self.offset),
                 format!("an offset of at least {HEADER}, after the header"),
             ));
@@ -276,7 +276,7 @@ impl Section {
         let Some(part) = range.and_then(|(start, end)| bytes.get(start..end)) else {
             return Err(malformed(
                 path,
-                place(),
+                location(),
                 format!("a file of {} bytes", bytes.len()),
                 format!(
                     "{} bytes for {} from byte {}",

@@ -40,7 +40,7 @@ fn check(path: &Path, strands: &TfxStrands) -> Result<(), IoError> {
     if !LOADABLE.contains(&each) {
         return Err(IoError::Unsupported {
             path: path.to_owned(),
-            place: "strands".into(),
+            location: "strands".into(),
             feature: format!("{each} vertices per strand"),
             help: "use 4, 8, 16, 32 or 64; resample the strands".into(),
         });

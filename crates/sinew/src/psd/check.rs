@@ -15,7 +15,7 @@ pub struct DriverReport {
     /// Name of its node.
     pub name: String,
     /// Location of its node, `file:line:column`.
-    pub place: String,
+    pub location: String,
     /// Its settings; `None` if they are invalid.
     pub driver: Option<GraphDriver>,
     /// Numbers of the solved driver; `None` if it has no solution.
@@ -73,7 +73,7 @@ pub fn check(plan: &Plan, watch: SetupWatch<'_>) -> Option<Vec<DriverReport>> {
         }
         Err(e) => Some(DriverReport {
             name: node.name.clone(),
-            place: node.place.clone(),
+            location: node.location.clone(),
             driver: None,
             solved: None,
             findings: vec![Finding::Unreadable {
@@ -111,7 +111,7 @@ pub fn check_driver(driver: &GraphDriver, watch: SetupWatch<'_>) -> Option<Drive
     findings.sort_by_key(|f| std::cmp::Reverse(f.severity()));
     Some(DriverReport {
         name: driver.name.clone(),
-        place: driver.place.clone(),
+        location: driver.location.clone(),
         driver: Some(driver.clone()),
         solved,
         findings,

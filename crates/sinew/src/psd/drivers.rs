@@ -10,7 +10,7 @@ pub struct GraphDriver {
     /// Name of its node.
     pub name: String,
     /// Its location, `file:line:column`.
-    pub place: String,
+    pub location: String,
     /// Its settings.
     pub settings: PoseDriverSettings,
     /// Names of disabled poses.
@@ -69,7 +69,7 @@ pub(super) fn driver_of(plan: &Plan, node: &PlanNode) -> Result<GraphDriver, Nod
         let disabled = settings.left_out.iter().map(|p| p.name.clone());
         Ok(GraphDriver {
             name: node.name.clone(),
-            place: node.place.clone(),
+            location: node.location.clone(),
             disabled: disabled.collect(),
             settings,
         })

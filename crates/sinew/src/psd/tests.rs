@@ -213,7 +213,7 @@ fn report(driver: PoseDriver, watch: SetupWatch<'_>) -> Option<DriverReport> {
     };
     let driver = super::GraphDriver {
         name: "d".into(),
-        place: String::new(),
+        location: String::new(),
         settings,
         disabled: Vec::new(),
     };

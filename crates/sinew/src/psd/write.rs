@@ -55,7 +55,7 @@ pub fn write_compressed(
         .then(|| to_plain_json("graph", &compression.graph));
     let embedded = embedded.transpose().map_err(|e| IoError::Malformed {
         path: out.to_owned(),
-        place: "graph".into(),
+        location: "graph".into(),
         found: e.to_string(),
         expected: "a valid graph document".into(),
     })?;
@@ -73,7 +73,7 @@ fn source_of<'a>(character: &'a Character, what: &str) -> Result<&'a GltfSource,
         .as_ref()
         .ok_or_else(|| IoError::Unsupported {
             path: character.path.clone(),
-            place: "character".into(),
+            location: "character".into(),
             feature: format!("{what} in a file that is not GLB"),
             help: "convert the character to GLB".into(),
         })

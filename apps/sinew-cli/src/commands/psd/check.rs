@@ -68,7 +68,7 @@ fn as_text(report: &DriverReport) -> String {
     for finding in &report.findings {
         row(&finding.severity().to_string(), finding.to_string());
     }
-    let mut out = format!("{} ({})\n", report.name, report.place);
+    let mut out = format!("{} ({})\n", report.name, report.location);
     let widest = rows.iter().map(|r| r.0.len()).max().unwrap_or(0);
     for (label, text) in rows {
         out.push_str(&format!("  {label:<widest$}  {text}\n"));
@@ -118,7 +118,7 @@ fn as_json(report: &DriverReport) -> Value {
     });
     let mut out = json!({
         "driver": report.name,
-        "place": report.place,
+        "location": report.location,
         "severity": report.severity().map(|s| s.to_string()),
         "findings": findings.collect::<Vec<_>>(),
     });

@@ -87,24 +87,24 @@ fn values(file: &Path, driver: &GraphDriver) -> Outcome<DrivenValues> {
 
 fn edited(document: &Document, driver: &GraphDriver, fitted: &Fit) -> Outcome<String> {
     let refused = |message: String| Failure::new(Code::Graph, message);
-    let place = driver.place.strip_prefix(&document.name);
-    let place = place.and_then(|rest| {
+    let location = driver.location.strip_prefix(&document.name);
+    let location = location.and_then(|rest| {
         let (line, column) = rest.strip_prefix(':')?.split_once(':')?;
         Some(LineColumn {
             line: line.parse().ok()?,
             column: column.parse().ok()?,
         })
     });
-    let place = place.ok_or_else(|| {
+    let location = location.ok_or_else(|| {
         refused(format!(
             "driver '{}' is in another document ({}); run fit on that document",
-            driver.name, driver.place
+            driver.name, driver.location
         ))
     })?;
     let settings = &driver.settings;
-    let gone = |place: &usize| {
+    let gone = |location: &usize| {
         let removed = fitted.removed.iter().map(|r| settings.places[r.pose]);
-        removed.into_iter().any(|r| r == *place)
+        removed.into_iter().any(|r| r == *location)
     };
     let kept: Vec<usize> = (0..settings.pose_count).filter(|p| !gone(p)).collect();
     let edits = [
@@ -118,7 +118,7 @@ fn edited(document: &Document, driver: &GraphDriver, fitted: &Fit) -> Outcome<St
             before: "poses",
         },
     ];
-    edit_node(&document.name, &document.text, place, &edits)
+    edit_node(&document.name, &document.text, location, &edits)
         .map_err(|e| refused(format!("{}: {e}", document.name)))
 }
 
@@ -181,7 +181,7 @@ fn report(driver: &GraphDriver, fitted: &Fit, reporter: &Reporter) {
         .to_string(),
     };
     if reporter.format() != LogFormat::Json {
-        print(&format!("{} ({})", driver.name, driver.place));
+        print(&format!("{} ({})", driver.name, driver.location));
     }
     lines.iter().for_each(|line| print(line));
     print(&last);

@@ -28,7 +28,7 @@ pub(super) fn plot(args: &PsdPlotArgs, reporter: &Reporter) -> Outcome {
     let document = document(&args.input, reporter)?;
     let driver = one_driver(&document, args.driver.as_deref(), reporter)?;
     let bind = PoseDriverBind::new(&driver.settings.driver).map_err(|e| {
-        let message = format!("{}: driver '{}': {e}", driver.place, driver.name);
+        let message = format!("{}: driver '{}': {e}", driver.location, driver.name);
         Failure::new(Code::Graph, message)
     })?;
     let figure = if args.sphere {

@@ -14,7 +14,7 @@ const MAX_WITHOUT_BYTES: usize = 1 << 22;
 #[derive(Debug)]
 pub(super) struct Accessor<'a> {
     doc: &'a Document,
-    place: String,
+    location: String,
     pub(super) component: ComponentType,
     /// Numbers per element.
     pub(super) width: usize,
@@ -76,10 +76,10 @@ component!(u32, |v| v as f32, |v| (f64::from(v) / f64::from(u32::MAX))
 component!(f32, |v| v, |v| v);
 
 impl Document {
-    /// Finds and checks accessor `index`. `place` is the location of the reference, for errors.
-    pub(super) fn accessor(&self, index: usize, place: &str) -> Result<Accessor<'_>, IoError> {
+    /// Finds and checks accessor `index`. `location` is that of the reference, for errors.
+    pub(super) fn accessor(&self, index: usize, location: &str) -> Result<Accessor<'_>, IoError> {
         let Some(json) = self.root.accessors.get(index) else {
-            return Err(self.no_such(place, "accessors", index, self.root.accessors.len()));
+            return Err(self.no_such(location, "accessors", index, self.root.accessors.len()));
         };
         let invalid = |what: &str, expected: &str| {
             self.malformed(
@@ -102,7 +102,7 @@ impl Document {
         if matches!(kind, Type::Mat2 | Type::Mat3) && component.size() < 4 {
             return Err(IoError::Unsupported {
                 path: self.path.clone(),
-                place: format!("accessors[{index}]"),
+                location: format!("accessors[{index}]"),
                 feature: "a matrix of 8-bit or 16-bit integers".into(),
                 help: "export it as floats".into(),
             });
@@ -133,7 +133,7 @@ impl Document {
         };
         Ok(Accessor {
             doc: self,
-            place: place.to_owned(),
+            location: location.to_owned(),
             component,
             width,
             normalized: json.normalized,
@@ -145,20 +145,20 @@ impl Document {
 
     fn packed(
         &self,
-        place: &str,
+        location: &str,
         view: usize,
         offset: u64,
         size: usize,
         count: usize,
         may_stride: bool,
     ) -> Result<Packed<'_>, IoError> {
-        let view_bytes = self.view(view, place)?;
+        let view_bytes = self.view(view, location)?;
         let stride = match view_bytes.stride.filter(|_| may_stride) {
             Some(s) if s < size => {
                 return Err(self.malformed(
                     format!("bufferViews[{view}].byteStride"),
                     format!("{s}"),
-                    format!("at least {size}, the bytes of one element of {place}"),
+                    format!("at least {size}, the bytes of one element of {location}"),
                 ));
             }
             Some(s) => s,
@@ -177,7 +177,7 @@ impl Document {
             .and_then(|o| view_bytes.bytes.get(o..o.checked_add(needed?)?));
         let Some(bytes) = bytes else {
             return Err(self.malformed(
-                place,
+                location,
                 format!("{count} elements of {size} bytes, stride {stride}, at byte {offset}"),
                 format!("at most the {there} bytes of bufferViews[{view}]"),
             ));
@@ -196,24 +196,24 @@ impl Document {
         size: usize,
         count: usize,
     ) -> Result<Sparse<'a>, IoError> {
-        let place = format!("accessors[{index}].sparse");
+        let location = format!("accessors[{index}].sparse");
         let entries = usize::try_from(json.count.0).unwrap_or(usize::MAX);
         if entries > count {
             return Err(self.malformed(
-                format!("{place}.count"),
+                format!("{location}.count"),
                 format!("{entries}"),
                 format!("at most the {count} elements of the accessor"),
             ));
         }
         let Checked::Valid(kind) = json.indices.component_type else {
             return Err(self.malformed(
-                format!("{place}.indices.componentType"),
+                format!("{location}.indices.componentType"),
                 "an invalid value",
                 "5121, 5123 or 5125",
             ));
         };
         let raw = self.packed(
-            &format!("{place}.indices"),
+            &format!("{location}.indices"),
             json.indices.buffer_view.value(),
             json.indices.byte_offset.0,
             kind.0.size(),
@@ -221,7 +221,7 @@ impl Document {
             false,
         )?;
         let values = self.packed(
-            &format!("{place}.values"),
+            &format!("{location}.values"),
             json.values.buffer_view.value(),
             json.values.byte_offset.0,
             size,
@@ -233,7 +233,7 @@ impl Document {
         for (k, &i) in indices.iter().enumerate() {
             if i as usize >= count || previous.is_some_and(|p| p >= i) {
                 return Err(self.malformed(
-                    format!("{place}.indices"),
+                    format!("{location}.indices"),
                     format!("index {i} in entry {k}"),
                     format!("strictly increasing indices below {count}"),
                 ));
@@ -316,12 +316,12 @@ impl Packed<'_> {
 
 impl Accessor<'_> {
     fn wrong(&self, found: String, expected: impl Into<String>) -> IoError {
-        self.doc.malformed(self.place.as_str(), found, expected)
+        self.doc.malformed(self.location.as_str(), found, expected)
     }
 
     /// Several readers may share an accessor. An accessor without bytes needs no space in the file.
     fn spend(&self, element_bytes: usize) -> Result<(), IoError> {
-        self.doc.spend(&self.place, self.count, element_bytes)
+        self.doc.spend(&self.location, self.count, element_bytes)
     }
 
     /// Selects the elements of some rows, in increasing order; all rows for `None`.

@@ -45,8 +45,8 @@ const CLAMP_TO_EDGE: u64 = 33071;
 const MIRRORED_REPEAT: u64 = 33648;
 
 impl Reader<'_> {
-    fn malformed(&self, place: &str, found: impl Into<String>, expected: &str) -> IoError {
-        malformed(&self.source.path, place, found, expected)
+    fn malformed(&self, location: &str, found: impl Into<String>, expected: &str) -> IoError {
+        malformed(&self.source.path, location, found, expected)
     }
 
     fn warn(&mut self, code: &'static str, message: impl Into<String>) {
@@ -73,11 +73,17 @@ impl Reader<'_> {
     }
 
     /// An optional number.
-    fn number(&self, place: &str, value: &Value, key: &str, default: f32) -> Result<f32, IoError> {
+    fn number(
+        &self,
+        location: &str,
+        value: &Value,
+        key: &str,
+        default: f32,
+    ) -> Result<f32, IoError> {
         match &value[key] {
             Value::Null => Ok(default),
             given => single(given).ok_or_else(|| {
-                self.malformed(&format!("{place}.{key}"), given.to_string(), "a number")
+                self.malformed(&format!("{location}.{key}"), given.to_string(), "a number")
             }),
         }
     }
@@ -85,7 +91,7 @@ impl Reader<'_> {
     /// Optional numbers.
     fn numbers<const N: usize>(
         &self,
-        place: &str,
+        location: &str,
         value: &Value,
         key: &str,
         default: [f32; N],
@@ -98,7 +104,7 @@ impl Reader<'_> {
         let numbers: Option<Vec<f32>> = numbers.collect();
         let wrong = || {
             let expected = format!("{N} numbers");
-            self.malformed(&format!("{place}.{key}"), given.to_string(), &expected)
+            self.malformed(&format!("{location}.{key}"), given.to_string(), &expected)
         };
         numbers
             .and_then(|n| <[f32; N]>::try_from(n).ok())
@@ -108,7 +114,7 @@ impl Reader<'_> {
     /// An index into a list of `count`.
     fn index(
         &self,
-        place: &str,
+        location: &str,
         value: &Value,
         key: &str,
         count: usize,
@@ -122,12 +128,12 @@ impl Reader<'_> {
             Some(index) => Ok(Some(index)),
             None => {
                 let expected = format!("an index below {count}");
-                Err(self.malformed(&format!("{place}.{key}"), given.to_string(), &expected))
+                Err(self.malformed(&format!("{location}.{key}"), given.to_string(), &expected))
             }
         }
     }
 
-    fn material(&mut self, place: &str, value: &Value) -> Result<Material, IoError> {
+    fn material(&mut self, location: &str, value: &Value) -> Result<Material, IoError> {
         // Older files use the specular-glossiness model. Its diffuse colour is the base colour of non-metals.
         let metallic = ("pbrMetallicRoughness", "baseColor");
         let glossy = ("extensions.KHR_materials_pbrSpecularGlossiness", "diffuse");
@@ -137,7 +143,7 @@ impl Reader<'_> {
         } else {
             (metallic, &value["pbrMetallicRoughness"])
         };
-        let place_of_surface = format!("{place}.{model}");
+        let place_of_surface = format!("{location}.{model}");
         let factor = format!("{prefix}Factor");
         let base_color = self.numbers(&place_of_surface, surface, &factor, [1.0; 4])?;
         let key = format!("{prefix}Texture");
@@ -149,11 +155,11 @@ impl Reader<'_> {
         };
         let alpha = match value["alphaMode"].as_str() {
             None | Some("OPAQUE") => AlphaMode::Opaque,
-            Some("MASK") => AlphaMode::Mask(self.number(place, value, "alphaCutoff", 0.5)?),
+            Some("MASK") => AlphaMode::Mask(self.number(location, value, "alphaCutoff", 0.5)?),
             Some("BLEND") => AlphaMode::Blend,
             Some(other) => {
-                let place = format!("{place}.alphaMode");
-                return Err(self.malformed(&place, other, "OPAQUE, MASK or BLEND"));
+                let location = format!("{location}.alphaMode");
+                return Err(self.malformed(&location, other, "OPAQUE, MASK or BLEND"));
             }
         };
         Ok(Material {
@@ -165,9 +171,9 @@ impl Reader<'_> {
         })
     }
 
-    fn texture(&mut self, place: &str, value: &Value) -> Result<Option<Texture>, IoError> {
-        let Some(texture) = self.index(place, value, "index", self.count("textures"))? else {
-            return Err(self.malformed(place, "no index", "the index of a texture"));
+    fn texture(&mut self, location: &str, value: &Value) -> Result<Option<Texture>, IoError> {
+        let Some(texture) = self.index(location, value, "index", self.count("textures"))? else {
+            return Err(self.malformed(location, "no index", "the index of a texture"));
         };
         let place_of_texture = format!("textures[{texture}]");
         let texture = &self.source.json["textures"][texture];
@@ -190,39 +196,39 @@ impl Reader<'_> {
         let transform = &value["extensions"]["KHR_texture_transform"];
         let set = |value: &Value| value["texCoord"].as_u64();
         let uv_set = set(transform).or(set(value)).unwrap_or(0);
-        let place = format!("{place}.extensions.KHR_texture_transform");
+        let location = format!("{location}.extensions.KHR_texture_transform");
         Ok(Some(Texture {
             image,
             uv_set: usize::try_from(uv_set).unwrap_or(usize::MAX),
-            image_from_uv: self.image_from_uv(&place, transform)?,
+            image_from_uv: self.image_from_uv(&location, transform)?,
             wrap: [wrap("wrapS"), wrap("wrapT")],
             nearest: sampler["magFilter"].as_u64() == Some(NEAREST),
         }))
     }
 
     /// Scales, then rotates counter-clockwise as seen in the image, then translates.
-    fn image_from_uv(&self, place: &str, transform: &Value) -> Result<[[f32; 3]; 2], IoError> {
-        let [x, y] = self.numbers(place, transform, "offset", [0.0; 2])?;
-        let [sx, sy] = self.numbers(place, transform, "scale", [1.0; 2])?;
-        let (sine, cosine) = self.number(place, transform, "rotation", 0.0)?.sin_cos();
+    fn image_from_uv(&self, location: &str, transform: &Value) -> Result<[[f32; 3]; 2], IoError> {
+        let [x, y] = self.numbers(location, transform, "offset", [0.0; 2])?;
+        let [sx, sy] = self.numbers(location, transform, "scale", [1.0; 2])?;
+        let (sine, cosine) = self.number(location, transform, "rotation", 0.0)?.sin_cos();
         Ok([[cosine * sx, sine * sy, x], [-sine * sx, cosine * sy, y]])
     }
 
     fn images(&mut self) -> Result<Vec<Option<EncodedImage>>, IoError> {
-        self.list("images", |reader, place, value| {
+        self.list("images", |reader, location, value| {
             let (bytes, file) = match (&value["uri"], &value["bufferView"]) {
                 (Value::String(text), _) => {
                     let base = reader.source.base_dir.as_deref();
-                    match uri::read(&reader.source.path, place, text, base) {
+                    match uri::read(&reader.source.path, location, text, base) {
                         Ok(buffer) => (buffer.bytes().to_vec(), text.as_str()),
                         Err(error @ IoError::Malformed { .. }) => return Err(error),
                         Err(error) => {
-                            reader.warn("image_missing", format!("{place}: {error}"));
+                            reader.warn("image_missing", format!("{location}: {error}"));
                             return Ok(None);
                         }
                     }
                 }
-                _ => (reader.view(place, value)?, ""),
+                _ => (reader.view(location, value)?, ""),
             };
             let name = value["name"].as_str();
             let of_file = Some(file).filter(|f| !f.starts_with("data:"));
@@ -232,7 +238,7 @@ impl Reader<'_> {
                 ImageFormat::Jpeg
             } else {
                 let message =
-                    format!("{place} is neither PNG nor JPEG; its textures are not shown; convert the image to PNG or JPEG");
+                    format!("{location} is neither PNG nor JPEG; its textures are not shown; convert the image to PNG or JPEG");
                 reader.warn("image_not_shown", message);
                 return Ok(None);
             };
@@ -245,17 +251,17 @@ impl Reader<'_> {
     }
 
     /// The bytes of an image in a buffer view.
-    fn view(&self, place: &str, image: &Value) -> Result<Vec<u8>, IoError> {
+    fn view(&self, location: &str, image: &Value) -> Result<Vec<u8>, IoError> {
         let views = self.count("bufferViews");
-        let Some(index) = self.index(place, image, "bufferView", views)? else {
-            return Err(self.malformed(place, "no image", "a uri or a bufferView"));
+        let Some(index) = self.index(location, image, "bufferView", views)? else {
+            return Err(self.malformed(location, "no image", "a uri or a bufferView"));
         };
         if let Some(Some(bytes)) = self.source.decompressed.get(index) {
             return Ok(bytes.to_vec());
         }
         let view = &self.source.json["bufferViews"][index];
-        let place = format!("bufferViews[{index}]");
-        let buffer = self.index(&place, view, "buffer", self.source.buffers.len())?;
+        let location = format!("bufferViews[{index}]");
+        let buffer = self.index(&location, view, "buffer", self.source.buffers.len())?;
         let bytes = buffer.and_then(|b| self.source.buffers[b].as_ref());
         let whole = |key: &str| view[key].as_u64().and_then(|n| usize::try_from(n).ok());
         let (first, length) = (whole("byteOffset").unwrap_or(0), whole("byteLength"));
@@ -263,21 +269,21 @@ impl Reader<'_> {
             .zip(length)
             .and_then(|(b, n)| b.bytes().get(first..first.checked_add(n)?))
             .map(<[u8]>::to_vec)
-            .ok_or_else(|| self.malformed(&place, view.to_string(), "a range inside its buffer"))
+            .ok_or_else(|| self.malformed(&location, view.to_string(), "a range inside its buffer"))
     }
 
     /// Cameras of nodes. A camera that two nodes use gives two cameras.
     fn cameras(&mut self) -> Result<Vec<SceneCamera>, IoError> {
-        let kinds = self.list("cameras", |reader, place, value| {
+        let kinds = self.list("cameras", |reader, location, value| {
             let name = value["name"].as_str().unwrap_or_default().to_owned();
-            Ok((name, reader.projection(place, value)?))
+            Ok((name, reader.projection(location, value)?))
         })?;
         let mut out = Vec::new();
         let nodes = self.count("nodes").min(self.source.rig_node_of_node.len());
         for n in 0..nodes {
             let node = &self.source.json["nodes"][n];
-            let place = format!("nodes[{n}]");
-            let Some(camera) = self.index(&place, node, "camera", kinds.len())? else {
+            let location = format!("nodes[{n}]");
+            let Some(camera) = self.index(&location, node, "camera", kinds.len())? else {
                 continue;
             };
             let (name, projection) = &kinds[camera];
@@ -292,46 +298,51 @@ impl Reader<'_> {
         Ok(out)
     }
 
-    fn projection(&self, place: &str, value: &Value) -> Result<Projection, IoError> {
-        let above_zero = |place: &str, value: &Value, key: &str| {
+    fn projection(&self, location: &str, value: &Value) -> Result<Projection, IoError> {
+        let above_zero = |location: &str, value: &Value, key: &str| {
             let given = single(&value[key]).filter(|&n| n > 0.0);
             given.ok_or_else(|| {
                 let found = value[key].to_string();
-                self.malformed(&format!("{place}.{key}"), found, "a number greater than 0")
+                self.malformed(
+                    &format!("{location}.{key}"),
+                    found,
+                    "a number greater than 0",
+                )
             })
         };
-        let optional = |place: &str, value: &Value, key: &str| match &value[key] {
+        let optional = |location: &str, value: &Value, key: &str| match &value[key] {
             Value::Null => Ok(None),
-            _ => above_zero(place, value, key).map(Some),
+            _ => above_zero(location, value, key).map(Some),
         };
         match value["type"].as_str() {
             Some("perspective") => {
-                let (place, value) = (format!("{place}.perspective"), &value["perspective"]);
-                let fov_y = above_zero(&place, value, "yfov")?;
+                let (location, value) = (format!("{location}.perspective"), &value["perspective"]);
+                let fov_y = above_zero(&location, value, "yfov")?;
                 if fov_y >= std::f32::consts::PI {
-                    let place = format!("{place}.yfov");
-                    return Err(self.malformed(&place, fov_y.to_string(), "less than pi"));
+                    let location = format!("{location}.yfov");
+                    return Err(self.malformed(&location, fov_y.to_string(), "less than pi"));
                 }
                 Ok(Projection::Perspective {
                     fov_y,
-                    aspect: optional(&place, value, "aspectRatio")?,
-                    near: above_zero(&place, value, "znear")?,
-                    far: optional(&place, value, "zfar")?,
+                    aspect: optional(&location, value, "aspectRatio")?,
+                    near: above_zero(&location, value, "znear")?,
+                    far: optional(&location, value, "zfar")?,
                 })
             }
             Some("orthographic") => {
-                let (place, value) = (format!("{place}.orthographic"), &value["orthographic"]);
-                let half = |key| above_zero(&place, value, key);
+                let (location, value) =
+                    (format!("{location}.orthographic"), &value["orthographic"]);
+                let half = |key| above_zero(&location, value, key);
                 Ok(Projection::Orthographic {
                     half_size: [half("xmag")?, half("ymag")?],
-                    near: self.number(&place, value, "znear", 0.0)?,
-                    far: above_zero(&place, value, "zfar")?,
+                    near: self.number(&location, value, "znear", 0.0)?,
+                    far: above_zero(&location, value, "zfar")?,
                 })
             }
             other => {
                 let found = other.unwrap_or("no type").to_owned();
                 Err(self.malformed(
-                    &format!("{place}.type"),
+                    &format!("{location}.type"),
                     found,
                     "perspective or orthographic",
                 ))

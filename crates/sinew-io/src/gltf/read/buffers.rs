@@ -19,14 +19,14 @@ pub(super) fn load(
 ) -> Result<Vec<Option<GltfBuffer>>, IoError> {
     let mut out = Vec::with_capacity(container.root.buffers.len());
     for (index, buffer) in container.root.buffers.iter().enumerate() {
-        let place = format!("buffers[{index}]");
+        let location = format!("buffers[{index}]");
         let loaded = match &buffer.uri {
-            Some(text) => Some(uri::read(&doc.path, &place, text, base_dir)?),
+            Some(text) => Some(uri::read(&doc.path, &location, text, base_dir)?),
             None if index == 0 && container.bin.is_some() => container.bin.clone(),
             None if is_placeholder(buffer) => None,
             None => {
                 return Err(doc.malformed(
-                    place,
+                    location,
                     "neither a uri nor a BIN chunk",
                     "the bytes of the buffer",
                 ));
@@ -40,7 +40,7 @@ pub(super) fn load(
         let there = loaded.range.len();
         if stated > there as u64 {
             return Err(doc.malformed(
-                format!("{place}.byteLength"),
+                format!("{location}.byteLength"),
                 format!("{stated} bytes"),
                 format!("at most the {there} bytes of the data"),
             ));

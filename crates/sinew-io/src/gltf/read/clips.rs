@@ -107,13 +107,13 @@ fn read_clip(
     let mut channels = Vec::with_capacity(animation.channels.len());
     let mut driven = BTreeSet::new();
     for (k, channel) in animation.channels.iter().enumerate() {
-        let place = format!("animations[{index}].channels[{k}]");
-        let Some((node, target)) = target_of(doc, tree, channel, &place, skipped)? else {
+        let location = format!("animations[{index}].channels[{k}]");
+        let Some((node, target)) = target_of(doc, tree, channel, &location, skipped)? else {
             continue;
         };
         if !driven.insert((node, target as u8)) {
             return Err(doc.malformed(
-                format!("{place}.target"),
+                format!("{location}.target"),
                 format!(
                     "a second channel for {target:?} of node '{}'",
                     tree.nodes[node].name
@@ -134,7 +134,7 @@ fn target_of(
     doc: &Document,
     tree: &Tree,
     channel: &json::Channel,
-    place: &str,
+    location: &str,
     skipped: &mut Skipped,
 ) -> Result<Option<(usize, ChannelTarget)>, IoError> {
     let file = channel.target.node.value();
@@ -147,12 +147,12 @@ fn target_of(
         return Ok(None);
     }
     let Some(&node) = tree.rig_from_file.get(file) else {
-        let place = format!("{place}.target.node");
-        return Err(doc.no_such(&place, "nodes", file, tree.nodes.len()));
+        let location = format!("{location}.target.node");
+        return Err(doc.no_such(&location, "nodes", file, tree.nodes.len()));
     };
     let Checked::Valid(property) = channel.target.path else {
         return Err(doc.malformed(
-            format!("{place}.target.path"),
+            format!("{location}.target.path"),
             "an invalid value",
             "translation, rotation, scale or weights",
         ));
@@ -186,13 +186,13 @@ fn read_channel(
     let samplers = &doc.root.animations[index].samplers;
     let sampler = channel.sampler.value();
     let Some(sampler_json) = samplers.get(sampler) else {
-        let place = format!("animations[{index}].channels");
-        return Err(doc.no_such(&place, "samplers", sampler, samplers.len()));
+        let location = format!("animations[{index}].channels");
+        return Err(doc.no_such(&location, "samplers", sampler, samplers.len()));
     };
-    let place = format!("animations[{index}].samplers[{sampler}]");
+    let location = format!("animations[{index}].samplers[{sampler}]");
     let Checked::Valid(interpolation) = sampler_json.interpolation else {
         return Err(doc.malformed(
-            format!("{place}.interpolation"),
+            format!("{location}.interpolation"),
             "an invalid value",
             "LINEAR, STEP or CUBICSPLINE",
         ));
@@ -207,8 +207,8 @@ fn read_channel(
         ChannelTarget::Rotation => (4, 4),
         ChannelTarget::Weights => (1, tree.nodes[node].morph_weights.len()),
     };
-    let times = doc.accessor(sampler_json.input.value(), &format!("{place}.input"))?;
-    let output = format!("{place}.output");
+    let times = doc.accessor(sampler_json.input.value(), &format!("{location}.input"))?;
+    let output = format!("{location}.output");
     let values = doc.accessor(sampler_json.output.value(), &output)?;
     if values.width != element {
         return Err(doc.malformed(
@@ -219,7 +219,7 @@ fn read_channel(
     }
     if times.width != 1 {
         return Err(doc.malformed(
-            format!("{place}.input"),
+            format!("{location}.input"),
             format!("elements of {} numbers", times.width),
             "one number",
         ));
@@ -231,6 +231,6 @@ fn read_channel(
             ClipError::NotFinite { .. } => ("output", "finite numbers"),
             _ => ("input", "increasing key times"),
         };
-        doc.malformed(format!("{place}.{part}"), e.to_string(), expected)
+        doc.malformed(format!("{location}.{part}"), e.to_string(), expected)
     })
 }

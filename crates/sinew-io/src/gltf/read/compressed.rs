@@ -34,12 +34,13 @@ impl<const N: usize> Default for Element<N> {
 /// Decompresses view `index`. Checks lengths first: meshoptimizer's decoders accept untrusted streams, but trust the
 /// counts and strides of the caller.
 pub(super) fn decode(doc: &Document, index: usize, extension: &Value) -> Result<Vec<u8>, IoError> {
-    let place = format!("bufferViews[{index}].extensions.EXT_meshopt_compression");
-    let wrong =
-        |found: String, expected: &str| doc.malformed(place.as_str(), found, expected.to_owned());
+    let location = format!("bufferViews[{index}].extensions.EXT_meshopt_compression");
+    let wrong = |found: String, expected: &str| {
+        doc.malformed(location.as_str(), found, expected.to_owned())
+    };
     let c = Compression::deserialize(extension)
         .map_err(|e| wrong(e.to_string(), "buffer, byteLength, byteStride, count, mode"))?;
-    let encoded = doc.buffer_range(&place, c.buffer, c.byte_offset, c.byte_length)?;
+    let encoded = doc.buffer_range(&location, c.buffer, c.byte_offset, c.byte_length)?;
     let (stride, count) = (c.byte_stride, c.count);
     let stated = doc.root.buffer_views[index].byte_length.0;
     let length = count.checked_mul(stride);
@@ -83,7 +84,7 @@ pub(super) fn decode(doc: &Document, index: usize, extension: &Value) -> Result<
         return Ok(Vec::new());
     }
     // Views may share a stream.
-    doc.spend(&place, count, stride)?;
+    doc.spend(&location, count, stride)?;
     let decoded = match (c.mode.as_str(), stride) {
         ("TRIANGLES", 2) => meshopt::decode_index_buffer::<u16>(encoded, count).map(to_bytes),
         ("TRIANGLES", _) => meshopt::decode_index_buffer::<u32>(encoded, count).map(to_bytes),

@@ -25,10 +25,10 @@ pub(super) struct Container {
     pub(super) size: usize,
 }
 
-fn malformed(path: &Path, place: String, found: String, expected: impl Into<String>) -> IoError {
+fn malformed(path: &Path, location: String, found: String, expected: impl Into<String>) -> IoError {
     IoError::Malformed {
         path: path.to_owned(),
-        place,
+        location,
         found,
         expected: expected.into(),
     }
@@ -52,17 +52,17 @@ pub(super) fn open(bytes: Vec<u8>, path: &Path) -> Result<Container, IoError> {
     };
     let text = without_mark(&owner[json_range]);
     let text = std::str::from_utf8(text).map_err(|e| {
-        let place = format!("byte {} of the JSON", e.valid_up_to());
+        let location = format!("byte {} of the JSON", e.valid_up_to());
         malformed(
             path,
-            place,
+            location,
             "text that is not UTF-8".into(),
             "a JSON document",
         )
     })?;
     let json: Value = serde_json::from_str(text).map_err(|e| {
-        let place = format!("JSON line {} column {}", e.line(), e.column());
-        malformed(path, place, e.to_string(), "a JSON document")
+        let location = format!("JSON line {} column {}", e.line(), e.column());
+        malformed(path, location, e.to_string(), "a JSON document")
     })?;
     let root = parse_root(text, &json, path)?;
     let size = owner.len();
@@ -99,7 +99,7 @@ fn split_glb(bytes: &[u8], path: &Path) -> Result<Chunks, IoError> {
     if version != 2 {
         return Err(IoError::Unsupported {
             path: path.to_owned(),
-            place: "byte 4".into(),
+            location: "byte 4".into(),
             feature: format!("GLB version {version}"),
             help: "convert the file to glTF 2.0".into(),
         });
@@ -164,13 +164,13 @@ fn parse_root(text: &str, json: &Value, path: &Path) -> Result<gltf_json::Root, 
     let text = patched.as_deref().unwrap_or(text);
     // Their parser instead of ours over their types, since that is compiled once.
     gltf_json::Root::from_str(text).map_err(|error| {
-        let (place, found) = json_place::explain(text, &error);
-        let place = if place == "." {
+        let (location, found) = json_place::explain(text, &error);
+        let location = if location == "." {
             "document".into()
         } else {
-            place
+            location
         };
-        malformed(path, place, found, "a valid glTF 2.0 document")
+        malformed(path, location, found, "a valid glTF 2.0 document")
     })
 }
 
@@ -181,7 +181,7 @@ fn check_version(json: &Value, path: &Path) -> Result<(), IoError> {
         Some(v) if v == "2.0" || v.starts_with("2.") => Ok(()),
         Some(v) => Err(IoError::Unsupported {
             path: path.to_owned(),
-            place: "asset.version".into(),
+            location: "asset.version".into(),
             feature: format!("glTF version {v}"),
             help: "convert the file to glTF 2.0".into(),
         }),

@@ -63,20 +63,20 @@ impl Document {
 
     pub(super) fn malformed(
         &self,
-        place: impl Into<String>,
+        location: impl Into<String>,
         found: impl Into<String>,
         expected: impl Into<String>,
     ) -> IoError {
         IoError::Malformed {
             path: self.path.clone(),
-            place: place.into(),
+            location: location.into(),
             found: found.into(),
             expected: expected.into(),
         }
     }
 
     /// Reserves `count` elements of `size` bytes from the limit for unpacked data. Call it before you allocate them.
-    pub(super) fn spend(&self, place: &str, count: usize, size: usize) -> Result<(), IoError> {
+    pub(super) fn spend(&self, location: &str, count: usize, size: usize) -> Result<(), IoError> {
         let bytes = (count as u64).saturating_mul(size as u64);
         match self.budget.get().checked_sub(bytes) {
             Some(left) => {
@@ -84,7 +84,7 @@ impl Document {
                 Ok(())
             }
             None => Err(self.malformed(
-                place,
+                location,
                 format!("{bytes} more bytes of unpacked data, which exceeds the limit"),
                 format!(
                     "in total at most {BYTES_FOR_A_BYTE} bytes per byte of the file, plus {} MiB",
@@ -95,9 +95,15 @@ impl Document {
     }
 
     /// The error for an index out of range.
-    pub(super) fn no_such(&self, place: &str, list: &str, index: usize, count: usize) -> IoError {
+    pub(super) fn no_such(
+        &self,
+        location: &str,
+        list: &str,
+        index: usize,
+        count: usize,
+    ) -> IoError {
         self.malformed(
-            place,
+            location,
             format!("{list}[{index}]"),
             format!("an index below {count}"),
         )
@@ -106,17 +112,17 @@ impl Document {
     /// `length` bytes at `offset` of a buffer.
     pub(super) fn buffer_range(
         &self,
-        place: &str,
+        location: &str,
         buffer: usize,
         offset: u64,
         length: u64,
     ) -> Result<&[u8], IoError> {
         let Some(entry) = self.buffers.get(buffer) else {
-            return Err(self.no_such(place, "buffers", buffer, self.buffers.len()));
+            return Err(self.no_such(location, "buffers", buffer, self.buffers.len()));
         };
         let Some(bytes) = entry else {
             return Err(self.malformed(
-                place,
+                location,
                 format!("buffers[{buffer}], which has no data"),
                 "a buffer with data",
             ));
@@ -128,7 +134,7 @@ impl Document {
             .and_then(|(o, l)| bytes.get(o..o.checked_add(l)?))
             .ok_or_else(|| {
                 self.malformed(
-                    place,
+                    location,
                     format!("{length} bytes at byte {offset}"),
                     format!(
                         "a range inside the {} bytes of buffers[{buffer}]",
@@ -138,10 +144,10 @@ impl Document {
             })
     }
 
-    pub(super) fn view(&self, index: usize, place: &str) -> Result<ViewBytes<'_>, IoError> {
+    pub(super) fn view(&self, index: usize, location: &str) -> Result<ViewBytes<'_>, IoError> {
         let Some(view) = self.root.buffer_views.get(index) else {
             let count = self.root.buffer_views.len();
-            return Err(self.no_such(place, "bufferViews", index, count));
+            return Err(self.no_such(location, "bufferViews", index, count));
         };
         let stride = view.byte_stride.map(|s| s.0);
         if let Some(Some(bytes)) = self.decompressed.get(index) {

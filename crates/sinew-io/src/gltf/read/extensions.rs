@@ -63,7 +63,7 @@ fn is_known(name: &str) -> bool {
     KNOWN_EXTENSIONS.contains(&name) || APPEARANCE_PREFIXES.iter().any(|p| name.starts_with(p))
 }
 
-fn unsupported(path: &Path, place: String, name: &str) -> IoError {
+fn unsupported(path: &Path, location: String, name: &str) -> IoError {
     let help = if name.contains("draco") {
         "export the file without Draco compression (meshopt compression is supported)"
     } else {
@@ -71,7 +71,7 @@ fn unsupported(path: &Path, place: String, name: &str) -> IoError {
     };
     IoError::Unsupported {
         path: path.to_owned(),
-        place,
+        location,
         feature: name.to_owned(),
         help: help.into(),
     }
@@ -90,7 +90,7 @@ pub(super) fn check_compression(
     doc: &Document,
     mesh: usize,
     index: usize,
-    place: &str,
+    location: &str,
 ) -> Result<(), IoError> {
     let extensions = &doc.json["meshes"][mesh]["primitives"][index]["extensions"];
     if extensions.get(DRACO).is_none() {
@@ -102,7 +102,11 @@ pub(super) fn check_compression(
         accessor.is_some_and(|a| a.buffer_view.is_none() && a.sparse.is_none())
     };
     match json.attributes.values().chain(&json.indices).any(is_empty) {
-        true => Err(unsupported(&doc.path, format!("{place}.extensions"), DRACO)),
+        true => Err(unsupported(
+            &doc.path,
+            format!("{location}.extensions"),
+            DRACO,
+        )),
         false => Ok(()),
     }
 }

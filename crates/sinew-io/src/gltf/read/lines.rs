@@ -18,17 +18,17 @@ pub(super) fn into_strands(
     primitive: Primitive,
     warnings: &mut Warnings,
 ) -> Result<Option<Primitive>, IoError> {
-    let place = format!("{}.indices", primitive.place);
+    let location = format!("{}.indices", primitive.location);
     if mode == Mode::Lines && !indices.len().is_multiple_of(2) {
         let found = format!("{} indices", indices.len());
-        return Err(doc.malformed(place, found, "a multiple of 2"));
+        return Err(doc.malformed(location, found, "a multiple of 2"));
     }
     let polylines = polylines(mode, indices);
     if polylines.is_empty() {
         let count = ["no vertices", "a single vertex"][indices.len().min(1)];
         let message = format!(
             "{} is a line with {count}; it was skipped, since a strand needs at least 2 vertices",
-            primitive.place
+            primitive.location
         );
         warnings.push("primitive_skipped", message);
         return Ok(None);
@@ -40,13 +40,13 @@ pub(super) fn into_strands(
     if has_targets && !is_ordered {
         return Err(IoError::Unsupported {
             path: doc.path.clone(),
-            place,
+            location,
             feature: "a line primitive with morph targets whose indices are not 0, 1, 2, ..."
                 .into(),
             help: "export the vertices of each strand in sequence, without shared vertices".into(),
         });
     }
-    doc.spend(&place, order.len(), 64)?;
+    doc.spend(&location, order.len(), 64)?;
     let mut out = if is_ordered {
         primitive
     } else {

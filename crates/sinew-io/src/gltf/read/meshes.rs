@@ -225,8 +225,8 @@ fn skin_of<'a>(
         return Ok(None);
     };
     let Some(skin) = skins.get(index.value()) else {
-        let place = format!("nodes[{file}].skin");
-        return Err(doc.no_such(&place, "skins", index.value(), skins.len()));
+        let location = format!("nodes[{file}].skin");
+        return Err(doc.no_such(&location, "skins", index.value(), skins.len()));
     };
     if bound == 0 {
         warnings.push(
@@ -239,7 +239,7 @@ fn skin_of<'a>(
     }
     if let Some(p) = primitives.iter().find(|p| p.joints.is_empty()) {
         return Err(doc.malformed(
-            format!("{}.attributes", p.place),
+            format!("{}.attributes", p.location),
             "no JOINTS_0",
             "joints and weights as in the other primitives of the skinned mesh",
         ));
@@ -266,7 +266,7 @@ fn influences(
         );
         let (rows, unnormalised, empty) =
             Influences::from_sets(&joints, &weights, first, skin.joints.len())
-                .map_err(|e| weight_error(doc, &p.place, &e))?;
+                .map_err(|e| weight_error(doc, &p.location, &e))?;
         hygiene.unnormalised += unnormalised.len();
         hygiene.empty += empty.len();
         for &v in &unnormalised {
@@ -282,19 +282,19 @@ fn influences(
     Ok(out.unwrap_or_default())
 }
 
-fn weight_error(doc: &Document, place: &str, error: &InfluencesError) -> IoError {
+fn weight_error(doc: &Document, location: &str, error: &InfluencesError) -> IoError {
     match error {
         InfluencesError::JointOutOfRange {
             vertex,
             joint,
             joint_count,
         } => doc.malformed(
-            format!("{place}.attributes.JOINTS_n"),
+            format!("{location}.attributes.JOINTS_n"),
             format!("joint {joint} at vertex {vertex}"),
             format!("a joint below {joint_count}"),
         ),
         other => doc.malformed(
-            format!("{place}.attributes.WEIGHTS_n"),
+            format!("{location}.attributes.WEIGHTS_n"),
             other.to_string(),
             "finite weights",
         ),
@@ -377,7 +377,7 @@ fn join(
         let base32 = index32(base);
         let flat_shaded = p.strands.is_none() && p.normals.is_none();
         if flat_shaded && any_normals {
-            doc.spend(&p.place, count, 12)?;
+            doc.spend(&p.location, count, 12)?;
             let triangles: Vec<[u32; 3]> = p
                 .faces
                 .iter()
@@ -403,7 +403,7 @@ fn join(
             });
         }
         let missing = (uv_sets - p.uvs.len()) * 8 + (color_sets - p.colors.len()) * 16;
-        doc.spend(&p.place, count, missing)?;
+        doc.spend(&p.location, count, missing)?;
         p.uvs.resize(uv_sets, vec![[0.0; 2]; count]);
         p.colors.resize(color_sets, vec![[1.0; 4]; count]);
         strands.extend(p.strands.into_iter().flatten());

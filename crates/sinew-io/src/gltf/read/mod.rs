@@ -100,11 +100,11 @@ pub struct PrimitiveVertices {
 impl PrimitiveVertices {
     /// Accessor row of a mesh vertex; `None` if the vertex belongs to another primitive.
     pub fn row_of(&self, vertex: usize) -> Option<usize> {
-        let place = vertex.checked_sub(self.vertices.start);
-        let place = place.filter(|_| vertex < self.vertices.end)?;
+        let location = vertex.checked_sub(self.vertices.start);
+        let location = location.filter(|_| vertex < self.vertices.end)?;
         match &self.rows {
-            None => Some(place),
-            Some(rows) => rows.get(place).map(|r| *r as usize),
+            None => Some(location),
+            Some(rows) => rows.get(location).map(|r| *r as usize),
         }
     }
 
@@ -114,8 +114,8 @@ impl PrimitiveVertices {
         (0..self.stored).map(move |row| match &self.rows {
             None => self.vertices.start + row,
             Some(rows) => {
-                let place = rows.partition_point(|r| (*r as usize) < row);
-                last.min(self.vertices.start + place)
+                let location = rows.partition_point(|r| (*r as usize) < row);
+                last.min(self.vertices.start + location)
             }
         })
     }
@@ -248,23 +248,23 @@ fn graph(doc: &Document) -> Result<Option<String>, IoError> {
     if extension.is_null() {
         return Ok(None);
     }
-    let place = format!("extensions.{GRAPH_EXTENSION}");
+    let location = format!("extensions.{GRAPH_EXTENSION}");
     match extension["version"].as_str() {
         Some(v) if v.split('.').next() == Some("1") => {}
         Some(v) => {
             return Err(IoError::Unsupported {
                 path: doc.path.clone(),
-                place: format!("{place}.version"),
+                location: format!("{location}.version"),
                 feature: format!("graph version {v}"),
                 help: "update Sinew, or save the graph as version 1".into(),
             });
         }
         None => {
-            return Err(doc.malformed(format!("{place}.version"), "no version", "\"1.0\""));
+            return Err(doc.malformed(format!("{location}.version"), "no version", "\"1.0\""));
         }
     }
     if !extension["graph"].is_object() {
-        return Err(doc.malformed(format!("{place}.graph"), "no object", "a graph"));
+        return Err(doc.malformed(format!("{location}.graph"), "no object", "a graph"));
     }
     Ok(Some(extension["graph"].to_string()))
 }

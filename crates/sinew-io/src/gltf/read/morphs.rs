@@ -67,8 +67,8 @@ fn read_target(
                 let Some(accessor) = accessor else {
                     return Ok(None);
                 };
-                let place = format!("{}.targets[{k}].{what}", p.place);
-                let accessor = doc.accessor(accessor.value(), &place)?;
+                let location = format!("{}.targets[{k}].{what}", p.location);
+                let accessor = doc.accessor(accessor.value(), &location)?;
                 accessor.expect_count(p.stored, "the number of positions")?;
                 accessor.at(p.rows.as_deref()).vectors::<3>().map(Some)
             };

@@ -54,14 +54,14 @@ fn parents(doc: &Document) -> Result<Vec<Option<usize>>, IoError> {
     let mut parents: Vec<Option<usize>> = vec![None; nodes.len()];
     for (parent, node) in nodes.iter().enumerate() {
         for (k, child) in node.children.iter().flatten().enumerate() {
-            let place = || format!("nodes[{parent}].children[{k}]");
+            let location = || format!("nodes[{parent}].children[{k}]");
             let child = child.value();
             let Some(slot) = parents.get_mut(child) else {
-                return Err(doc.no_such(&place(), "nodes", child, nodes.len()));
+                return Err(doc.no_such(&location(), "nodes", child, nodes.len()));
             };
             if let Some(other) = slot.replace(parent) {
                 return Err(doc.malformed(
-                    place(),
+                    location(),
                     format!("nodes[{child}], which is already a child of nodes[{other}]"),
                     "one parent per node",
                 ));
@@ -145,28 +145,28 @@ fn morph_weights(doc: &Document, file: usize) -> Result<Vec<f32>, IoError> {
     let Some(mesh) = node.mesh else {
         return Ok(Vec::new());
     };
-    let place = format!("nodes[{file}].mesh");
+    let location = format!("nodes[{file}].mesh");
     let Some(mesh_json) = doc.root.meshes.get(mesh.value()) else {
-        return Err(doc.no_such(&place, "meshes", mesh.value(), doc.root.meshes.len()));
+        return Err(doc.no_such(&location, "meshes", mesh.value(), doc.root.meshes.len()));
     };
     let targets = |p: &gltf_json::mesh::Primitive| p.targets.as_ref().map_or(0, Vec::len);
     let count = mesh_json.primitives.first().map_or(0, targets);
     // Nodes that share a mesh each have their own weights.
-    doc.spend(&place, count, size_of::<f32>())?;
-    let (place, weights) = match (&node.weights, &mesh_json.weights) {
+    doc.spend(&location, count, size_of::<f32>())?;
+    let (location, weights) = match (&node.weights, &mesh_json.weights) {
         (Some(w), _) => (format!("nodes[{file}].weights"), w),
         (None, Some(w)) => (format!("meshes[{}].weights", mesh.value()), w),
         (None, None) => return Ok(vec![0.0; count]),
     };
     if weights.len() != count {
         return Err(doc.malformed(
-            place,
+            location,
             format!("{} weights", weights.len()),
             format!("{count}, one per morph target"),
         ));
     }
     if weights.iter().any(|w| !w.is_finite()) {
-        return Err(doc.malformed(place, "a weight that is not finite", "finite numbers"));
+        return Err(doc.malformed(location, "a weight that is not finite", "finite numbers"));
     }
     Ok(weights.clone())
 }
@@ -184,8 +184,8 @@ fn in_scene(doc: &Document, tree: &Tree) -> Result<Vec<bool>, IoError> {
     let mut shown = vec![false; tree.nodes.len()];
     for (k, node) in scene.nodes.iter().enumerate() {
         let Some(&rig) = tree.rig_from_file.get(node.value()) else {
-            let place = format!("scenes[{index}].nodes[{k}]");
-            return Err(doc.no_such(&place, "nodes", node.value(), root.nodes.len()));
+            let location = format!("scenes[{index}].nodes[{k}]");
+            return Err(doc.no_such(&location, "nodes", node.value(), root.nodes.len()));
         };
         shown[rig] = true;
     }

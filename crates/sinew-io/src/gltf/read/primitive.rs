@@ -24,7 +24,7 @@ pub(super) struct Triangles {
 #[derive(Debug, Default)]
 pub(super) struct Primitive {
     /// `meshes[0].primitives[0]`.
-    pub(super) place: String,
+    pub(super) location: String,
     pub(super) positions: Vec<[f32; 3]>,
     pub(super) normals: Option<Vec<[f32; 3]>>,
     pub(super) tangents: Option<Vec<[f32; 4]>>,
@@ -58,31 +58,34 @@ pub(super) fn read(
         return Ok(None);
     };
     let json = &doc.root.meshes[mesh].primitives[first];
-    let place = place_of(mesh, first);
+    let location = place_of(mesh, first);
     let mut modes = Vec::new();
     for &index in &run.primitives {
-        let place = place_of(mesh, index);
+        let location = place_of(mesh, index);
         // Minimum cost of a primitive. Nodes may share it.
-        doc.spend(&place, 1, 1024)?;
+        doc.spend(&location, 1, 1024)?;
         let Checked::Valid(mode) = doc.root.meshes[mesh].primitives[index].mode else {
-            return Err(doc.malformed(format!("{place}.mode"), "an invalid value", "0 to 6"));
+            return Err(doc.malformed(format!("{location}.mode"), "an invalid value", "0 to 6"));
         };
         if mode == Mode::Points {
-            let message = format!("{place} contains points; it was skipped");
+            let message = format!("{location} contains points; it was skipped");
             warnings.push("primitive_skipped", message);
             return Ok(None);
         }
-        extensions::check_compression(doc, mesh, index, &place)?;
+        extensions::check_compression(doc, mesh, index, &location)?;
         modes.push(mode);
     }
     let Some(positions) = json.attributes.get(&Checked::Valid(Semantic::Positions)) else {
         return Err(doc.malformed(
-            format!("{place}.attributes"),
+            format!("{location}.attributes"),
             "no POSITION",
             "vertex positions",
         ));
     };
-    let accessor = doc.accessor(positions.value(), &format!("{place}.attributes.POSITION"))?;
+    let accessor = doc.accessor(
+        positions.value(),
+        &format!("{location}.attributes.POSITION"),
+    )?;
     let stored = accessor.count;
     let mut corners = Vec::new();
     for &index in &run.primitives {
@@ -92,7 +95,7 @@ pub(super) fn read(
     let accessor = accessor.at(rows.as_deref());
     *budget = budget.checked_sub(accessor.count).ok_or_else(|| {
         doc.malformed(
-            format!("{place}.attributes.POSITION"),
+            format!("{location}.attributes.POSITION"),
             format!("{} more vertices", accessor.count),
             format!("at most {} vertices in all meshes", super::MAX_VERTICES),
         )
@@ -101,7 +104,7 @@ pub(super) fn read(
         positions: accessor.vectors()?,
         material: json.material.map(|m| m.value()),
         index: first,
-        place,
+        location,
         stored,
         rows,
         ..Primitive::default()
@@ -112,9 +115,9 @@ pub(super) fn read(
     }
     for ((&index, mode), corners) in run.primitives.iter().zip(modes).zip(corners) {
         if mode == Mode::Triangles && !corners.len().is_multiple_of(3) {
-            let place = format!("{}.indices", place_of(mesh, index));
+            let location = format!("{}.indices", place_of(mesh, index));
             let found = format!("{} indices", corners.len());
-            return Err(doc.malformed(place, found, "a multiple of 3"));
+            return Err(doc.malformed(location, found, "a multiple of 3"));
         }
         let material = doc.root.meshes[mesh].primitives[index].material;
         out.faces.push(Triangles {
@@ -167,8 +170,8 @@ fn read_attributes(
         if *semantic == Semantic::Positions {
             continue;
         }
-        let place = format!("{}.attributes.{}", out.place, semantic.to_string());
-        let accessor = doc.accessor(accessor.value(), &place)?;
+        let location = format!("{}.attributes.{}", out.location, semantic.to_string());
+        let accessor = doc.accessor(accessor.value(), &location)?;
         accessor.expect_count(out.stored, "the number of positions")?;
         let accessor = accessor.at(rows.as_deref());
         // The map is sorted by set, so a set that arrives past the end means a gap before it.
@@ -177,7 +180,7 @@ fn read_attributes(
                 return Ok(());
             }
             Err(doc.malformed(
-                place.as_str(),
+                location.as_str(),
                 format!("set {set} after {have} sets"),
                 format!("set {have}"),
             ))
@@ -234,7 +237,7 @@ fn read_attributes(
     }
     if out.joints.len() != out.weights.len() {
         return Err(doc.malformed(
-            format!("{}.attributes", out.place),
+            format!("{}.attributes", out.location),
             format!(
                 "{} JOINTS and {} WEIGHTS sets",
                 out.joints.len(),
@@ -262,9 +265,9 @@ fn normalise_tangent(t: &mut [f32; 4]) {
 
 /// Vertex indices in order, each in range.
 fn indices(doc: &Document, mesh: usize, index: usize, count: usize) -> Result<Vec<u32>, IoError> {
-    let place = format!("{}.indices", place_of(mesh, index));
+    let location = format!("{}.indices", place_of(mesh, index));
     let indices = match doc.root.meshes[mesh].primitives[index].indices {
-        Some(accessor) => doc.accessor(accessor.value(), &place)?.indices()?,
+        Some(accessor) => doc.accessor(accessor.value(), &location)?.indices()?,
         None => (0..index32(count)).collect(),
     };
     let largest = indices.iter().fold(0, |m, &i| m.max(i));
@@ -274,7 +277,7 @@ fn indices(doc: &Document, mesh: usize, index: usize, count: usize) -> Result<Ve
             .position(|&i| i as usize >= count)
             .unwrap_or(0);
         return Err(doc.malformed(
-            place,
+            location,
             format!("vertex {} as index {at}", indices[at]),
             format!("a vertex below {count}"),
         ));

@@ -53,8 +53,8 @@ fn read_skin(
     let mut nodes = Vec::with_capacity(json.joints.len());
     for (k, joint) in json.joints.iter().enumerate() {
         let Some(&rig) = tree.rig_from_file.get(joint.value()) else {
-            let place = format!("skins[{index}].joints[{k}]");
-            return Err(doc.no_such(&place, "nodes", joint.value(), doc.root.nodes.len()));
+            let location = format!("skins[{index}].joints[{k}]");
+            return Err(doc.no_such(&location, "nodes", joint.value(), doc.root.nodes.len()));
         };
         nodes.push(rig);
     }
@@ -112,11 +112,11 @@ fn inverse_binds(doc: &Document, index: usize, joints: usize) -> Result<Vec<Affi
     let Some(accessor) = doc.root.skins[index].inverse_bind_matrices else {
         return Ok(vec![Affine::identity(); joints]);
     };
-    let place = format!("skins[{index}].inverseBindMatrices");
-    let accessor = doc.accessor(accessor.value(), &place)?;
+    let location = format!("skins[{index}].inverseBindMatrices");
+    let accessor = doc.accessor(accessor.value(), &location)?;
     if accessor.count < joints {
         return Err(doc.malformed(
-            place,
+            location,
             format!("{} matrices", accessor.count),
             format!("{joints}, one per joint"),
         ));
@@ -280,14 +280,14 @@ fn weights_of_joints(
                 if !seen.insert((of_joints.value(), of_weights.value())) {
                     continue;
                 }
-                let place = |name| {
+                let location = |name| {
                     let index = node.mesh.map_or(0, |m| m.value());
                     format!("meshes[{index}].primitives[{k}].attributes.{name}_{set}")
                 };
                 let of_joints = doc
-                    .accessor(of_joints.value(), &place("JOINTS"))?
+                    .accessor(of_joints.value(), &location("JOINTS"))?
                     .joints()?;
-                let accessor = doc.accessor(of_weights.value(), &place("WEIGHTS"))?;
+                let accessor = doc.accessor(of_weights.value(), &location("WEIGHTS"))?;
                 let of_weights: Vec<[f32; 4]> = accessor.vectors()?;
                 let pairs = of_joints
                     .iter()

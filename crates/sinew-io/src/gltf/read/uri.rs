@@ -6,29 +6,29 @@ use crate::{Folders, IoError};
 use base64::Engine;
 use std::path::{Component, Path};
 
-/// The bytes of a URI. `document` is the file with the URI, `place` its location in the file.
+/// The bytes of a URI. `document` is the file with the URI, `location` its location in the file.
 pub(super) fn read(
     document: &Path,
-    place: &str,
+    location: &str,
     uri: &str,
     base_dir: Option<&Path>,
 ) -> Result<GltfBuffer, IoError> {
-    let place = format!("{place}.uri");
+    let location = format!("{location}.uri");
     if uri
         .get(..5)
         .is_some_and(|s| s.eq_ignore_ascii_case("data:"))
     {
-        return data_uri(document, &place, uri);
+        return data_uri(document, &location, uri);
     }
     let elsewhere = |found: String| {
         let expected = "a relative path inside the folder of the document";
-        malformed(document, place.as_str(), found, expected)
+        malformed(document, location.as_str(), found, expected)
     };
     let name = named_file(uri).map_err(|found| elsewhere(format!("{found}: {}", shorten(uri))))?;
     let Some(base) = base_dir else {
         return Err(IoError::Unsupported {
             path: document.to_owned(),
-            place,
+            location,
             feature: format!("the external file {}", shorten(uri)),
             help: "open the document from its folder, or embed the file in it".into(),
         });
@@ -44,8 +44,8 @@ pub(super) fn read(
     Ok(GltfBuffer::new(crate::read_bytes(&path)?))
 }
 
-fn data_uri(document: &Path, place: &str, uri: &str) -> Result<GltfBuffer, IoError> {
-    let wrong = |found: String| malformed(document, place, found, "a data URI with base64 data");
+fn data_uri(document: &Path, location: &str, uri: &str) -> Result<GltfBuffer, IoError> {
+    let wrong = |found: String| malformed(document, location, found, "a data URI with base64 data");
     let Some((head, data)) = uri.split_once(',') else {
         return Err(wrong("a data URI without a comma".into()));
     };

@@ -79,19 +79,24 @@ impl<'a> Appended<'a> {
         Ok(out)
     }
 
-    pub(in super::super) fn malformed(&self, place: &str, found: &str, expected: &str) -> IoError {
-        malformed(self.path, place, found, expected)
+    pub(in super::super) fn malformed(
+        &self,
+        location: &str,
+        found: &str,
+        expected: &str,
+    ) -> IoError {
+        malformed(self.path, location, found, expected)
     }
 
     pub(in super::super) fn unsupported(
         &self,
-        place: String,
+        location: String,
         feature: String,
         help: &str,
     ) -> IoError {
         IoError::Unsupported {
             path: self.path.to_owned(),
-            place,
+            location,
             feature,
             help: help.into(),
         }

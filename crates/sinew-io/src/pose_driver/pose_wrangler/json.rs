@@ -80,7 +80,7 @@ fn read_solvers(
         } else {
             let message = || "this is not a solver; it is kept unchanged".into();
             notes.note("not_a_solver", "", message, || {
-                json.place(property.value.range())
+                json.location(property.value.range())
             });
         }
     }
@@ -89,7 +89,7 @@ fn read_solvers(
             "no_solvers",
             "",
             || "the file has no solvers".into(),
-            || root.place(),
+            || root.location(),
         );
     }
     let extra = root.beside_objects()?;
@@ -111,7 +111,7 @@ fn read_solver(
                 quoted(solver_name.as_bytes())
             )
         };
-        notes.note("solver_name_differs", "", message, || fields.place());
+        notes.note("solver_name_differs", "", message, || fields.location());
     }
     let drivers = json.texts(fields.required("drivers")?)?;
     let driven_transforms = fields
@@ -182,7 +182,7 @@ fn read_poses(
             "no_poses",
             "",
             || "the solver has no poses".into(),
-            || poses.place(),
+            || poses.location(),
         );
     }
     let mut out = Vec::new();
@@ -219,7 +219,7 @@ fn read_pose(
                 "the pose has {found} controller matrices, but the solver has {wanted} controllers"
             )
         };
-        notes.note("controllers_differ", "", message, || fields.place());
+        notes.note("controllers_differ", "", message, || fields.location());
     }
     let driven = match fields.optional("driven") {
         Some(value) => read_driven(json.fields(value)?, counts, notes)?,
@@ -268,8 +268,8 @@ fn read_driven(
         let name = property.name.as_str();
         if !counts.driven.contains(name) {
             let message = || format!("{} is not in 'driven_transforms'", quoted(name.as_bytes()));
-            let place = || driven.document.place(property.name.range());
-            notes.note("joint_not_driven", "", message, place);
+            let location = || driven.document.location(property.name.range());
+            notes.note("joint_not_driven", "", message, location);
         }
         let matrix = read_matrix(driven.document, &property.value, notes)?;
         out.push((name.to_owned(), matrix));
@@ -291,7 +291,7 @@ fn read_matrices(
 
 fn read_matrix(json: &Located<'_>, value: &Ast<'_>, notes: &mut Notes) -> Outcome<MayaMatrix> {
     let matrix = MayaMatrix(json.numbers::<16>(value)?);
-    note_last_column(&matrix, notes, || json.place(value.range()));
+    note_last_column(&matrix, notes, || json.location(value.range()));
     Ok(matrix)
 }
 

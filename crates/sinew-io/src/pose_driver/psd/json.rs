@@ -22,8 +22,8 @@ impl Document for PsdDocument {
                 solvers.push(read_solver(property.name.as_str(), fields, &mut notes)?);
             } else {
                 let message = || "this is not a solver; it is kept unchanged".into();
-                let place = || json.place(property.value.range());
-                notes.note("not_a_solver", "", message, place);
+                let location = || json.location(property.value.range());
+                notes.note("not_a_solver", "", message, location);
             }
         }
         if solvers.is_empty() {
@@ -31,7 +31,7 @@ impl Document for PsdDocument {
                 "no_solvers",
                 "",
                 || "the file has no solvers".into(),
-                || root.place(),
+                || root.location(),
             );
         }
         let extra = root.beside_objects()?;
@@ -119,7 +119,7 @@ fn read_poses(poses: Fields<'_>, driven: usize, notes: &mut Notes) -> Outcome<Ve
             "no_poses",
             "",
             || "the solver has no poses".into(),
-            || poses.place(),
+            || poses.location(),
         );
     }
     let read = |p: &jsonc_parser::ast::ObjectProp<'_>| {
@@ -156,7 +156,7 @@ fn read_pose(
     if driven_matrices.is_none() && driven > 0 {
         let key = "outDrivenLocalMatrixList";
         let message = || format!("'{key}' is missing; the pose moves no driven joints");
-        notes.note("field_missing", key, message, || fields.place());
+        notes.note("field_missing", key, message, || fields.location());
     }
     Ok(PsdPose {
         name: name.to_owned(),
@@ -219,7 +219,7 @@ fn read_matrix(json: &Located<'_>, value: &Ast<'_>, notes: &mut Notes) -> Outcom
             return Err(json.fault(inner.range(), found, EXPECTED));
         }
     };
-    note_last_column(&matrix, notes, || json.place(value.range()));
+    note_last_column(&matrix, notes, || json.location(value.range()));
     Ok(PsdMatrix { matrix, layout })
 }
 

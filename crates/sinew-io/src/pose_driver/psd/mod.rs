@@ -180,8 +180,8 @@ impl BasisOrder {
 
     /// The number of a kernel; `None` if this order lacks it.
     pub fn number(self, kernel: PsdKernel) -> Option<i64> {
-        let place = self.kernels().iter().position(|k| *k == kernel)?;
-        i64::try_from(place).ok()
+        let location = self.kernels().iter().position(|k| *k == kernel)?;
+        i64::try_from(location).ok()
     }
 }
 

@@ -106,6 +106,6 @@ fn column_vectors_are_noticed() {
         .warnings
         .iter()
         .find(|w| w.code == "matrix_not_affine");
-    let place = "arm_l_Solver.Poses.bent.outDrivenLocalMatrixList[0]: the fourth column";
-    assert!(said.expect("said").message.contains(place), "{said:?}");
+    let location = "arm_l_Solver.Poses.bent.outDrivenLocalMatrixList[0]: the fourth column";
+    assert!(said.expect("said").message.contains(location), "{said:?}");
 }

@@ -20,10 +20,10 @@ pub struct JointRange {
 #[non_exhaustive]
 pub enum RangesError {
     /// The text is not a JSON object of joints.
-    #[error("{place}: found {found}, expected {expected}")]
+    #[error("{location}: found {found}, expected {expected}")]
     Malformed {
         /// Name of the file and the joint.
-        place: String,
+        location: String,
         /// What was found.
         found: String,
         /// What was expected.
@@ -89,8 +89,8 @@ pub fn ranges_from_json(
     text: &str,
     name: &str,
 ) -> Result<Vec<JointRange>, RangesError> {
-    let malformed = |place: String, found: String, expected| RangesError::Malformed {
-        place,
+    let malformed = |location: String, found: String, expected| RangesError::Malformed {
+        location,
         found,
         expected,
     };
@@ -114,17 +114,17 @@ pub fn ranges_from_json(
             let name = joint.clone();
             return Err(RangesError::Joint { name, known });
         }
-        let place = || format!("{name}: '{joint}'");
+        let location = || format!("{name}: '{joint}'");
         let Some(axes) = axes.as_object() else {
-            return Err(malformed(place(), axes.to_string(), "an object of axes"));
+            return Err(malformed(location(), axes.to_string(), "an object of axes"));
         };
         for (axis, angles) in axes {
             let Some(number) = ["x", "y", "z"].iter().position(|a| a == axis) else {
-                return Err(malformed(place(), format!("axis '{axis}'"), "x, y or z"));
+                return Err(malformed(location(), format!("axis '{axis}'"), "x, y or z"));
             };
             let Some(angles) = numbers(angles) else {
                 let found = format!("axis '{axis}' of {angles}");
-                return Err(malformed(place(), found, "a list of degrees"));
+                return Err(malformed(location(), found, "a list of degrees"));
             };
             for &node in &meant {
                 out.extend(angles.iter().map(|&degrees| JointRange {

@@ -70,9 +70,9 @@ impl Group<'_> {
     /// # Errors
     /// The reason why the whole group stays unchanged.
     pub(super) fn mesh_input(&self, plan: &Plan, document: &str) -> Result<usize, Unchanged> {
-        if !self.node.place.starts_with(&format!("{document}:")) {
+        if !self.node.location.starts_with(&format!("{document}:")) {
             return Err(Unchanged::OtherDocument {
-                place: self.node.place.clone(),
+                location: self.node.location.clone(),
             });
         }
         if constant(self.node, "targets").is_none() {

@@ -437,7 +437,7 @@ fn edited(
     let mut places: Vec<(LineColumn, &Group<'_>, &NodeMix)> = Vec::new();
     for mix in mixes {
         let group = groups.iter().find(|g| g.index == mix.node);
-        let place = group.and_then(|g| Some((place_of(&document.name, &g.node.place)?, g)));
+        let place = group.and_then(|g| Some((place_of(&document.name, &g.node.location)?, g)));
         places.extend(place.map(|(place, group)| (place, group, mix)));
     }
     // From the end, so that earlier locations stay valid.

@@ -85,10 +85,10 @@ pub enum Unchanged {
         parameter: &'static str,
     },
     /// The node is in another document.
-    #[error("it is in another document ({place})")]
+    #[error("it is in another document ({location})")]
     OtherDocument {
         /// Its location.
-        place: String,
+        location: String,
     },
     /// It already has a basis.
     #[error("it already has a 'mix'")]

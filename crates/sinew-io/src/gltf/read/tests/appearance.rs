@@ -145,7 +145,7 @@ fn wrong_looks_say_where() {
     let texture = |value: Value| json!({ "materials": [{ "pbrMetallicRoughness": { "baseColorTexture": value } }] });
     let perspective =
         |value: Value| json!({ "cameras": [{ "type": "perspective", "perspective": value }] });
-    for (root, place) in [
+    for (root, location) in [
         (
             json!({ "materials": [{ "pbrMetallicRoughness": { "baseColorFactor": [1, 1, 1] } }] }),
             "materials[0].pbrMetallicRoughness.baseColorFactor",
@@ -186,7 +186,9 @@ fn wrong_looks_say_where() {
         ),
     ] {
         match read(&root) {
-            Err(IoError::Malformed { place: found, .. }) => assert_eq!(found, place),
+            Err(IoError::Malformed {
+                location: found, ..
+            }) => assert_eq!(found, location),
             other => panic!("{root}: {other:?}"),
         }
     }

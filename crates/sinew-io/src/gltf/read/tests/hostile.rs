@@ -7,11 +7,11 @@ fn share(b: &mut Builder, count: usize) {
     b.json["nodes"] = vec![json!({"mesh": 0}); count].into();
 }
 
-fn refused(b: Builder, place: &str) {
+fn refused(b: Builder, location: &str) {
     let e = b.error();
     assert!(
-        e.contains(place) && e.contains("more bytes of unpacked data, which exceeds the limit"),
-        "names {place}: {e}"
+        e.contains(location) && e.contains("more bytes of unpacked data, which exceeds the limit"),
+        "names {location}: {e}"
     );
 }
 

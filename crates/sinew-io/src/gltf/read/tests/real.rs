@@ -11,7 +11,7 @@ fn broken_files_are_refused_with_the_place() {
         return;
     };
     let folder = data.join("malformed");
-    for (file, place, found) in [
+    for (file, location, found) in [
         ("glb_truncated_header.glb", "byte 10", "the end of the file"),
         ("glb_truncated_bin.glb", "byte 8", "4484 bytes"),
         ("glb_bad_magic.glb", "byte 0", "glXF"),
@@ -59,7 +59,7 @@ fn broken_files_are_refused_with_the_place() {
         ),
     ] {
         let e = read_gltf(&folder.join(file)).expect_err(file).to_string();
-        assert!(e.contains(place) && e.contains(found), "{file}: {e}");
+        assert!(e.contains(location) && e.contains(found), "{file}: {e}");
     }
     let valid = read_gltf(&folder.join("_valid_base.glb"))
         .expect("valid")
