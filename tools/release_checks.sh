@@ -6,9 +6,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD/target/ci/release
 export PATH="$root/bin:$PATH"
 
-for tool in cargo-hack cargo-deny cargo-semver-checks; do
-  [ -x "$root/bin/$tool" ] || cargo install --quiet --locked --root "$root" "$tool"
-done
+installed() { command -v "$1" > /dev/null || cargo install --quiet --locked --root "$root" "$1"; }
+installed cargo-hack
+installed cargo-deny
 
 echo "==> each feature by itself"
 cargo hack check --quiet --workspace --each-feature --no-dev-deps --ignore-private
@@ -20,6 +20,7 @@ cargo deny check advisories
 
 echo "==> public interface"
 if tag=$(git describe --tags --abbrev=0 2>/dev/null); then
+  installed cargo-semver-checks
   cargo semver-checks --baseline-rev "$tag"
 else
   echo "skipped: no tag, so no release to compare with"
