@@ -8,7 +8,7 @@ use crate::{NodeError, Parameters};
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Real, Vec3, index32};
 
-/// A mesh bound to a rig.
+/// A mesh bound to a rig: the moments in the order of the kernel. Immutable; instances share it.
 #[derive(Clone, Debug)]
 pub struct DirectDeltaMushBind {
     parts: BindParts,
@@ -34,8 +34,8 @@ impl BindParts {
 }
 
 impl DirectDeltaMushBind {
-    /// From the moments of a mesh and the number of joints that they were made for: every row has a joint. Keeps what
-    /// the variant reads: see [`Self::bytes`].
+    /// From the moments of a mesh and the number of joints that they were made for. Each row must have a joint. Only what the variant reads
+    /// is kept: see [`Self::bytes`].
     pub fn new(moments: &Moments, joint_count: usize, variant: Variant, storage: Storage) -> Self {
         let origin = moments.origin.map(Real::to_single);
         let off: [f64; 3] = std::array::from_fn(|c| moments.origin[c] - f64::from(origin[c]));
@@ -88,7 +88,7 @@ impl DirectDeltaMushBind {
     pub fn joint_count(&self) -> usize {
         self.parts.shares.len()
     }
-    /// The rule of motion.
+    /// How the motion of a vertex is made from its moments.
     pub fn variant(&self) -> Variant {
         self.parts.variant
     }
@@ -98,7 +98,7 @@ impl DirectDeltaMushBind {
     pub(super) fn shares(&self) -> &[f32] {
         &self.parts.shares
     }
-    /// What rest positions count from.
+    /// Centre of the rest mesh in scene space, from which rest positions are counted.
     pub fn origin(&self) -> Vec3<f64> {
         Vec3::from(self.parts.origin.map(f64::from))
     }

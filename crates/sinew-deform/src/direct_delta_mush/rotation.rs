@@ -25,8 +25,9 @@ const MOST_SWEEPS: usize = 12;
 /// Square of the last step's length.
 const SMALL_STEP: f32 = 1e-6;
 
-/// The rotation that maximises `trace(R^T a)`; where several do, one of them. A matrix with a number that is not finite gives the
-/// identity.
+/// The rotation that maximises `trace(R^T a)`; if there are several, one of them. Zero, NaN and infinity give the identity.
+///
+/// Exact to rounding, by Jacobi's method on a 4x4 matrix; at most 12 sweeps. Does not allocate.
 pub fn nearest_rotation<R: Real>(a: &Mat3<R>) -> Mat3<R> {
     let size = a.amax();
     if !(size > R::zero() && size.is_finite()) {

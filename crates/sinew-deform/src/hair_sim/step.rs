@@ -1,5 +1,16 @@
-//! One step of one strand: the truth, in single or double precision. Everything is sequential from the root to the tip or back,
-//! and needs nothing of other strands. Single precision runs in `simd`, eight strands side by side, with these formulas.
+//! One step of one strand: the reference, in single or double precision. It reads no other strand. Single precision runs in `simd`, eight
+//! strands side by side, with these formulas.
+//!
+//! 1. `begin`: the share of the root's motion carries all vertices; the skinned rest positions are found.
+//! 2. `integrate`: damping, gravity and wind; pinned vertices go to their rest positions.
+//! 3. `restore_shape` (`shape.rs`): one implicit step for bends, pull to the rest position, and tensions.
+//! 4. For each iteration: `push_out` (`collide/contact.rs`), then two Newton steps on all lengths (`length.rs`).
+//! 5. `settle_lengths` (`collide/settle.rs`): exact lengths outside of solids.
+//! 6. `take_velocities` and `finish`: velocity from the motion of the step, without what the last pass and contacts added.
+//! 7. `come_to_rest` and `stay`: slow strands lose velocity, and static friction holds them.
+//!
+//! Each of these is one sweep over the vertices, from root to tip or back: O(vertices) per step. The page of the node has the formulas and
+//! the reasons.
 
 use super::bind::BoundVertex;
 use super::length::restore_lengths;

@@ -1,4 +1,8 @@
 //! From simulated guides to all strands: followers, tangents.
+//!
+//! A follower starts beside its guide's root. Each of its segments has the direction of the guide's segment plus the change of the offset
+//! between both, rotated and scaled with the root, and its own rest length. Followers then collide, by position only: their paths are not
+//! tested. Tasks of 32 strands run on their own.
 
 use super::bind::HairBind;
 use super::precision::HairReal;

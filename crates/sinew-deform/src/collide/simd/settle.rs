@@ -1,4 +1,7 @@
-//! The last pass; see `settle.rs` of one strand.
+//! The last pass for eight strands side by side; see `settle.rs` for one strand.
+//!
+//! Lanes take part in a round as long as their strand has something left to do. The search for the deepest sample of a segment runs in
+//! lanes; the rare rotation of a segment runs lane by lane, by the functions of the reference.
 
 use super::super::MAX_COLLIDERS;
 use super::super::contact::{ContactVertex, Hit, deepest, margins_along};
