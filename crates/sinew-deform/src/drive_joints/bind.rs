@@ -1,4 +1,11 @@
-//! Setup: names become nodes, poses become differences from neutral.
+//! Setup: names become node indices, and poses become differences from the neutral transform.
+//!
+//! Each driven joint keeps, for each pose, the difference of translation and of scale, and the rotation from neutral as a rotation vector
+//! (`log`) or as a quaternion on the side of neutral (`nlerp`). A frame then adds them by weight. Matrices of poses are decomposed here;
+//! shear is an error, unless the nearest rotation is asked for.
+//!
+//! A neutral pose that is far from rest (45 degrees, or half of the distance to the parent) is reported: it usually means other units or
+//! another space.
 
 use super::decompose::decompose;
 use super::follower::{BoundFollower, Follower, rest_rotation};
