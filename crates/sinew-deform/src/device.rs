@@ -32,10 +32,10 @@
 //!
 //! # Passes that run in groups
 //!
-//! A pass over [`DeviceDomain::Groups`] has the function `kernel(group: u32, local: u32)` instead, called for each invocation of each workgroup:
-//! `local` counts the [`DevicePass::group_size`] invocations of a group. All of them come to it together, so that the text may declare
-//! `var<workgroup>` and use `workgroupBarrier` and `workgroupUniformLoad`; `group` is the same for all of them. Workgroup memory holds
-//! whatever was there before: the text writes it before it reads it.
+//! A pass over [`DeviceDomain::Groups`] has the function `kernel(group: u32, local: u32)` instead, called for each invocation of each
+//! workgroup: `local` counts the [`DevicePass::group_size`] invocations of a group. All of them come to it together, so that the text may
+//! declare `var<workgroup>` and use `workgroupBarrier` and `workgroupUniformLoad`; `group` is the same for all of them. Workgroup memory
+//! holds whatever was there before: the text writes it before it reads it.
 
 use crate::{Element, Inputs, MeshAttribute, Parameters};
 use arrayvec::ArrayVec;

@@ -1,7 +1,6 @@
 //! The outermost points of many, to frame a camera on.
 //!
-//! 128 directions are spread over the sphere (a spiral with the golden angle), and the farthest point along each is kept. A camera that
-//! frames these points is at most 2 % farther away than one that frames all points.
+//! 128 directions are spread over the sphere (a spiral with the golden angle), and the farthest point along each is kept.
 
 /// Directions that are looked along. More of them frame tighter; with these a camera is at most 2 percent farther away.
 const DIRECTIONS: usize = 128;

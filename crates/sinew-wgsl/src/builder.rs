@@ -39,7 +39,8 @@ pub struct ModuleOptions {
     /// Variables in `var<immediate>`.
     pub immediates: bool,
     /// Whether the compile cost of the module is limited ([`MOST_OPERATIONS`](crate::MOST_OPERATIONS),
-    /// [`MOST_VARIABLE_BYTES`](crate::MOST_VARIABLE_BYTES), [`MOST_WORKGROUP_BYTES`](crate::MOST_WORKGROUP_BYTES)). Set it for untrusted text.
+    /// [`MOST_VARIABLE_BYTES`](crate::MOST_VARIABLE_BYTES), [`MOST_WORKGROUP_BYTES`](crate::MOST_WORKGROUP_BYTES)). Set it for untrusted
+    /// text.
     pub limited: bool,
 }
 

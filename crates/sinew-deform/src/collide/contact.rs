@@ -137,9 +137,9 @@ impl<R: Real> Touching<R> for ContactVertex<R> {
 /// Margins grow by this share of the way along the strand: the most by which they turn it away from the skin, 14 degrees.
 const RISE: f64 = 0.25;
 
-/// What a margin grows to in this way along the strand from the last exempt vertex, where that one is nearer to the surface than the margin; as a rule it sits
-/// on the skin. Were all of the margin asked for behind it, short segments would have to stand up there, against the shape of the strand, which then would not
-/// come to rest.
+/// What a margin grows to in this way along the strand from the last exempt vertex, where that one is nearer to the surface than the
+/// margin; as a rule it sits on the skin. Were all of the margin asked for behind it, short segments would have to stand up there, against
+/// the shape of the strand, which then would not come to rest.
 pub(crate) fn most_margin<R: Real>(way: R) -> R {
     way * R::from_double(RISE)
 }
@@ -203,7 +203,8 @@ pub(super) fn skin_of<R: Real, T: Touching<R>>(strand: &[T], exempt: usize) -> V
     last.map_or_else(Vec3::zeros, |v| v.touch().x)
 }
 
-/// Margins at both ends of a segment, the first of which has this distance. Where that one is exempt (`leaves_skin`), the segment begins as deep as it is.
+/// Margins at both ends of a segment, the first of which has this distance. Where that one is exempt (`leaves_skin`), the segment begins as
+/// deep as it is.
 pub(super) fn margins_along<R: Real>(
     solid: &Placed<'_, R>,
     [start, end]: [&ContactVertex<R>; 2],

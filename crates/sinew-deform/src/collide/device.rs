@@ -67,7 +67,8 @@ pub(crate) fn linked_ports(context: &BindContext<'_>) -> Vec<usize> {
     (0..PORTS.len()).filter(is_linked).collect()
 }
 
-/// How invocations of a workgroup share strands: teams of as many as the longest strand has vertices, up to a power of two between 4 and 32.
+/// How invocations of a workgroup share strands: teams of as many as the longest strand has vertices, up to a power of two between 4 and
+/// 32.
 #[derive(Clone, Copy)]
 pub(crate) struct Teams {
     /// Invocations of a team.

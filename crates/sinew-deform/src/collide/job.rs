@@ -135,7 +135,8 @@ impl CollideJob<'_> {
     }
 }
 
-/// Collides up to [`WIDTH`] strands side by side: those of `points` that `members` says. `previous` has where their vertices were; `room` has space for the longest.
+/// Collides up to [`WIDTH`] strands side by side: those of `points` that `members` says. `previous` has where their vertices were; `room`
+/// has space for the longest.
 pub(crate) fn collide_strands<'p>(
     settings: &CollideSettings,
     solids: &Solids<'_, f32>,

@@ -102,8 +102,15 @@ impl DirectDeltaMushBind {
     pub fn origin(&self) -> Vec3<f64> {
         Vec3::from(self.parts.origin.map(f64::from))
     }
-    /// Bytes held. For each joint of a block of eight vertices 40 bytes a vertex in variants v0 and v1, 16 in v2 and v3, 4 in v4; quantised
-    /// 24 and 12. Besides 20 bytes a vertex, quantised 28.
+    /// Bytes on the heap. A vertex takes, for each joint of its block of eight vertices:
+    ///
+    /// | variants | full | quantized |
+    /// |---|---|---|
+    /// | v0, v1 | 40 | 24 |
+    /// | v2, v3 | 16 | 12 |
+    /// | v4 | 4 | - |
+    ///
+    /// Each vertex takes 20 bytes more, or 28 if quantized.
     pub fn bytes(&self) -> usize {
         self.parts.blocks.bytes() + size_of_val(self.parts.shares.as_slice())
     }

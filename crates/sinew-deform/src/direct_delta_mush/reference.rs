@@ -244,8 +244,8 @@ pub fn place<R: Real>(
 /// The motion of a vertex: from rest space about its centre to posed space less [`Frame::reference`].
 ///
 /// With `M_j` the joints' matrices, `S_j`, `x_j`, `w_j` the moments and `d_j = M_j center`, the paper's `Q - q p^T` is
-/// `A = sum_j M_j S_j + d_j x_j^T`, and `q = sum_j M_j x_j + w_j d_j`. First moments sum to zero and weights to one, so that `d_j` may count
-/// from that of the strongest joint, which keeps numbers small.
+/// `A = sum_j M_j S_j + d_j x_j^T`, and `q = sum_j M_j x_j + w_j d_j`. First moments sum to zero and weights to one, so that `d_j` may
+/// count from that of the strongest joint, which keeps numbers small.
 pub fn motion<R: Real>(variant: Variant, row: &Row<'_>, frame: &Frame<R>) -> Affine<R> {
     let center = R::vec3(row.center);
     let items = || {

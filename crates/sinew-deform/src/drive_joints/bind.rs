@@ -248,9 +248,9 @@ impl DriveJointsBind {
         })
     }
 
-    /// Warnings about joints whose neutral pose is far from where they rest in the rig: further than 45 degrees, or by more than half of the
-    /// distance from their parent. Without [`DriveJointsConfig::neutral`] the pose that is nearest to rest counts. Poses in other units,
-    /// or in the other [`JointSpace`], are the usual cause.
+    /// Warnings about joints whose neutral pose is far from where they rest in the rig: further than 45 degrees, or by more than half of
+    /// the distance from their parent. Without [`DriveJointsConfig::neutral`] the pose that is nearest to rest counts. Poses in other
+    /// units, or in the other [`JointSpace`], are the usual cause.
     pub(crate) fn far_from_rest(&self) -> impl Iterator<Item = String> + '_ {
         self.far_from_rest.iter().map(|far| {
             let FarFromRest {

@@ -143,8 +143,8 @@ impl HairBind {
         self.offsets.push(self.vertices.len() as u32);
     }
 
-    /// The same, with followers whose roots go where the transform of their own strand takes them, those of which `is_own` is true; all others keep
-    /// their place beside the guide's root.
+    /// The same, with followers whose roots go where the transform of their own strand takes them, those of which `is_own` is true; all
+    /// others keep their place beside the guide's root.
     #[must_use]
     pub(crate) fn with_own_roots(mut self, is_own: impl Fn(usize) -> bool) -> Self {
         let is_own = |s| !self.strands.is_guide(s) && is_own(s);

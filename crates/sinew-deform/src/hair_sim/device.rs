@@ -12,13 +12,13 @@
 //! | `out` | vertices | positions and tangents |
 //! | `beside` | followers | where roots go that follow joints of their own, where any do; before `followers` |
 //!
-//! A run has [`RUN`] steps at most, which all frames of ordinary length fit into: `aim`, `place`, `move` and `hold` for each step, `out`. Pre-rolls and longer frames are
-//! several runs, so that no dispatch takes long.
+//! A run has [`RUN`] steps at most, which all frames of ordinary length fit into: `aim`, `place`, `move` and `hold` for each step, `out`.
+//! Pre-rolls and longer frames are several runs, so that no dispatch takes long.
 //!
-//! Guides are sorted by their number of vertices and then by where they grow, and arrays hold all first vertices, then all second ones: what neighbouring
-//! invocations touch lies side by side, whatever lengths there are. Strands of up to [`LONGEST_PRIVATE`] vertices are worked on in memory of
-//! the invocation, 48 bytes a vertex, or of the workgroup, 176 bytes; where a longer one is among them all are worked on in
-//! an array. State: 48 bytes a guide vertex, 96 a guide. What a step reads of setup: 32 bytes a guide vertex.
+//! Guides are sorted by their number of vertices and then by where they grow, and arrays hold all first vertices, then all second ones:
+//! what neighbouring invocations touch lies side by side, whatever lengths there are. Strands of up to [`LONGEST_PRIVATE`] vertices are
+//! worked on in memory of the invocation, 48 bytes a vertex, or of the workgroup, 176 bytes; where a longer one is among them all are
+//! worked on in an array. State: 48 bytes a guide vertex, 96 a guide. What a step reads of setup: 32 bytes a guide vertex.
 //!
 //! Few strands touch anything at a time, and those take a hundred times as long as the rest: one invocation each would have all others wait
 //! for them. `move` hands over whatever distances and lengths do not prove free.

@@ -1,4 +1,4 @@
-//! The averaging operator: each row says of whom a class is the weighted mean.
+//! The averaging operator: each row has the neighbours whose weighted mean a class moves to.
 
 use super::{EdgeTable, EdgeWeights, LaplacianConfig};
 use sinew_geom::{Mesh, OneRings, Real, Vec3, WeldMap, index32};

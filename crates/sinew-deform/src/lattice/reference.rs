@@ -1,4 +1,4 @@
-//! The lattice at one vertex, generic over precision: the truth that the fast kernel is held to.
+//! The lattice at one vertex, generic over precision: the reference for the fast kernels.
 
 use super::basis::AxisBasis;
 use super::bind::{Interpolation, LatticeBind, Outside};

@@ -1,4 +1,4 @@
-//! Mask arithmetic of one vertex, generic over precision; all but the distances is also the CPU kernel.
+//! Mask arithmetic of one vertex, generic over precision. Except for distances, it is also the CPU kernel.
 
 use sinew_geom::{Affine, Real, Vec3};
 
@@ -92,8 +92,8 @@ impl Combine {
 }
 
 impl Shape {
-    /// Distance in metres of the scene from `p` to the shape, 0 inside. `inverse` must be the inverse of `transform`. Exact for a plane and
-    /// for shapes that the transform does not shear or scale unevenly; otherwise that to the nearest point in the space of the shape.
+    /// Distance in metres of the scene from `p` to the shape, 0 inside. `inverse` must be the inverse of `transform`. Exact for planes, for
+    /// boxes without shear and for evenly scaled spheres; otherwise the distance to the nearest point in the space of the shape.
     pub fn distance<R: Real>(self, transform: &Affine<R>, inverse: &Affine<R>, p: Vec3<R>) -> R {
         let local = inverse.point(p);
         let (one, zero) = (R::one(), R::zero());

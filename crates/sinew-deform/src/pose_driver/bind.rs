@@ -152,7 +152,7 @@ impl PoseDriverBind {
     /// [`PoseDriverError`] names the first problem.
     ///
     /// # Cost
-    /// O(n^3) for n poses; [`Self::bytes`] are kept, 16 bytes per pair of poses for interpolative solvers.
+    /// O(n^3) for n poses. [`Self::bytes`] are kept, at most 24 bytes per pair of poses for interpolative solvers.
     pub fn new(driver: &PoseDriver) -> Result<Self, PoseDriverError> {
         let joint_count = check(driver)?;
         let recipe = Recipe::of(driver);

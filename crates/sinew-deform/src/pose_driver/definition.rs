@@ -30,7 +30,7 @@ impl DriverPose {
             scale: 1.0,
             /// No limits.
             metric: None,
-            /// Nothing. By the rules of Unreal, weights are still divided by a sum above 1.
+            /// Nothing. By the rules of Unreal and `RigLogic`, weights are still divided by a sum above 1.
             kernel: None,
             curve: None,
         }

@@ -1,6 +1,8 @@
 //! Setup: topology, an order of triangles that keeps neighbours together, and the size of all buffers.
 //!
-//! 1. Vertices at equal rest positions are one point. Triangles are sorted along a curve through space, eight to a cluster.
+//! 1. Vertices at equal rest positions are one point. Triangles are sorted by halving their box across its longest side, again and again,
+//!    until eight are
+//! left: a cluster. Eight clusters make a box, eight boxes the next one.
 //! 2. Doubled triangles of double-sided exports are reduced to the first of each pair; a closed surface that faces inward is reversed.
 //! 3. Edges and corners of points, for pseudonormals.
 //! 4. The cell size, from the settings and the rest mesh; it stays the same in all frames.
@@ -16,8 +18,8 @@ use crate::{BindWatch, Par};
 use sinew_geom::{CornerFans, Topology, WeldMap};
 use std::collections::HashMap;
 
-/// Bounds that are this near a whole number of cells (a box of 64 cells, say) count as there, so that neither rounding nor the device decides
-/// about the shape of the grid; padding may be as much less.
+/// Bounds that are this near a whole number of cells (a box of 64 cells, say) count as there, so that neither rounding nor the device
+/// decides about the shape of the grid; padding may be as much less.
 pub(super) const LEAN: f32 = 1.0 / 64.0;
 
 /// Properties of the surface, with vertices at equal positions as one point.

@@ -9,9 +9,10 @@
 //! | `assign` | bricks | slots, by prefix sums, so that they do not depend on who comes first; the header |
 //! | `fill` | slots, then parts of the coarse level, a workgroup each | the coarse level and values of bricks |
 //!
-//! Nothing searches a tree (but winding numbers): triangles go to the bricks around them, and a group that fills one gathers leaves, clusters and triangles
-//! near it side by side. No pass binds more than eight buffers or uses more than 16 KiB of workgroup memory, as many as every device has. Lists in workgroup memory
-//! are in the order in which invocations came, but what is made of them is the least of all: results are the same bits in every run. Unlike on the processor, all values of bricks are exact, also beyond the band.
+//! Nothing searches a tree (but winding numbers): triangles go to the bricks around them, and a group that fills one gathers leaves,
+//! clusters and triangles near it side by side. No pass binds more than eight buffers or uses more than 16 KiB of workgroup memory, as many
+//! as every device has. Lists in workgroup memory are in the order in which invocations came, but what is made of them is the least of all:
+//! results are the same bits in every run. Unlike on the processor, all values of bricks are exact, also beyond the band.
 
 use super::SdfBind;
 use super::bind::LEAN;

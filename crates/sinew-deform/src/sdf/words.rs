@@ -167,8 +167,8 @@ pub(crate) struct GridParts<'a> {
     pub(crate) count: &'a mut u32,
 }
 
-/// Makes words a grid in single precision with room for all its bricks; `None` where the words are too few ([`grid_words`]). What was in its
-/// parts stays there.
+/// Makes words a grid in single precision with room for all its bricks; `None` where the words are too few ([`grid_words`]). What was in
+/// its parts stays there.
 pub(crate) fn lay_grid<'a>(
     words: &'a mut [u32],
     shape: &GridShape,

@@ -136,7 +136,7 @@ pub struct SkinScratch {
 }
 
 impl SkinScratch {
-    /// Room for the joints of `bind`.
+    /// Scratch for the joints of `bind`. Allocates.
     pub fn new(bind: &SkinBind) -> Self {
         let n = if bind.method().uses_dual_quaternions() {
             bind.joint_count()

@@ -1,4 +1,4 @@
-//! Skinning of one vertex, generic over precision: the truth that the fast kernel is tested against.
+//! Skinning of one vertex, generic over precision: the reference for the fast kernel.
 
 use super::joint::JointMotion;
 use sinew_geom::{Affine, Mat3, Real, Vec3, nalgebra::Quaternion};

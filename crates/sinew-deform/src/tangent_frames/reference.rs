@@ -1,4 +1,4 @@
-//! Normals and tangents of one triangle and of one vertex, generic over precision: the truth.
+//! Normals and tangents of one triangle and of one vertex, generic over precision: the reference.
 
 use super::bind::{NO_VERTEX, TangentFramesBind};
 use super::{NormalMode, TangentMode};

@@ -19,7 +19,8 @@ pub(crate) struct PieceCarrier {
 }
 
 impl PieceCarrier {
-    /// From the mesh that stands beside the bake: its texture coordinates `uv_set` are the middle of the texel that its vertex' piece has in frame 0.
+    /// From the mesh that stands beside the bake: its texture coordinates `uv_set` are the middle of the texel that its vertex' piece has
+    /// in frame 0.
     pub(super) fn new(
         manifest: &Manifest,
         rotations: usize,

@@ -1,5 +1,5 @@
-//! Frames on the driver and what they carry, generic over precision: the truth, and what
-//! moves points on collapsed triangles.
+//! Frames on the driver and the points that they carry, generic over precision: the reference, and the code that moves points on collapsed
+//! triangles.
 
 use super::{Binding, Out, WrapBind, WrapMode};
 use crate::tangent_frames::{any_perpendicular, gram_schmidt, unit};

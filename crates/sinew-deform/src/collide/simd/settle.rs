@@ -145,8 +145,8 @@ struct Segment<S: Simd> {
     index: usize,
 }
 
-/// Distances from the first solids, as far as they were asked for: those of the vertices where the segment at hand ends, those of where it begins, and those of
-/// the last exempt vertices.
+/// Distances from the first solids, as far as they were asked for: those of the vertices where the segment at hand ends, those of where it
+/// begins, and those of the last exempt vertices.
 struct Measured {
     skin: Lanes3,
     at_skin: [Option<Lanes>; MAX_COLLIDERS],

@@ -193,7 +193,8 @@ fn single(p: P) -> [f32; 3] {
     [p.x as f32, p.y as f32, p.z as f32]
 }
 
-/// A place of the unit disc, each as likely as any other: the first of a row of places of the square that is in it. No sines: these differ by machine.
+/// A place of the unit disc, each as likely as any other: the first of a row of places of the square that is in it. No sines: these differ
+/// by machine.
 fn in_disc(random: u64) -> [f64; 2] {
     const TRIES: usize = 32;
     let share = |bits: u64| (bits & 0xff_ffff) as f64 / 8_388_608.0 - 1.0;

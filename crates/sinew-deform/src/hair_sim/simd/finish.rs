@@ -12,8 +12,8 @@ use crate::simd_vector::V3;
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 use fearless_simd_macros::simd;
 
-/// Velocities from positions, without what leads into surfaces; `touches` is empty where nothing is touched, with coefficients of friction `rubs` of each strand. Returns
-/// the sum of all positions and velocities: it is finite where they are.
+/// Velocities from positions, without what leads into surfaces; `touches` is empty where nothing is touched, with coefficients of friction
+/// `rubs` of each strand. Returns the sum of all positions and velocities: it is finite where they are.
 #[simd]
 pub(super) fn finish<S: Simd>(
     simd: S,

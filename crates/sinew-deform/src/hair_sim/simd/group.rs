@@ -155,7 +155,8 @@ impl<'f, 'r> Group<'f, 'r> {
         }
     }
 
-    /// Takes all velocities. Only where drives are still, as in what comes before the first frame: the next step begins where roots are now.
+    /// Takes all velocities. Only where drives are still, as in what comes before the first frame: the next step begins where roots are
+    /// now.
     pub(super) fn stop(&mut self) {
         for w in &mut self.room.vertices[..self.longest] {
             w.velocity = [[0.0; WIDTH]; 3];

@@ -181,8 +181,8 @@ fn hold_lengths<S: Simd>(simd: S, steps: usize, vertices: &mut [GroupVertex]) {
     }
 }
 
-/// Elimination from the root to the tip of what takes the stretch out of the corrections where only masses resist. Returns the sum of tension times
-/// stretch.
+/// Elimination from the root to the tip of what takes the stretch out of the corrections where only masses resist. Returns the sum of
+/// tension times stretch.
 #[inline(always)]
 fn find_stretch<S: Simd>(simd: S, vertices: &mut [GroupVertex]) -> f32x8<S> {
     let (nothing, one) = (f32x8::splat(simd, 0.0), f32x8::splat(simd, 1.0));
