@@ -7,8 +7,8 @@
 //! |---|---|
 //! | `read_PORT_positions(i) -> vec3f`, `..._normals` (`vec3f`), `..._tangents`, `..._colors` (`vec4f`) | current attribute of vertex `i` at a mesh input that declares to read it; zero where it is missing |
 //! | `has_PORT_normals` and so on, `bool` | whether the input brings it |
-//! | `write_PORT_positions(i, v)` and so on | attribute of a mesh output; does nothing where nobody needs it |
-//! | `wants_PORT_normals` and so on, `bool` | whether somebody needs it |
+//! | `write_PORT_positions(i, v)` and so on | attribute of a mesh output; does nothing if the output has no reader |
+//! | `wants_PORT_normals` and so on, `bool` | whether the output has a reader |
 //! | `read_PORT(i) -> f32`, `has_PORT`, `count_PORT` | a mask or values input, whether something is linked, how many |
 //! | `read_PORT_from(i)`, `read_PORT_to(i)` (`vec3f`), `read_PORT_color(i)` (`vec4f`), `has_PORT`, `count_PORT` | a lines input |
 //! | `write_PORT(i, v)`, `wants_PORT` | a mask or values output (`f32`) |
@@ -550,7 +550,7 @@ pub struct DeviceFrame<'a> {
     pub time_secs: f64,
     /// Seconds since the frame before: 0 in the first frame, negative if time went back.
     pub dt_secs: f64,
-    /// Whether this is the first frame of the instance. Lasting scratch starts anew then, whatever it holds.
+    /// Whether this is the first frame of the instance. Kernels then initialise lasting scratch, whatever it holds.
     pub is_first: bool,
     /// Parameter values of this frame.
     pub parameters: Parameters<'a>,

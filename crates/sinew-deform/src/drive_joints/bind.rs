@@ -52,7 +52,7 @@ pub(crate) enum JointSpace {
 pub(crate) struct JointPose<'a> {
     /// What it is called.
     pub name: &'a str,
-    /// One a driven joint, in [`DriveJointsConfig::space`].
+    /// One transform per driven joint, in the order of [`DriveJointsConfig::joints`], relative to [`DriveJointsConfig::space`].
     pub joints: &'a [Affine<f64>],
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct JointPose<'a> {
 pub(crate) struct DriveJointsConfig<'a> {
     /// Names of the driven joints, or other nodes of the rig.
     pub joints: &'a [String],
-    /// One a weight.
+    /// One pose per weight.
     pub poses: Vec<JointPose<'a>>,
     /// Where the driven joints are without any weight, in `space`; empty means at rest.
     pub neutral: &'a [Affine<f64>],

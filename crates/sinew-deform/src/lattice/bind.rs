@@ -1,4 +1,12 @@
 //! Setup of the lattice: which rule each axis follows, checked once.
+//!
+//! A rule ([`AxisRule`]) is a basis, a linear map from the box's unit interval to the basis's own parameter, the range in which the formula
+//! of the basis holds, and whether it continues linearly beyond. All settings of interpolation, border and outside reduce to that, so that
+//! kernels know rules only.
+//!
+//! [`Outside::Natural`] differs by basis: linear, cardinal and cubic splines with a clamped border keep their formula for three more cells,
+//! after which all four control points are the border point. Eased lattices get a ring of additional points that never move, so that the
+//! displacement ends one cell outside. All others continue linearly.
 
 use super::basis::{AxisKind, AxisRule};
 use crate::{BindContext, NodeError};
@@ -46,7 +54,7 @@ pub enum Outside {
     Falloff,
     /// The basis of each axis continues linearly.
     Extrapolate,
-    /// The formula of the interpolation continues.
+    /// The formula of the interpolation continues where the border is clamped, and for eased lattices; elsewhere as `Extrapolate`.
     Natural,
 }
 

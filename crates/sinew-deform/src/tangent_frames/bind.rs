@@ -1,4 +1,15 @@
 //! Setup: smoothing groups, corner lists, UV coefficients, authored directions in local frames.
+//!
+//! In this order, since each part needs the one before it:
+//!
+//! 1. Smoothing groups (`groups.rs`): which vertices share a normal, and the corners of each group.
+//! 2. Reference edges: the longest rest edge that leaves each group. It gives frames a direction around the normal without texture
+//!    coordinates.
+//! 3. Normals of the rest mesh in double precision, which stand in for vertices that lose all area around them.
+//! 4. Authored normals and tangents in the local frames.
+//! 5. Tangent groups: from UV gradients (`uv.rs`), or MikkTSpace's (`mikk.rs`).
+//!
+//! Everything but the topology is saved; [`TangentFramesBind::restored`] checks lengths and indices of saved data.
 
 use super::groups::{Rows, smoothing_groups};
 use super::reference::{self, FaceTerms};

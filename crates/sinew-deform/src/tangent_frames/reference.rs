@@ -1,4 +1,17 @@
 //! Normals and tangents of one triangle and of one vertex, generic over precision: the reference.
+//!
+//! 1. Per triangle ([`face_terms`], `face_tangent`): unit normal, the angle of each corner from `atan2`, and the direction in which `u`
+//!    grows, as a combination of two edges with coefficients from setup. Edges are divided by their largest component first, so that
+//!    squares of very small or large triangles neither vanish nor overflow. Triangles that are nearly lines add nothing. With area weights,
+//!    both steps are spared: the cross product of two edges has the area as its length, and corners weigh 1.
+//! 2. Per vertex (`vertex_normal`): the sum over the corners of its smoothing group, each face normal times the corner's angle (Thürmer and
+//!    Wüthrich, *Computing Vertex Normals from Polygonal Facets*, 1998). The angle weight makes the normal independent of how a flat face
+//!    is cut into triangles. With nothing to sum, the vertex keeps its rest normal.
+//! 3. Per vertex (`vertex_tangent`): the sum over its tangent group, made perpendicular to the normal. If nothing is left of it, the
+//!    tangent follows the group's reference edge, or any perpendicular direction.
+//!
+//! Authored directions are stored at setup in the frame (reference edge, bitangent, normal) of their vertex and are rebuilt from the
+//! current frame.
 
 use super::bind::{NO_VERTEX, TangentFramesBind};
 use super::{NormalMode, TangentMode};
