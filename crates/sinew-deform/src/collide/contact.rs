@@ -2,16 +2,16 @@
 //!
 //! For each solid:
 //!
-//! 1. Vertices. A distance grows no faster than the way, hence the distance of one vertex bounds that of the next; those that are clear are
-//!    skipped. A
-//! vertex that moved farther than the spacing of samples is followed along its path in the moving solid, by steps as long as the distance
-//! (conservative advancement, at most 48). Then it is pushed out along the gradient, up to four times, and friction takes back sliding.
+//! 1. Vertices. A distance changes no faster than the position, hence the distance of one vertex bounds that of the next; those that are
+//!    clear are skipped. A vertex that moved farther than the spacing of samples is followed along its path in the moving solid, by steps
+//!    as long as the distance (conservative advancement, at most 48). Then it is pushed out along the gradient, up to four times, and
+//!    friction takes back sliding.
 //! 2. Segments, if the solid has details: a segment is clear if `D_a + D_b - L >= 2 margin`. Otherwise it is sampled, at least every half
-//! detail, and its deepest sample is pushed out; both ends move by their weights.
+//!    detail, and its deepest sample is pushed out; both ends move by their weights.
 //!
-//! What moved a vertex out of a solid that it started in is noted as `freed`: it is no motion.
+//! What moved a vertex out of a solid that it started in is noted as `freed`: it does not count as motion.
 //!
-//! Cost: one evaluation of the distance for a clear vertex at most, about ten for others. The formulas are on the page of the node.
+//! Cost: at most one evaluation of the distance for a clear vertex, about ten for others. The formulas are on the page of the node.
 
 use super::placed::{Placed, Solids, unit_or};
 use sinew_geom::{Real, Vec3};

@@ -3,9 +3,8 @@
 //! 1. Positions go to the field's frame; the box of the mesh gives the grid. The boxes of the triangle clusters are refitted, and normals
 //!    computed.
 //! 2. Coarse level: each corner of each brick looks for its nearest triangle in the tree, starting from that of its neighbour.
-//! 3. Bricks are chosen if a triangle may be within the band of one of their nodes. If they are more than the memory holds, those that the
-//!    surface passes
-//! through come first.
+//! 3. Bricks are chosen if a triangle may be within the band of one of their nodes. If there are more than fit into the memory, those that
+//!    the surface passes through come first.
 //! 4. Each chosen brick computes its 512 nodes (`brick.rs`).
 //!
 //! Every step gathers: a node reads triangles, and no triangle writes nodes. The result is the same bits for any number of threads. Nothing

@@ -40,11 +40,10 @@ pub(crate) fn split_joint<R: Real>(matrix: &Affine<R>, origin: Vec3<R>) -> Joint
 
 /// The rotation in a matrix.
 ///
-/// * Regular: the orthogonal polar factor, by Newton's iteration with scaling (Higham, "Computing the polar decomposition", 1986).
+/// * Regular: the orthogonal polar factor, by Newton's iteration with scaling (Higham, *Computing the Polar Decomposition*, 1986).
 /// * Mirrored: that factor with one column reversed, the one that leaves the smallest rotation.
 /// * Singular, or with a determinant below 1e-6 of the cube of its norm: an iteration that rotates a frame towards the columns (Müller et
-///   al.,
-/// "A robust method to extract the rotational part of deformations", 2016).
+///   al., *A Robust Method to Extract the Rotational Part of Deformations*, 2016).
 /// * Zero, NaN or infinite: the identity.
 ///
 /// Does not allocate; at most 20 and 60 iterations.

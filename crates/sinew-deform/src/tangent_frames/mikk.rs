@@ -6,7 +6,7 @@
 //! 3. Neighbours: edges of opposite winding are paired.
 //! 4. Groups: a flood fill around each vertex, across shared edges, while the orientation stays. Faces without a gradient join any group.
 //! 5. Rows: each vertex gets the corners of its groups. The original splits a vertex with several groups; here it combines those with the
-//! orientation of the larger angle.
+//!    orientation of the larger angle.
 //!
 //! Signs and zero tests run in single precision, because they are part of the definition. Cost: O(T log T) for `T` triangles.
 

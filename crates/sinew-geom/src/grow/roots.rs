@@ -4,15 +4,13 @@
 //! 2015.
 //!
 //! 1. Candidates: five random points for each root that is wanted. A triangle is drawn in proportion to its area times its largest density,
-//! then a uniform point in it. The point is accepted with its density divided by that largest one, which makes the density exact.
+//!    then a uniform point in it. The point is accepted with its density divided by that largest one, which makes the density exact.
 //! 2. Radius: half of the largest distance that the wanted number of points can keep, `r = sqrt(A / (2 sqrt(3) n))`, where `A` is the
-//!    integral
-//! of density over the surface.
+//!    integral of density over the surface.
 //! 3. Crowding of a candidate: the sum of `(1 - d / 2r)^8` over the others within `2r`. Distances `d` are straight lines in space. They are
-//! multiplied by the square root of the mean density of both, which spreads points farther where the density is low.
+//!    multiplied by the square root of the mean density of both, which spreads points farther where the density is low.
 //! 4. The most crowded candidate goes, and its neighbours become less crowded, until the wanted number is left. A heap finds it; crowding
-//!    only
-//! falls, thus an entry that is out of date is corrected when it comes to the top.
+//!    only falls, thus an entry that is out of date is corrected when it comes to the top.
 //!
 //! We leave out the weight limiting of the paper. Neighbours come from hash grids, one for each level of density: one grid for all would
 //! have cells as wide as the sparsest candidates reach, full of dense ones.
