@@ -1,7 +1,7 @@
 //! The node in two layers: virtual bones move as vertices of the mesh would, and all vertices follow them by linear skinning.
 //!
-//! Per frame, moments are summed for the bones only; a vertex costs what linear skinning costs. [`super::compress`] finds bones and weights
-//! in setup.
+//! Per frame, moments are summed for the bones only; a vertex costs what linear skinning costs. [`super::compress()`] finds bones and
+//! weights in setup.
 
 mod node;
 
@@ -42,7 +42,7 @@ struct Parts {
 }
 
 impl VirtualBonesBind {
-    /// From what [`super::compress`] found with the same variant, and the number of joints that it was found for. `full_bytes` is
+    /// From what [`super::compress()`] found with the same variant, and the number of joints that it was found for. `full_bytes` is
     /// what the mesh takes without virtual bones, for `Self::full_bytes`.
     pub fn new(
         found: &VirtualBones,
