@@ -7,8 +7,8 @@
 //! |---|---|
 //! | `read_PORT_positions(i) -> vec3f`, `..._normals` (`vec3f`), `..._tangents`, `..._colors` (`vec4f`) | current attribute of vertex `i` at a mesh input that declares to read it; zero where it is missing |
 //! | `has_PORT_normals` and so on, `bool` | whether the input brings it |
-//! | `write_PORT_positions(i, v)` and so on | attribute of a mesh output; does nothing where nobody needs it |
-//! | `wants_PORT_normals` and so on, `bool` | whether somebody needs it |
+//! | `write_PORT_positions(i, v)` and so on | attribute of a mesh output; does nothing if the output has no reader |
+//! | `wants_PORT_normals` and so on, `bool` | whether the output has a reader |
 //! | `read_PORT(i) -> f32`, `has_PORT`, `count_PORT` | a mask or values input, whether something is linked, how many |
 //! | `read_PORT_from(i)`, `read_PORT_to(i)` (`vec3f`), `read_PORT_color(i)` (`vec4f`), `has_PORT`, `count_PORT` | a lines input |
 //! | `write_PORT(i, v)`, `wants_PORT` | a mask or values output (`f32`) |
@@ -32,10 +32,10 @@
 //!
 //! # Passes that run in groups
 //!
-//! A pass over [`DeviceDomain::Groups`] has the function `kernel(group: u32, local: u32)` instead, called for each invocation of each workgroup:
-//! `local` counts the [`DevicePass::group_size`] invocations of a group. All of them come to it together, so that the text may declare
-//! `var<workgroup>` and use `workgroupBarrier` and `workgroupUniformLoad`; `group` is the same for all of them. Workgroup memory holds
-//! whatever was there before: the text writes it before it reads it.
+//! A pass over [`DeviceDomain::Groups`] has the function `kernel(group: u32, local: u32)` instead, called for each invocation of each
+//! workgroup: `local` counts the [`DevicePass::group_size`] invocations of a group. All of them come to it together, so that the text may
+//! declare `var<workgroup>` and use `workgroupBarrier` and `workgroupUniformLoad`; `group` is the same for all of them. Workgroup memory
+//! holds whatever was there before: the text writes it before it reads it.
 
 use crate::{Element, Inputs, MeshAttribute, Parameters};
 use arrayvec::ArrayVec;
@@ -49,7 +49,7 @@ pub(crate) const DIRECTIONS_WGSL: &str = include_str!("directions.wgsl");
 /// `unpacked`: reads what [`DeviceConstant::packed`] wrote.
 pub(crate) const PACKED_WGSL: &str = include_str!("packed.wgsl");
 
-/// What an array on the device is made of.
+/// Element types of arrays on the GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DeviceType {
     /// `f32`.
@@ -80,7 +80,7 @@ impl DeviceType {
             Self::Vec4F | Self::Vec4U => 16,
         }
     }
-    /// What `read_NAME` gives.
+    /// WGSL type that `read_NAME` returns.
     pub fn wgsl(self) -> &'static str {
         match self {
             Self::F32 => "f32",
@@ -96,7 +96,7 @@ impl DeviceType {
 }
 
 impl Element {
-    /// What kernels read one as; of lines, what they are made of.
+    /// WGSL type of one element in kernels; lines are read as their floats.
     pub fn wgsl(self) -> &'static str {
         match self {
             Self::Float | Self::Line => "f32",
@@ -110,7 +110,7 @@ impl Element {
 }
 
 impl MeshAttribute {
-    /// Its word in names of functions that kernels call.
+    /// Its name in the functions that kernels call.
     pub fn wgsl_name(self) -> &'static str {
         match self {
             Self::Positions => "positions",
@@ -121,19 +121,19 @@ impl MeshAttribute {
     }
 }
 
-/// Setup results, the same for all instances and frames.
+/// A setup result on the GPU, the same for all instances and frames.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceConstant {
     /// `read_NAME` in the text.
     pub name: &'static str,
     /// What it is made of.
     pub ty: DeviceType,
-    /// The elements, one after another, in the byte order of the machine. Shared, as they may take many megabytes.
+    /// The elements without gaps, in the byte order of the machine. Shared, because they may take many megabytes.
     pub bytes: Arc<[u8]>,
 }
 
 impl DeviceConstant {
-    /// From elements; as many as their bytes make.
+    /// Copies `data`, whose bytes are read as elements of type `ty`. Bytes after the last whole element are never read.
     pub fn new<T: NoUninit>(name: &'static str, ty: DeviceType, data: &[T]) -> Self {
         Self {
             name,
@@ -149,8 +149,8 @@ impl DeviceConstant {
             _ => 1,
         }
     }
-    /// Small whole numbers, `per_word` (4, 2 or 1) to a `u32`, the first in the lowest bits; the last word is filled
-    /// up with zeros. What does not fit loses its upper bits.
+    /// Packs small whole numbers, `per_word` (4, 2 or 1) to a `u32`, the first in the lowest bits. The last word is filled with zeros.
+    /// Numbers that are too large lose their upper bits.
     pub fn packed(name: &'static str, values: &[u32], per_word: u32) -> Self {
         let per_word = per_word.clamp(1, 4);
         let bits = 32 / per_word;
@@ -174,7 +174,7 @@ impl DeviceConstant {
     }
 }
 
-/// An array whose length is known in setup: working memory, or what comes with each frame.
+/// An array whose length is fixed in setup: scratch, or data of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceArray {
     /// `read_NAME` (scratch: and `write_NAME`) in the text.
@@ -183,44 +183,45 @@ pub struct DeviceArray {
     pub ty: DeviceType,
     /// Number of elements.
     pub len: usize,
-    /// Scratch only: whether its content must live from frame to frame. What need not may never reach memory.
+    /// Scratch only: whether its content lives from frame to frame. Other arrays may never reach memory.
     pub lasting: bool,
 }
 
-/// For each element of one domain some of another: neighbours, corners, members. Through a relation a pass may read what passes
-/// before it wrote, and still run together with them: whoever runs it knows which elements it takes.
+/// For each element of one domain, some elements of another: neighbours, corners, members.
+///
+/// Through a relation, a pass may read what earlier passes wrote and still run in one dispatch with them: the executor knows which elements
+/// it reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeviceRelation {
     /// `open_NAME` in the text.
     pub name: &'static str,
-    /// Where it leads from: one row an element.
+    /// Domain of the rows: one row per element.
     pub from: DeviceDomain,
-    /// What entries are numbers of.
+    /// Domain of the entries.
     pub to: DeviceDomain,
-    /// Row `i` is `entries[offsets[i]..offsets[i + 1]]`.
+    /// One offset more than rows: row `i` is `entries[offsets[i]..offsets[i + 1]]`.
     pub offsets: Vec<u32>,
     /// The rows, one after another.
     pub entries: Vec<u32>,
-    /// Entries that belong together, 2 or 3: the text reads them one after another.
+    /// Number of entries that are read together, 2 or 3.
     pub group: u32,
-    /// Words beside the entries: none, one for each group of entries, or one for each entry (groups of 2 only); rows need not
-    /// be whole groups.
+    /// Words beside the entries: none, one per group of entries, or one per entry (groups of 2 only). Rows need not be whole groups.
     pub extras: DeviceExtras,
-    /// What loops over `RELATION_count()` and `RELATION_groups()` find behind the end of a row.
+    /// What loops over `RELATION_count()` and `RELATION_groups()` read after the end of a row.
     pub padding: DevicePadding,
-    /// The word that they find beside those entries.
+    /// The extra word beside padding.
     pub padding_word: u32,
 }
 
-/// What rows of a [`DeviceRelation`] are filled up with.
+/// What fills rows of a [`DeviceRelation`] up to a common length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DevicePadding {
     /// The row's first entry: differences to it are zero.
     #[default]
     First,
-    /// The row's last entry: so are differences of each to the one before.
+    /// The row's last entry: differences between consecutive entries are zero.
     Last,
-    /// An element that is zero: sums stay what they are.
+    /// An element that is zero: sums do not change.
     Zero,
 }
 
@@ -230,14 +231,14 @@ pub enum DeviceExtras {
     /// None.
     #[default]
     None,
-    /// One for each group; rows are whole groups.
+    /// One per group; rows are whole groups.
     PerGroup(Vec<u32>),
-    /// One for each entry.
+    /// One per entry.
     PerEntry(Vec<u32>),
 }
 
 impl DeviceRelation {
-    /// From one list a row, in groups of two, without extras.
+    /// From one list per row, in groups of two, without extras. Indices are not checked.
     pub fn new<R: AsRef<[u32]>>(
         name: &'static str,
         [from, to]: [DeviceDomain; 2],
@@ -265,12 +266,12 @@ impl DeviceRelation {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// Entries of a row.
+    /// Entries of a row; empty if there is no such row.
     pub fn row(&self, i: usize) -> &[u32] {
         let at = |i: usize| self.offsets.get(i).map_or(0, |&o| o as usize);
         self.entries.get(at(i)..at(i + 1)).unwrap_or_default()
     }
-    /// Extra words of a row.
+    /// Extra words of a row; empty if there are none or no such row.
     pub fn extras_of(&self, i: usize) -> &[u32] {
         let at = |i: usize| self.offsets.get(i).map_or(0, |&o| o as usize);
         let group = (self.group as usize).max(1);
@@ -282,7 +283,7 @@ impl DeviceRelation {
             DeviceExtras::PerEntry(words) => words.get(at(i)..at(i + 1)).unwrap_or_default(),
         }
     }
-    /// Whether every element relates to the one of its own number and to nothing else.
+    /// Whether row `i` has entry `i` alone, for every row, and there are no extras.
     pub fn is_identity(&self) -> bool {
         self.extras == DeviceExtras::None
             && self.offsets.iter().zip(0..).all(|(&o, i)| o == i)
@@ -290,7 +291,7 @@ impl DeviceRelation {
     }
 }
 
-/// A number or truth value that is fixed in setup and written into the text.
+/// A number or truth value that is fixed in setup and becomes a constant of the kernel text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DeviceSetting {
     /// `const NAME: bool`.
@@ -302,33 +303,34 @@ pub enum DeviceSetting {
 }
 
 /// What a pass runs over.
+///
+/// An invocation runs per vertex or element. A group is a whole workgroup whose invocations work together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DeviceDomain {
     /// The vertices of the node's first mesh.
     #[default]
     Vertices,
-    /// That many elements.
+    /// This number of elements.
     Elements(usize),
-    /// That many whole workgroups, each of which works together.
+    /// This number of workgroups.
     Groups(usize),
 }
 
-/// Which elements of its linked inputs (and scratch) a pass reads.
+/// Which elements of its inputs and scratch a pass reads. This decides which passes share a dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Locality {
-    /// Those at its own index and those that relations name, so that it can run together with passes before and after it.
+    /// Its own index and those that relations name: it can share a dispatch with passes before and after it.
     Own,
-    /// Any: what it reads must have been written by then.
+    /// Any element: earlier passes must have finished writing.
     Gather,
-    /// Any, and it writes elements other than its own, adds to them or leaves some out: nothing can run together with it
-    /// behind it.
+    /// Any element, and it also writes other elements than its own, adds to them or skips some: no later pass can share its dispatch.
     Scatter,
 }
 
 /// One kernel over one domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DevicePass {
-    /// What it does, in a word; shown in timings.
+    /// A word for it in timings.
     pub name: &'static str,
     /// WGSL with `fn kernel(index: u32)`; with `fn kernel(group: u32, local: u32)` over [`DeviceDomain::Groups`].
     pub text: &'static str,
@@ -336,16 +338,16 @@ pub struct DevicePass {
     pub domain: DeviceDomain,
     /// What it reads.
     pub locality: Locality,
-    /// Names in the text and the arrays that they stand for: one text can go from `a` to `b` and back.
+    /// Names in the text and the arrays that they stand for: one text can go from `a` to `b`, and from `b` to `a`.
     pub aliases: &'static [(&'static str, &'static str)],
-    /// A `has_` or `wants_` constant and the value with which the pass runs at all.
+    /// A `has_` or `wants_` constant and its value for which the pass runs; otherwise it is left out.
     pub when: Option<(&'static str, bool)>,
-    /// Invocations of a workgroup; [`DeviceNode::group_size`] where absent.
+    /// Invocations per workgroup; if `None`, [`DeviceNode::group_size`].
     pub group_size: Option<u32>,
 }
 
 impl DevicePass {
-    /// A pass over the vertices that reads only its own.
+    /// A pass over the vertices that reads its own elements only.
     pub const fn per_vertex(name: &'static str, text: &'static str) -> Self {
         Self {
             name,
@@ -357,7 +359,7 @@ impl DevicePass {
             group_size: None,
         }
     }
-    /// A pass of `groups` workgroups of `size` invocations that read and write anything.
+    /// A pass of `groups` workgroups of `size` invocations that read and write any elements.
     pub const fn in_groups(
         name: &'static str,
         text: &'static str,
@@ -385,24 +387,24 @@ impl DevicePass {
             ..self
         }
     }
-    /// The same, writing elements other than its own, too.
+    /// The same pass, which also writes other elements than its own.
     pub const fn scattering(self) -> Self {
         Self {
             locality: Locality::Scatter,
             ..self
         }
     }
-    /// The same over another domain.
+    /// The same pass over another domain.
     pub const fn over(self, domain: DeviceDomain) -> Self {
         Self { domain, ..self }
     }
-    /// The same, with names that stand for arrays.
+    /// The same pass with these aliases.
     pub const fn with(self, aliases: &'static [(&'static str, &'static str)]) -> Self {
         Self { aliases, ..self }
     }
 }
 
-/// What the members of a structure of uniforms are made of.
+/// Kinds of members of a uniform structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UniformKind {
     /// `f32`, vectors, matrices and arrays of it.
@@ -413,22 +415,22 @@ pub enum UniformKind {
     Struct(&'static [UniformMember]),
 }
 
-/// A member of a structure of uniforms.
+/// A member of a uniform structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UniformMember {
     /// Its name; one that begins with `unused` is padding.
     pub name: &'static str,
     /// Bytes from the start of the structure.
     pub offset: usize,
-    /// Bytes that it takes.
+    /// Size in bytes.
     pub size: usize,
     /// What it is made of.
     pub kind: UniformKind,
 }
 
-/// What uniforms are made of; [`crate::uniform_struct`] implements it.
+/// A type that a uniform structure may contain; [`crate::uniform_struct`] implements it.
 pub trait UniformType {
-    /// What kind that is.
+    /// Its kind.
     const KIND: UniformKind;
 }
 impl UniformType for f32 {
@@ -444,7 +446,7 @@ impl<T: UniformType, const N: usize> UniformType for [T; N] {
     const KIND: UniformKind = T::KIND;
 }
 
-/// How a structure of uniforms lies in memory, in Rust: tests compare it with the one in WGSL.
+/// Memory layout of a uniform structure in Rust. Tests compare it with the structure in WGSL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UniformLayout {
     /// Bytes of the structure.
@@ -454,7 +456,7 @@ pub struct UniformLayout {
 }
 
 impl UniformLayout {
-    /// That of a structure, whose size must be a multiple of 16 bytes.
+    /// The layout of a structure. A size that is no multiple of 16 bytes does not compile.
     pub fn of<T: UniformType>() -> Self {
         let bytes = const {
             assert!(size_of::<T>().is_multiple_of(16), "not whole vec4 rows");
@@ -468,7 +470,7 @@ impl UniformLayout {
             _ => Self::unnamed(bytes),
         }
     }
-    /// So many bytes, with nothing said about what is in them.
+    /// A layout of so many bytes without named members.
     pub fn unnamed(bytes: usize) -> Self {
         Self {
             bytes,
@@ -502,14 +504,16 @@ macro_rules! uniform_struct {
     };
 }
 
-/// In texts of users, a constant of the executor's: turns that all loops may take together for one element. A text that counts its loops
-/// ends them there.
+/// For kernels of users: name of a constant that the executor defines, the number of iterations that all loops together may take for one
+/// element. A text that counts its iterations stops there.
 pub const MAX_ITERATIONS: &str = "given_max_iterations";
 
-/// All that a node runs on a device.
+/// What a node runs on the GPU.
+///
+/// All lengths are fixed in setup. Names must be unique within the node; the executor makes them unique across nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DeviceNode {
-    /// WGSL that all passes see: `struct Uniforms`, functions.
+    /// WGSL that all passes see: `struct Uniforms` and functions.
     pub shared: Vec<&'static str>,
     /// Constants in the text.
     pub settings: Vec<(&'static str, DeviceSetting)>,
@@ -517,64 +521,64 @@ pub struct DeviceNode {
     pub constants: Vec<DeviceConstant>,
     /// Which elements passes read beside their own.
     pub relations: Vec<DeviceRelation>,
-    /// Working memory of one instance; its content lives from frame to frame.
+    /// Working memory of one instance. Only arrays that are [`DeviceArray::lasting`] keep their content from frame to frame.
     pub scratch: Vec<DeviceArray>,
-    /// `struct Uniforms`, a multiple of 16 bytes; nothing where the text has none.
+    /// Layout of `struct Uniforms`, a multiple of 16 bytes; no bytes if the text has none.
     pub uniforms: UniformLayout,
-    /// Arrays that come with each frame.
+    /// Arrays that the CPU writes in each frame, at most [`MAX_FRAME_ARRAYS`].
     pub frame_arrays: Vec<DeviceArray>,
-    /// Kernels, in the order in which they run unless [`crate::BoundNode::device_passes`] says otherwise.
+    /// Passes, in the order in which they run unless [`crate::BoundNode::device_passes`] says otherwise.
     pub passes: Vec<DevicePass>,
-    /// Whether [`crate::BoundNode::device_passes`] depends on the frame; such passes run by themselves.
+    /// Whether [`crate::BoundNode::device_passes`] depends on the frame. Such passes share no dispatch.
     pub passes_vary: bool,
-    /// Texts that setup wrote: one for each pass, behind [`DevicePass::text`]; none where the passes say it all.
+    /// Texts that setup generated, one per pass, after [`DevicePass::text`]; empty if no pass needs one.
     pub written: Vec<String>,
-    /// Whether the texts are a user's: every index that they give is compared with the length of what they read or write;
-    /// reading beyond it gives zero, writing does nothing.
+    /// Whether the texts come from a user. Every index is then compared with the array length: reading beyond it gives zero, writing does
+    /// nothing.
     pub guarded: bool,
-    /// Of texts of a user: the share that each takes of what a driver may have to compile at once. Passes that take more than 1 together do not
-    /// run together.
+    /// For texts of a user: the share of each pass in what a driver may have to compile at once. Passes that take more than 1 together do
+    /// not share a dispatch.
     pub compile_share: f64,
-    /// Invocations of a workgroup; the executor's choice where absent. Passes with different wishes do not run together.
+    /// Invocations per workgroup; if `None`, the executor chooses. Passes with different sizes do not share a dispatch.
     pub group_size: Option<u32>,
 }
 
-/// What a node sees before a frame on the device: no mesh, no mask, nothing that only the device knows.
+/// What a node sees on the CPU before a frame on the GPU: no mesh, no mask, nothing that only the GPU has.
 #[derive(Clone, Copy, Debug)]
 pub struct DeviceFrame<'a> {
-    /// Time of the frame.
+    /// Time of the frame in seconds.
     pub time_secs: f64,
-    /// Time since the frame before; zero on the first. Less than zero where time went back.
+    /// Seconds since the frame before: 0 in the first frame, negative if time went back.
     pub dt_secs: f64,
-    /// Whether no frame of this character was before: lasting scratch starts anew, whatever it holds.
+    /// Whether this is the first frame of the instance. Kernels then initialise lasting scratch, whatever it holds.
     pub is_first: bool,
     /// Parameter values of this frame.
     pub parameters: Parameters<'a>,
-    /// Poses and values that the host has.
+    /// Poses and values that the CPU has.
     pub inputs: Inputs<'a>,
 }
 
-/// Arrays of one node that come with a frame, at most: a frame keeps their list on the stack.
+/// Largest number of [`DeviceNode::frame_arrays`] of one node: a frame keeps their list on the stack.
 pub const MAX_FRAME_ARRAYS: usize = 16;
 
-/// Where a node writes what comes with a frame.
+/// Where a node writes the data of a frame.
 #[derive(Debug)]
 pub struct DeviceFrameData<'a> {
-    /// [`DeviceNode::uniforms`], as many bytes as that says.
+    /// [`DeviceNode::uniforms`], with the length that the layout gives.
     pub uniforms: &'a mut [u8],
     /// In the order of [`DeviceNode::frame_arrays`].
     pub arrays: ArrayVec<&'a mut [u8], MAX_FRAME_ARRAYS>,
 }
 
 impl DeviceFrameData<'_> {
-    /// Writes `struct Uniforms`; as much as there is room for.
+    /// Writes `struct Uniforms`. Bytes beyond the length of the layout are dropped.
     pub fn set_uniforms<T: NoUninit>(&mut self, value: &T) {
         let bytes = bytemuck::bytes_of(value);
         let n = bytes.len().min(self.uniforms.len());
         self.uniforms[..n].copy_from_slice(&bytes[..n]);
     }
-    /// An array to write, by its place in [`DeviceNode::frame_arrays`]; empty where there is none or the elements
-    /// do not fit.
+    /// The array at an index of [`DeviceNode::frame_arrays`], to write. Empty if there is none, or if its bytes are no whole, aligned
+    /// elements of `T`.
     pub fn array<T: Pod>(&mut self, index: usize) -> &mut [T] {
         let bytes = self.arrays.get_mut(index).map(|a| &mut **a);
         bytes

@@ -47,8 +47,8 @@ impl Follow {
         matrix.map_or(point, |m| m.unpack::<f32>().point(point.into()).into())
     }
 
-    /// Where the joint carries the bind pose: about its origin, with one size for all directions (the cube root of the volume). The identity
-    /// where nothing is followed.
+    /// Where the joint carries the bind pose: about its origin, with one size for all directions (the cube root of the volume). The
+    /// identity where nothing is followed.
     pub(crate) fn carried(self, inputs: &Inputs<'_>) -> Carried {
         let found = self.0.and_then(|(joint, origin)| {
             let pose: &Pose = inputs.pose("pose")?;

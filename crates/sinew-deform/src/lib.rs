@@ -132,7 +132,7 @@ pub static REGISTRY: &[&NodeDesc] = &[
     &debug_lines::DESC,
 ];
 
-/// The node of that name.
+/// The node of that name; names are case-sensitive.
 pub fn find_node(name: &str) -> Option<&'static NodeDesc> {
     REGISTRY.iter().copied().find(|d| d.name == name)
 }
@@ -142,7 +142,7 @@ pub fn examples() -> impl Iterator<Item = &'static Example> {
     REGISTRY.iter().flat_map(|d| d.docs.examples)
 }
 
-/// The example graph of that name.
+/// The example graph of that name; names are unique over all nodes.
 pub fn find_example(name: &str) -> Option<&'static Example> {
     examples().find(|e| e.name == name)
 }

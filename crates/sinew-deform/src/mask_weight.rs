@@ -12,10 +12,10 @@ pub(crate) const MASK_PORT: PortDesc = PortDesc::optional(
 /// `fn masked_weight(index: u32, weight: f32, mask_invert: u32) -> f32` for kernels of nodes with [`MASK_PORT`].
 pub(crate) const MASK_WEIGHT_WGSL: &str = include_str!("mask_weight.wgsl");
 
-/// Per-vertex strength: `weight * mask` or, inverted, `weight * (1 - mask)`.
+/// Per-vertex strength: `weight * mask` or, inverted, `weight * (1 - mask)`. Nothing is limited to 0..1.
 #[derive(Clone, Copy, Debug)]
 pub struct MaskWeight<'a> {
-    /// One value a vertex; `None` means 1 everywhere.
+    /// One weight per vertex; `None` means 1 everywhere, also if inverted.
     pub mask: Option<&'a [f32]>,
     /// Use `1 - mask`.
     pub invert: bool,
@@ -55,7 +55,7 @@ impl<'a> MaskWeight<'a> {
         }
     }
 
-    /// The parameters `Self::WEIGHT` and `Self::INVERT`, as uniforms.
+    /// Weight and inversion (0 or 1) for GPU kernels, from parameters `weight` and `mask_invert`.
     pub fn uniforms(parameters: &crate::Parameters<'_>) -> (f32, u32) {
         (
             parameters.single("weight"),
@@ -64,6 +64,9 @@ impl<'a> MaskWeight<'a> {
     }
 
     /// Strength at vertex `v`.
+    ///
+    /// # Panics
+    /// If the mask has no vertex `v`.
     #[inline(always)]
     pub fn at(&self, v: usize) -> f32 {
         match self.mask {

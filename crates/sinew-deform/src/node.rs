@@ -1,4 +1,18 @@
 //! What a node is: its description in the registry, its bound form, and what it sees in setup and update.
+//!
+//! # The life of a node
+//!
+//! 1. [`NodeDesc::bind`] runs once per graph. It checks the inputs and parameters and computes all that does not change from frame to
+//!    frame.
+//! Where saved results fit, [`Restore::restore`] runs instead.
+//! 2. The result, a [`BoundNode`], never changes. All instances of a graph and all threads share it.
+//! 3. [`BoundNode::new_scratch`] runs once per instance: working memory, and the state of solvers.
+//! 4. [`BoundNode::update`] runs once per frame and instance, on the CPU. On the GPU, [`BoundNode::write_device_frame`] runs instead, and
+//!    the
+//! passes of [`BoundNode::device`] do the work.
+//!
+//! A node reads ports and parameters by name. A wrong name or type reads as empty or zero and goes to the [`ReadLog`]. The caller looks
+//! there after each step and reports a [`Misread`].
 
 use crate::device::{DeviceFrame, DeviceFrameData, DeviceNode};
 use crate::{
@@ -13,7 +27,7 @@ use std::cell::RefCell;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// What a node does with what it gets.
+/// The role of a node in a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeKind {
     /// Values (or a mesh) to values.
@@ -21,6 +35,7 @@ pub enum NodeKind {
     /// Mesh to mesh, without memory.
     Deformer,
     /// Has state and a time step.
+    /// It runs in every frame, whether or not its inputs change.
     Solver,
     /// Mesh to distance grid.
     Field,
@@ -46,14 +61,14 @@ pub(crate) type BindFn = fn(&BindContext<'_>) -> Result<Box<dyn BoundNode>, Node
 /// Setup of a node from saved bytes.
 pub(crate) type RestoreFn = fn(&[u8], &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>;
 
-/// How a node takes up setup results that were saved before.
+/// How a node reads setup results that were saved before.
 #[derive(Clone, Copy, Debug)]
 pub struct Restore {
-    /// Goes up whenever setup gives other results or writes them in another form: results of another version are
-    /// made anew.
+    /// Raise it whenever setup gives other results or writes them in another form. Results of another version are ignored and computed
+    /// again.
     pub version: u32,
-    /// Setup from what [`BoundNode::save`] wrote for the same inputs. Must check lengths and indices: the bytes
-    /// come from a file.
+    /// Setup from what [`BoundNode::save`] wrote for the same inputs. It must check lengths and indices, because the bytes come from a
+    /// file.
     pub restore: RestoreFn,
 }
 
@@ -106,6 +121,8 @@ impl NodeDocs {
 }
 
 /// Everything the rest of Sinew knows about a node.
+///
+/// [`crate::REGISTRY`] lists those of this crate. Each kernel of a user gets its own.
 #[derive(Debug)]
 pub struct NodeDesc {
     /// Name in documents: lower case with underscores.
@@ -124,7 +141,7 @@ pub struct NodeDesc {
     pub outputs: &'static [PortDesc],
     /// Parameters.
     pub parameters: &'static [ParameterDesc],
-    /// Setup: checks everything, precomputes, may allocate.
+    /// Setup: checks everything, precomputes, may allocate. Runs on one thread, which may spread the work as [`BindContext::par`] says.
     pub bind: BindFn,
     /// Setup from saved bytes, where reading them is faster than binding again.
     pub restore: Option<Restore>,
@@ -176,7 +193,7 @@ pub enum NodeError {
     /// The node reads what it does not declare.
     #[error(transparent)]
     Misread(#[from] Misread),
-    /// Whoever follows setup wants no more.
+    /// The caller stopped setup.
     #[error(transparent)]
     Stopped(#[from] Stopped),
 }
@@ -188,19 +205,21 @@ pub enum BindInput<'a> {
     Mesh(&'a Mesh),
     /// The rig behind the pose.
     Pose(&'a Rig),
-    /// A mask: one weight a vertex of the node's first mesh.
+    /// A mask: one weight per vertex of the node's first mesh.
     Mask,
-    /// Number of values.
+    /// Number of floats, which never changes.
     Values(usize),
-    /// Number of segments.
+    /// Number of segments, which never changes.
     Lines(usize),
-    /// Number of words of a field.
+    /// Number of words of a field, which never changes.
     Field(usize),
     /// The animations. Shared, so that a node can keep them without a copy.
     VertexAnimation(&'a Arc<VertexAnimation>),
 }
 
 /// What a node sees in setup.
+/// The accessors find ports by linear search over at most [`MAX_PORTS`] names. A name or type that the node does not declare fails setup
+/// with [`NodeError::Misread`].
 #[derive(Clone, Copy, Debug)]
 pub struct BindContext<'a> {
     /// In the order of [`NodeDesc::inputs`].
@@ -209,14 +228,13 @@ pub struct BindContext<'a> {
     pub ports: &'static [PortDesc],
     /// Parameter values; those that may change later have their first value. Its log notes wrong ports, too.
     pub parameters: Parameters<'a>,
-    /// Which parameters never change, in the order of their descriptions.
+    /// Which parameters never change, one entry per description, in their order.
     pub fixed: &'a [bool],
     /// Where [`Self::warn`] writes.
     pub warnings: &'a BindWarnings,
     /// Whether to spread the work over threads. Setup results are the same bits either way.
     pub par: Par,
-    /// Whom to tell how far setup is, and to ask whether to go on: for setup that can take longer than a tenth of a second.
-    /// `context.watch.step(share)?` does both.
+    /// Progress and cancellation, for setup that can take longer than a tenth of a second: call `context.watch.step(share)?`.
     pub watch: BindWatch<'a>,
 }
 
@@ -229,19 +247,18 @@ impl BindWarnings {
     pub const fn new() -> Self {
         Self(RefCell::new(Vec::new()))
     }
-    /// What was written, in order.
+    /// The messages, in the order in which they were written.
     pub fn into_messages(self) -> Vec<String> {
         self.0.into_inner()
     }
 }
 
-/// What setup of a node found that whoever chose its parameters wants to know: how far an approximation is off, what it takes. Nothing
-/// odd: that is a warning.
+/// A result of setup that users want to know, such as the error of an approximation or its memory. Problems are warnings instead.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SetupNote {
     /// For people, one line.
     pub text: String,
-    /// For programs: the numbers of it, with their names.
+    /// For programs: the numbers of the text, with their names.
     pub values: Vec<(&'static str, f64)>,
 }
 
@@ -267,10 +284,10 @@ impl<'a> BindContext<'a> {
         self.inputs.get(index).copied().flatten()
     }
 
-    /// The authored rest mesh at a mesh port.
+    /// The authored rest mesh at a mesh port: positions in scene space at bind, whatever nodes are upstream.
     ///
     /// # Errors
-    /// Where nothing is linked.
+    /// [`NodeError::Input`] if nothing is linked.
     pub fn mesh(&self, port: &'static str) -> Result<&'a Mesh, NodeError> {
         match self.get(port, Some(PortType::Mesh)) {
             Some(BindInput::Mesh(m)) => Ok(m),
@@ -281,10 +298,10 @@ impl<'a> BindContext<'a> {
         }
     }
 
-    /// The rig at a pose port.
+    /// The rig of the pose at a pose port.
     ///
     /// # Errors
-    /// Where nothing is linked.
+    /// [`NodeError::Input`] if nothing is linked.
     pub fn rig(&self, port: &'static str) -> Result<&'a Rig, NodeError> {
         match self.get(port, Some(PortType::Pose)) {
             Some(BindInput::Pose(r)) => Ok(r),
@@ -295,10 +312,10 @@ impl<'a> BindContext<'a> {
         }
     }
 
-    /// The animations at a port for them.
+    /// The animations at a port of type [`PortType::VertexAnimation`].
     ///
     /// # Errors
-    /// Where nothing is linked.
+    /// [`NodeError::Input`] if nothing is linked.
     pub fn vertex_animation(
         &self,
         port: &'static str,
@@ -312,7 +329,7 @@ impl<'a> BindContext<'a> {
         }
     }
 
-    /// Whether the parameter of that name keeps its value for good.
+    /// Whether the parameter of that name never changes; `false` for an unknown name.
     pub fn is_fixed(&self, parameter: &str) -> bool {
         let descs = self.parameters.descs.iter();
         descs
@@ -320,7 +337,7 @@ impl<'a> BindContext<'a> {
             .any(|(d, &fixed)| fixed && d.name == parameter)
     }
 
-    /// Tells people of something odd that does not stop the node: what was found, how often, what is done about it.
+    /// Reports a problem that does not stop the node. Say what was found, how often, and what is done about it.
     pub fn warn(&self, message: impl Into<String>) {
         self.warnings.0.borrow_mut().push(message.into());
     }
@@ -330,7 +347,7 @@ impl<'a> BindContext<'a> {
         self.get(port, None).is_some()
     }
 
-    /// Number of floats at a values port.
+    /// Number of floats at a values port; `None` if nothing is linked.
     pub fn value_count(&self, port: &str) -> Option<usize> {
         match self.get(port, Some(PortType::Values)) {
             Some(BindInput::Values(n)) => Some(n),
@@ -347,20 +364,22 @@ impl<'a> BindContext<'a> {
     }
 }
 
-/// Current attributes of a mesh, one element a vertex.
+/// Current attributes of a mesh in scene space, one element per vertex.
+///
+/// An attribute that the port does not declare to read is missing; positions are then empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MeshView<'a> {
-    /// Positions.
+    /// Positions, metres.
     pub positions: &'a [[f32; 3]],
-    /// Normals, where the port declares that it reads them (or its effect transforms them) and the mesh has them.
+    /// Unit normals, if the port declares that it reads them (or its effect transforms them) and the mesh has them.
     pub normals: Option<&'a [[f32; 3]]>,
-    /// Tangents with bitangent sign.
+    /// Tangents; `w` is the sign of the bitangent.
     pub tangents: Option<&'a [[f32; 4]]>,
-    /// Colour set 0.
+    /// Colour set 0, linear RGBA.
     pub colors: Option<&'a [[f32; 4]]>,
 }
 
-/// Attributes to write; those that nobody needs are `None`.
+/// Attributes to write, one element per vertex; those that no output needs are `None`. Their content before the write is unspecified.
 #[derive(Debug, Default)]
 pub struct MeshViewMut<'a> {
     /// Positions.
@@ -373,13 +392,13 @@ pub struct MeshViewMut<'a> {
     pub colors: Option<&'a mut [[f32; 4]]>,
 }
 
-/// A coloured segment for looking at what a graph does.
+/// A coloured segment that shows what a graph does. 40 bytes, without padding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct Line {
     /// One end, scene space.
     pub from: [f32; 3],
-    /// The other end.
+    /// Other end, scene space.
     pub to: [f32; 3],
     /// Linear RGBA.
     pub color: [f32; 4],
@@ -420,6 +439,7 @@ pub enum OutputValue<'a> {
 }
 
 /// The linked inputs of one update.
+/// Each accessor is a linear search over at most [`MAX_PORTS`] names and does not allocate.
 #[derive(Clone, Copy, Debug)]
 pub struct Inputs<'a> {
     /// In the order of `ports`.
@@ -435,42 +455,42 @@ impl<'a> Inputs<'a> {
         let index = port_index(self.ports, self.log, "input", port, Some(ty))?;
         self.values.get(index).copied().flatten()
     }
-    /// The mesh at a port; empty where nothing is linked.
+    /// The mesh at a port; an empty view if nothing is linked.
     pub fn mesh(&self, port: &str) -> MeshView<'a> {
         match self.get(port, PortType::Mesh) {
             Some(InputValue::Mesh(m)) => m,
             _ => MeshView::default(),
         }
     }
-    /// The pose at a port.
+    /// The pose at a port; `None` if nothing is linked.
     pub fn pose(&self, port: &str) -> Option<&'a Pose> {
         match self.get(port, PortType::Pose) {
             Some(InputValue::Pose(p)) => Some(p),
             _ => None,
         }
     }
-    /// The mask at a port.
+    /// The mask at a port, one weight per vertex of the node's first mesh; `None` if nothing is linked.
     pub fn mask(&self, port: &str) -> Option<&'a [f32]> {
         match self.get(port, PortType::Mask) {
             Some(InputValue::Mask(m)) => Some(m),
             _ => None,
         }
     }
-    /// The floats at a port.
+    /// The floats at a values port, as many as setup saw; `None` if nothing is linked.
     pub fn floats(&self, port: &str) -> Option<&'a [f32]> {
         match self.get(port, PortType::Values) {
             Some(InputValue::Values(m)) => Some(m),
             _ => None,
         }
     }
-    /// The words of the field at a port.
+    /// The words of the field at a port, as many as setup saw; `None` if nothing is linked.
     pub fn field(&self, port: &str) -> Option<&'a [u32]> {
         match self.get(port, PortType::Field) {
             Some(InputValue::Field(words)) => Some(words),
             _ => None,
         }
     }
-    /// The segments at a port.
+    /// The segments at a port, as many as setup saw; `None` if nothing is linked.
     pub fn lines(&self, port: &str) -> Option<&'a [Line]> {
         match self.get(port, PortType::Lines) {
             Some(InputValue::Lines(m)) => Some(m),
@@ -479,10 +499,11 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// Inputs or outputs of one node, at most: frames keep their lists on the stack.
+/// Largest number of inputs, and of outputs, of one node: a frame keeps their lists on the stack.
 pub const MAX_PORTS: usize = 16;
 
 /// The outputs of one update; an output that nobody needs is `None`.
+/// Each output can be taken once: a second call for the same port gets `None`.
 #[derive(Debug)]
 pub struct Outputs<'a> {
     /// In the order of `ports`.
@@ -498,42 +519,42 @@ impl<'a> Outputs<'a> {
         let index = port_index(self.ports, self.log, "output", port, Some(ty))?;
         self.values.get_mut(index)?.take()
     }
-    /// Takes the mesh to write at a port; all attributes `None` where nobody needs it.
+    /// Takes the mesh to write at a port; all attributes are `None` if no one needs it.
     pub fn mesh(&mut self, port: &str) -> MeshViewMut<'a> {
         match self.take(port, PortType::Mesh) {
             Some(OutputValue::Mesh(m)) => m,
             _ => MeshViewMut::default(),
         }
     }
-    /// Takes the pose to write.
+    /// Takes the pose to write. It holds what the node wrote in the frame before.
     pub fn pose(&mut self, port: &str) -> Option<&'a mut Pose> {
         match self.take(port, PortType::Pose) {
             Some(OutputValue::Pose(p)) => Some(p),
             _ => None,
         }
     }
-    /// Takes the mask to write.
+    /// Takes the mask to write, one weight per vertex of the node's first mesh.
     pub fn mask(&mut self, port: &str) -> Option<&'a mut [f32]> {
         match self.take(port, PortType::Mask) {
             Some(OutputValue::Mask(m)) => Some(m),
             _ => None,
         }
     }
-    /// Takes the floats to write.
+    /// Takes the floats to write, [`BoundNode::output_len`] of them.
     pub fn floats(&mut self, port: &str) -> Option<&'a mut [f32]> {
         match self.take(port, PortType::Values) {
             Some(OutputValue::Values(m)) => Some(m),
             _ => None,
         }
     }
-    /// Takes the words of the field to write.
+    /// Takes the words of the field to write, [`BoundNode::output_len`] of them. They hold what the node wrote in the frame before.
     pub fn field(&mut self, port: &str) -> Option<&'a mut [u32]> {
         match self.take(port, PortType::Field) {
             Some(OutputValue::Field(words)) => Some(words),
             _ => None,
         }
     }
-    /// Takes the segments to write.
+    /// Takes the segments to write, [`BoundNode::output_len`] of them.
     pub fn lines(&mut self, port: &str) -> Option<&'a mut [Line]> {
         match self.take(port, PortType::Lines) {
             Some(OutputValue::Lines(m)) => Some(m),
@@ -545,13 +566,13 @@ impl<'a> Outputs<'a> {
 /// What a node sees in one update.
 #[derive(Debug)]
 pub struct UpdateContext<'a> {
-    /// Time of the frame.
+    /// Time of the frame in seconds.
     pub time_secs: f64,
-    /// Time since the frame before; zero on the first. Less than zero where time went back.
+    /// Seconds since the frame before: 0 in the first frame, negative if time went back.
     pub dt_secs: f64,
-    /// Whether no frame was before: state starts anew, whatever the scratch holds from frames that were forgotten.
+    /// Whether this is the first frame of the instance, or of a restart. State starts anew then, whatever the scratch holds.
     pub is_first: bool,
-    /// Whether to spread the work over threads.
+    /// Whether to spread the work over threads. Results must be the same bits either way.
     pub par: Par,
     /// Parameter values of this frame.
     pub parameters: Parameters<'a>,
@@ -559,23 +580,24 @@ pub struct UpdateContext<'a> {
     pub inputs: Inputs<'a>,
     /// Where to write.
     pub outputs: Outputs<'a>,
-    /// What [`BoundNode::new_scratch`] made; state for solvers.
+    /// What [`BoundNode::new_scratch`] made, for this instance alone.
     pub scratch: &'a mut (dyn Any + Send),
 }
 
 /// A node after setup: immutable, shared between instances and threads.
 pub trait BoundNode: Send + Sync + Debug {
-    /// Bytes of setup results.
+    /// Bytes of setup results, for memory reports.
     fn setup_bytes(&self) -> usize;
-    /// What setup found. The same whether it was bound or restored.
+    /// A result of setup for the user. It is the same whether the node was bound or restored.
     fn note(&self) -> Option<SetupNote> {
         None
     }
-    /// Element count of a `values` or `lines` output, words of a `field`.
+    /// Number of elements of a `values`, `lines` or buffer output, or number of words of a `field`. Asked once, after setup.
     fn output_len(&self, _port: &str) -> usize {
         0
     }
-    /// Whether this setup writes an attribute that the output's effect calls [`crate::AttributeEffect::Recompute`].
+    /// Whether this setup writes an attribute that the output's effect calls [`crate::AttributeEffect::Recompute`] and that the incoming
+    /// mesh does not have.
     fn makes(&self, _port: &str, _attribute: MeshAttribute) -> bool {
         true
     }
@@ -584,15 +606,15 @@ pub trait BoundNode: Send + Sync + Debug {
     fn invalidates(&self, _port: &str, _attribute: MeshAttribute) -> bool {
         false
     }
-    /// Whether a value that a parameter of the update is to take fits what was bound: that a list is as long as
-    /// setup found it, say. Asked before the value is used, for animated ones in setup.
+    /// Checks whether the node accepts a value for a parameter that is read in each frame: for example, that a list is as long as in setup.
+    /// Setup asks for all keys of animations; later, every new value is asked for before the node sees it.
     ///
     /// # Errors
     /// What was found and what setup expects.
     fn check_value(&self, _parameter: &str, _value: &ParameterValue) -> Result<(), NodeError> {
         Ok(())
     }
-    /// Scratch (and state) of one instance. Allocates, so that `update` need not. State begins with the first frame
+    /// Scratch and state of one instance. It allocates all that `update` needs. State begins with the first frame
     /// ([`UpdateContext::is_first`]).
     fn new_scratch(&self) -> Box<dyn Any + Send> {
         Box::new(())
@@ -601,15 +623,16 @@ pub trait BoundNode: Send + Sync + Debug {
     fn scratch_bytes(&self) -> usize {
         0
     }
-    /// What the frames to come depend on, for a run that goes on later; empty where nothing of the frames before matters.
+    /// State that later frames depend on, to resume a simulation; empty if the node has none.
     fn save_state(&self, _scratch: &(dyn Any + Send)) -> Vec<u8> {
         Vec::new()
     }
-    /// Brings back what [`Self::save_state`] gave for the same setup: the next frame is what it would have been. Must check lengths and
-    /// numbers: the bytes come from a file. The scratch is as it was where this fails.
+    /// Restores what [`Self::save_state`] gave for the same setup: the next frame is then what it would have been. A node that is not in
+    /// the saved state gets no bytes. It must check lengths and numbers, because the bytes come from a file. If it fails, the scratch must
+    /// not change.
     ///
     /// # Errors
-    /// [`NodeError::Restore`] where the bytes do not fit.
+    /// [`NodeError::Restore`] if the bytes do not fit.
     fn restore_state(
         &self,
         bytes: &[u8],
@@ -622,24 +645,26 @@ pub trait BoundNode: Send + Sync + Debug {
             ))),
         }
     }
-    /// One frame. No allocation, no file access, no locking, no panic.
+    /// Computes one frame. It must not allocate, read files, lock or panic, and must give the same bits for the same inputs, whatever
+    /// [`UpdateContext::par`] is.
     fn update(&self, context: UpdateContext<'_>);
-    /// Whether [`Self::update`] does the node's work; what a user wrote for GPUs has no form for the processor.
+    /// Whether [`Self::update`] does the node's work. Kernels of users have no form for the CPU.
     fn runs_on_processor(&self) -> bool {
         true
     }
-    /// What the node runs on the GPU, from the same inputs as setup; `None` where it runs on the
-    /// processor only. Drivers of that sort run on the host beside a device, unless they read what the device makes.
+    /// What the node runs on the GPU, from the same inputs as setup; `None` if it runs on the CPU only. It may be called more than once. A
+    /// driver without it runs on the CPU beside the GPU, unless it reads results of the GPU.
     fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
         None
     }
-    /// What the device needs to know of a frame. No allocation, no panic.
+    /// Writes what the GPU needs for a frame of one instance. It must not allocate or panic.
     fn write_device_frame(&self, _frame: &DeviceFrame<'_>, _data: &mut DeviceFrameData<'_>) {}
-    /// Calls `run` with the index of each pass of a frame, in order; all of `count`, once, unless overridden.
+    /// Calls `run` with the index of each pass of a frame, in order; by default with `0..count`. It is asked only if
+    /// [`DeviceNode::passes_vary`] is set.
     fn device_passes(&self, _frame: &DeviceFrame<'_>, count: usize, run: &mut dyn FnMut(usize)) {
         (0..count).for_each(run);
     }
-    /// Setup results for the cache; `None` where binding again is as fast as reading.
+    /// Setup results for the cache; `None` if binding again is as fast as reading.
     fn save(&self) -> Option<Vec<u8>> {
         None
     }

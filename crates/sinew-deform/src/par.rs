@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
-/// Whether to use more than one thread. Results are the same bit for bit.
+/// Whether to use more than one thread. Results are the same bits either way: work is cut at fixed element indices, whatever the number of
+/// threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Par {
     /// The calling thread only.
     #[default]
     Seq,
-    /// The current rayon pool; without the `rayon` feature the same as [`Par::Seq`].
+    /// The rayon pool of the calling thread. Without the feature `rayon`, the same as [`Par::Seq`].
     Rayon,
 }
 

@@ -3,12 +3,12 @@
 use crate::{ReadLog, Record};
 use sinew_geom::Affine;
 
-/// When a parameter may change.
+/// When a node reads a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Read once, in setup; changing it means a new setup.
+    /// Once, in setup. To change it, bind again.
     Setup,
-    /// Read each frame; may be keyed or driven.
+    /// In each frame; it may be keyed or driven.
     Update,
 }
 
@@ -66,8 +66,8 @@ pub enum ParameterType {
     Texts,
     /// Any number of transforms, each as [`ParameterType::Transform`]. In setup only.
     Transforms,
-    /// Any number of objects with these fields: in documents `[{"name": "bent", "at": 0.5}, ...]`. In setup only, and no
-    /// field is a list of objects itself. The phases of the fields say nothing.
+    /// Any number of objects with these fields: in documents `[{"name": "bent", "at": 0.5}, ...]`. Setup only. No field is a list of
+    /// objects itself, and the phases of the fields have no meaning.
     Records(&'static [ParameterDesc]),
 }
 
@@ -91,13 +91,13 @@ impl ParameterType {
         }
     }
 
-    /// Whether it has a place in setup only: values that neither keys nor parameters of a graph can give.
+    /// Whether only setup can read it: keys and parameters of a graph cannot give such values.
     pub fn is_setup_only(self) -> bool {
         matches!(self, Self::Transforms | Self::Records(_))
     }
 }
 
-/// What a parameter is when the document does not say.
+/// The value of a parameter that the document does not give.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DefaultValue {
     /// A truth value.
@@ -118,10 +118,10 @@ pub enum DefaultValue {
     Identity,
     /// An empty list.
     Empty,
-    /// The time of the frame, seconds: a node with such a parameter changes with time wherever the document leaves it out. For
-    /// numbers that are read each frame only; zero in setup.
+    /// The time of the frame in seconds: without a value in the document, the node changes with time. Only for numbers that are read in
+    /// each frame; 0 in setup.
     FrameTime,
-    /// None: the document must say. For fields of records only.
+    /// No default: the document must give a value. Only for fields of records.
     Required,
 }
 
@@ -132,20 +132,20 @@ pub struct ParameterDesc {
     pub name: &'static str,
     /// What values it takes.
     pub ty: ParameterType,
-    /// Where the document is silent.
+    /// Value if the document does not give one.
     pub default: DefaultValue,
     /// `m`, `rad`, `s`, or empty.
     pub unit: &'static str,
     /// When it may change.
     pub phase: Phase,
-    /// Of points: the parameter of type [`ParameterType::Int3`] whose product is their count, where any are given.
+    /// For points: the parameter of type [`ParameterType::Int3`] whose product is their number, unless the list is empty.
     pub count_is: Option<&'static str>,
     /// One or two sentences.
     pub doc: &'static str,
 }
 
 impl ParameterDesc {
-    /// A number that may change each frame.
+    /// A number that is read in each frame, in the closed range `min..=max`.
     pub const fn float(
         name: &'static str,
         default: f64,
@@ -163,7 +163,7 @@ impl ParameterDesc {
             doc,
         }
     }
-    /// A whole number read in setup.
+    /// A whole number that is read in setup, in the closed range `min..=max`.
     pub const fn int(
         name: &'static str,
         default: i64,
@@ -181,7 +181,7 @@ impl ParameterDesc {
             doc,
         }
     }
-    /// A truth value read in setup.
+    /// A truth value that is read in setup.
     pub const fn bool(name: &'static str, default: bool, doc: &'static str) -> Self {
         Self {
             name,
@@ -193,7 +193,7 @@ impl ParameterDesc {
             doc,
         }
     }
-    /// A word read in setup.
+    /// A word that is read in setup. `default` must be the name of one of the choices.
     pub const fn choice(
         name: &'static str,
         default: &'static str,
@@ -210,7 +210,7 @@ impl ParameterDesc {
             doc,
         }
     }
-    /// A number of seconds that is the time of the frame unless the document says something else.
+    /// Seconds, by default the time of the frame; any finite number.
     pub const fn frame_time(name: &'static str, doc: &'static str) -> Self {
         Self {
             default: DefaultValue::FrameTime,
@@ -218,7 +218,7 @@ impl ParameterDesc {
             ..Self::float(name, 0.0, f64::MIN, f64::MAX, doc)
         }
     }
-    /// A transform that may change each frame.
+    /// A transform that is read in each frame; the identity by default.
     pub const fn transform(name: &'static str, doc: &'static str) -> Self {
         Self {
             name,
@@ -264,7 +264,7 @@ impl ParameterDesc {
             doc,
         }
     }
-    /// Whether it is an angle in radians: documents may give it as `<name>_degrees` instead.
+    /// Whether it is an angle in radians. Documents may then give `<name>_degrees` instead.
     pub const fn is_angle(&self) -> bool {
         matches!(self.ty, ParameterType::Float { .. }) && matches!(self.unit.as_bytes(), b"rad")
     }
@@ -327,7 +327,7 @@ pub enum ParameterValue {
 }
 
 impl ParameterDesc {
-    /// The default as a value; the type's zero where there is none, or where it comes with the frame.
+    /// The default as a value. [`ParameterType::zero`] if there is none, or if it comes with the frame.
     pub fn default_value(&self) -> ParameterValue {
         match (self.default, self.ty) {
             (DefaultValue::Bool(v), _) => ParameterValue::Bool(v),
@@ -351,14 +351,15 @@ impl ParameterDesc {
     }
 }
 
-/// Values of a node's parameters, read by name. A name that the node does not declare, or reads as another
-/// type, is a bug in the node: it reads as zero and goes to the log, which whoever runs the node turns into an
-/// error.
+/// Values of a node's parameters, read by name. A name that the node does not declare, or reads as another type, is a bug in the node: it
+/// reads as zero and goes to the log, which the caller turns into an error.
+///
+/// Each read is a linear search over the names and does not allocate.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameters<'a> {
     /// In the order of [`crate::NodeDesc::parameters`].
     pub descs: &'static [ParameterDesc],
-    /// One a description.
+    /// One per description, in their order.
     pub values: &'a [ParameterValue],
     /// Where wrong reads are noted.
     pub log: &'a ReadLog,
@@ -380,7 +381,7 @@ macro_rules! getter {
 }
 
 impl<'a> Parameters<'a> {
-    /// The value of that name.
+    /// The value of that name. `None` for an unknown name, which is not logged as wrong, unlike in the typed accessors.
     pub fn get(&self, name: &str) -> Option<&'a ParameterValue> {
         let index = self.descs.iter().position(|d| d.name == name)?;
         self.log.note_parameter(index);
@@ -395,7 +396,7 @@ impl<'a> Parameters<'a> {
     getter!(
         /// A number.
         float -> f64, ParameterValue::Float(v) => *v, 0.0);
-    /// [`Self::float`] in single precision.
+    /// [`Self::float`] rounded to `f32`.
     pub fn single(&self, name: &str) -> f32 {
         self.float(name) as f32
     }

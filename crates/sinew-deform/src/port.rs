@@ -5,17 +5,17 @@ use crate::Line;
 /// What a node does to one attribute of the mesh that passes through it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttributeEffect {
-    /// Passes it on; the compiler lets both meshes share the buffer.
+    /// Passes it on; both meshes share the buffer.
     Keep,
-    /// Reads it and writes a new one.
+    /// Reads it and writes a new one. If the incoming mesh lacks it, or a node upstream invalidated it, nothing is written.
     Transform,
-    /// Writes it without reading the incoming one.
+    /// Writes it without reading the incoming one. If the incoming mesh lacks it, [`BoundNode::makes`](crate::BoundNode::makes) decides.
     Recompute,
-    /// The incoming one no longer fits the positions; whoever needs it must recompute it.
+    /// The incoming one no longer fits the positions. Sinew recomputes it when a later node or an output needs it.
     Invalidate,
 }
 
-/// An attribute that travels over mesh links, one element a vertex.
+/// An attribute that travels over mesh links, one element per vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MeshAttribute {
     /// Positions.
@@ -29,14 +29,14 @@ pub enum MeshAttribute {
 }
 
 impl MeshAttribute {
-    /// All of them; tables of one entry an attribute are in this order.
+    /// All of them. Tables with one entry per attribute are in this order.
     pub const ALL: [Self; MESH_ATTRIBUTES] =
         [Self::Positions, Self::Normals, Self::Tangents, Self::Colors];
-    /// Its place in [`Self::ALL`].
+    /// Its index in [`Self::ALL`].
     pub fn index(self) -> usize {
         self as usize
     }
-    /// What it is made of.
+    /// Its element type.
     pub fn element(self) -> Element {
         match self {
             Self::Positions | Self::Normals => Element::Vec3,
@@ -57,7 +57,7 @@ impl MeshAttribute {
 /// Number of [`MeshAttribute`]s.
 pub const MESH_ATTRIBUTES: usize = 4;
 
-/// What the arrays that nodes hand on are made of.
+/// Element types of arrays on links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Element {
     /// One float.
@@ -68,16 +68,16 @@ pub enum Element {
     Vec4,
     /// A [`Line`].
     Line,
-    /// One signed whole number of 32 bits; on GPUs only.
+    /// One signed 32-bit integer; on the GPU only.
     Int,
-    /// One whole number of 32 bits; but for fields on GPUs only.
+    /// One unsigned 32-bit integer; on the GPU only, except for fields.
     Uint,
-    /// Two floats; on GPUs only.
+    /// Two floats; on the GPU only.
     Vec2,
 }
 
 impl Element {
-    /// Size of one.
+    /// Bytes of one element; elements follow each other without gaps.
     pub fn bytes(self) -> usize {
         match self {
             Self::Float | Self::Int | Self::Uint => 4,
@@ -109,7 +109,7 @@ impl MeshEffect {
     pub fn all(&self) -> [AttributeEffect; MESH_ATTRIBUTES] {
         [self.positions, self.normals, self.tangents, self.colors]
     }
-    /// Moves points and carries normals and tangents by its Jacobian.
+    /// Moves points and transforms normals and tangents by the Jacobian of the deformation.
     pub const MOVES_FRAMES: Self = Self {
         from: "mesh",
         positions: AttributeEffect::Transform,
@@ -130,16 +130,14 @@ impl MeshEffect {
 pub enum AttributeRead {
     /// Never: the view lacks it.
     Never,
-    /// To write the same attribute of the output. It is refreshed where it is stale; the view lacks it where the
-    /// mesh does, or where nobody needs that output.
+    /// Read to write the same attribute of the output. It is recomputed if it is stale. The view lacks it if the mesh does, or if no one
+    /// needs that output.
     WithOutput,
-    /// Each frame. It is refreshed where it is stale and made where the mesh lacks it; where that cannot be done,
-    /// setup fails.
+    /// Read in each frame. It is recomputed if it is stale, and made if the mesh lacks it. If that is impossible, setup fails.
     Always,
 }
 
-/// Which attributes of a mesh input `update` reads, beside those that a [`MeshEffect`] transforms. What is not
-/// declared is not in the view.
+/// Which attributes of a mesh input `update` reads, beside those that a [`MeshEffect`] transforms. The view lacks all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeshReads {
     /// Positions.
@@ -153,21 +151,21 @@ pub struct MeshReads {
 }
 
 impl MeshReads {
-    /// Nothing: setup alone looks at the mesh.
+    /// Nothing: only setup reads the mesh.
     pub const NOTHING: Self = Self {
         positions: AttributeRead::Never,
         normals: AttributeRead::Never,
         tangents: AttributeRead::Never,
         colors: AttributeRead::Never,
     };
-    /// Positions each frame: what an input reads if nothing else is said.
+    /// Positions in each frame; the default of an input.
     pub const POSITIONS: Self = Self {
         positions: AttributeRead::Always,
         normals: AttributeRead::Never,
         tangents: AttributeRead::Never,
         colors: AttributeRead::Never,
     };
-    /// Positions each frame; normals and tangents where those of the output are made from them.
+    /// Positions in each frame; normals and tangents if those of the output are needed.
     pub const MIXED: Self = Self {
         normals: AttributeRead::WithOutput,
         tangents: AttributeRead::WithOutput,
@@ -190,19 +188,18 @@ impl MeshReads {
 pub enum PortType {
     /// A mesh: positions and, where present, normals, tangents, colours.
     Mesh,
-    /// A pose: joint palette, node transforms, morph weights. One that a node gives is of the rig of the node's
-    /// first pose input.
+    /// A pose: joint palette, node transforms, morph weights. A pose output belongs to the rig of the node's first pose input.
     Pose,
-    /// One weight (0..1) a vertex of the node's first mesh input.
+    /// One weight (0..1) per vertex of the node's first mesh input.
     Mask,
     /// Any number of floats, their count fixed in setup.
     Values,
     /// Coloured line segments, their count fixed in setup.
     Lines,
-    /// A signed distance field, as words whose number is fixed in setup (`sdf` says what they hold). What a frame leaves there
-    /// lasts until the node writes it anew.
+    /// A signed distance field, as words; `sdf` defines their layout. Their number is fixed in setup. What a frame leaves there lasts until
+    /// the node writes it again.
     Field,
-    /// Baked animations of a mesh, from an input of the graph. Setup alone reads them, and no node gives one.
+    /// Baked animations of a mesh, from an input of the graph. Only setup reads them, and no node outputs them.
     VertexAnimation,
     /// An array between custom kernels, its length fixed in setup. Lines do not travel this way.
     Buffer(Element),
@@ -231,8 +228,8 @@ impl PortType {
         }
     }
 
-    /// Whether something of type `found` may be linked to a port of this type. Buffers of floats, masks and values are the
-    /// same floats; how many there are is checked in setup.
+    /// Whether a link of type `found` may end at a port of this type. Buffers of floats, masks and values are interchangeable; setup checks
+    /// their lengths.
     pub fn takes(self, found: Self) -> bool {
         let float_buffer = Self::Buffer(Element::Float);
         self == found
@@ -240,7 +237,7 @@ impl PortType {
             || found == float_buffer && matches!(self, Self::Mask | Self::Values)
     }
 
-    /// What the array on such a link is made of; `None` for meshes, poses and vertex animations.
+    /// Element type of the array on such a link; `None` for meshes, poses and vertex animations.
     pub fn element(self) -> Option<Element> {
         match self {
             Self::Mesh | Self::Pose | Self::VertexAnimation => None,
@@ -252,7 +249,7 @@ impl PortType {
     }
 }
 
-/// A place where a link ends or begins.
+/// An input or output of a node.
 #[derive(Clone, Copy, Debug)]
 pub struct PortDesc {
     /// Key in the document.
@@ -261,13 +258,13 @@ pub struct PortDesc {
     pub ty: PortType,
     /// Whether setup fails without it (inputs only).
     pub required: bool,
-    /// How many ports behind this one a list of links in the document goes on to (inputs only).
+    /// Inputs only: a document may give a list of links here; it fills this port and up to so many ports after it.
     pub more: u8,
-    /// For mesh inputs: whether the mesh must be made of strands.
+    /// Mesh inputs only: whether the mesh must consist of strands.
     pub strands: bool,
-    /// For pose inputs: left open in the document, it takes the pose that moves the node's first mesh, if there is one.
+    /// Pose inputs only: without a link in the document, the port takes the pose that moves the node's first mesh, if there is one.
     pub of_mesh: bool,
-    /// For pose inputs: the node reads its morph weights, not its joints.
+    /// Pose inputs only: the node reads the morph weights, not the joints.
     pub morph_weights: bool,
     /// For mesh inputs: what `update` reads.
     pub reads: MeshReads,
@@ -278,7 +275,7 @@ pub struct PortDesc {
 }
 
 impl PortDesc {
-    /// A required input.
+    /// A required input. A mesh input reads positions in each frame; see [`Self::reading`].
     pub const fn input(name: &'static str, ty: PortType, doc: &'static str) -> Self {
         Self {
             name,
@@ -293,7 +290,7 @@ impl PortDesc {
             doc,
         }
     }
-    /// An input that may be left open.
+    /// An optional input.
     pub const fn optional(name: &'static str, ty: PortType, doc: &'static str) -> Self {
         Self {
             required: false,
@@ -311,7 +308,7 @@ impl PortDesc {
             ..self
         }
     }
-    /// The same pose input, which takes the pose of the mesh where it is left open.
+    /// The same pose input, with the pose of the node's first mesh as its default.
     pub const fn of_mesh(self) -> Self {
         Self {
             of_mesh: true,

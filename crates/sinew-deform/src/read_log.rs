@@ -18,8 +18,8 @@ pub struct Misread {
     pub read_as: &'static str,
 }
 
-/// Notes the first wrong read of a node, and which parameters it read. Reads that are right cost next to nothing; whoever runs a
-/// node looks here afterwards.
+/// The first wrong read of a node, and which parameters it read. Threads may share it; of several wrong reads at once, one is kept. A
+/// correct read costs an atomic load, and only a wrong one allocates.
 #[derive(Debug, Default)]
 pub struct ReadLog {
     misread: OnceLock<Misread>,
@@ -39,8 +39,8 @@ impl ReadLog {
     pub fn misread(&self) -> Option<&Misread> {
         self.misread.get()
     }
-    /// Whether the parameter of that index was read. May be true for one that was not: of a node with lists of objects, and
-    /// from the 64th on.
+    /// Whether the parameter of that index was read. Also `true` for some that were not: parameters share a bit from index 63 on, and
+    /// fields of lists of objects are counted by their own indices.
     pub fn has_read(&self, parameter: usize) -> bool {
         self.parameters.load(Ordering::Relaxed) & bit(parameter) != 0
     }
@@ -50,7 +50,7 @@ impl ReadLog {
             self.parameters.fetch_or(bit(parameter), Ordering::Relaxed);
         }
     }
-    /// As a result.
+    /// [`Self::misread`] as a result.
     ///
     /// # Errors
     /// The first wrong read.

@@ -3,12 +3,12 @@
 use crate::{ParameterDesc, ParameterValue, Parameters};
 use std::fmt;
 
-/// One object of a list: a value for each of its fields.
+/// One object of a list: one value for each of its fields.
 #[derive(Clone, PartialEq)]
 pub struct Record {
     /// What the fields are.
     pub fields: &'static [ParameterDesc],
-    /// One a field, in their order.
+    /// One per field, in their order.
     pub values: Vec<ParameterValue>,
 }
 
@@ -22,6 +22,7 @@ impl fmt::Debug for Record {
 
 impl<'a> Parameters<'a> {
     /// The objects of a list, each read by the names of its fields like the parameters themselves.
+    /// Empty, and logged, if the parameter is no list of objects. Does not allocate.
     pub fn records(&self, name: &str) -> impl ExactSizeIterator<Item = Self> + Clone + use<'a> {
         let list: &'a [Record] = match self.get(name) {
             Some(ParameterValue::Records(list)) => list,

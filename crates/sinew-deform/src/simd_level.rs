@@ -1,9 +1,9 @@
 //! The instruction set that the fast kernels use, and how they are called for it.
 //!
-//! Every set is one more copy of every kernel for the compiler to make. On x86-64 there are two: AVX2 with fused
-//! multiply-add, and the baseline. Kernels are eight lanes wide, so AVX-512 has nothing to add, and machines with
-//! SSE4.2 but no AVX2 are rare by now. The crate's own tests have the fallback for machines without SIMD, too, where the feature `fallback` asks for
-//! it: eight lanes that are numbers of their own compile for more than 50 minutes where the compiler optimises them.
+//! Every set is one more copy of every kernel for the compiler to make. On x86-64 there are two: AVX2 with fused multiply-add, and the
+//! baseline. Kernels are eight lanes wide, so AVX-512 has nothing to add, and machines with SSE4.2 but no AVX2 are rare by now. The crate's
+//! own tests have the fallback for machines without SIMD, too, where the feature `fallback` asks for it: eight lanes that are numbers of
+//! their own compile for more than 50 minutes where the compiler optimises them.
 
 use fearless_simd::Level;
 use std::sync::OnceLock;

@@ -1,7 +1,10 @@
-//! Vectors of eight vertices side by side.
+//! Vectors of eight vertices side by side: one `f32x8` for each coordinate.
 //!
-//! No closures here and in kernels: one that is called more than once may stay a function of its own, which then
-//! lacks the instruction set, and each operation in it becomes a call.
+//! `dot`, `cross` and `scale_add` use fused multiply-adds where the instruction set has them, so that last bits may differ between SIMD
+//! levels. Code that must give the same bits at every level writes its products out (`tangent_frames/simd.rs`).
+//!
+//! No closures here and in kernels: one that is called more than once may stay a function of its own, which then lacks the instruction set,
+//! and each operation in it becomes a call.
 
 use crate::lanes::{padded, transpose4};
 use fearless_simd::{Simd, f32x4, f32x8, mask32x8, prelude::*};

@@ -1,29 +1,29 @@
-//! Following setup that takes long.
+//! Progress and cancellation of long setup.
 
 use std::fmt;
 
-/// Whoever follows setup: hears how far it is, and may stop it. Both are called from any thread, and often.
+/// Progress and cancellation of setup. Both functions may be called from any thread, and often: they must be cheap.
 #[derive(Clone, Copy)]
 pub struct BindWatch<'a> {
-    /// Takes the share of the work that is done, from 0 to 1. Threads may report out of order.
+    /// Receives the finished share of the work, from 0 to 1. Threads may report out of order.
     pub report: &'a (dyn Fn(f64) + Sync),
     /// Whether to stop.
     pub is_stopped: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// Setup was stopped by whoever follows it.
+/// The caller stopped setup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("setup was stopped")]
 pub struct Stopped;
 
 impl BindWatch<'_> {
-    /// Nobody follows, nobody stops.
+    /// Reports to no one and never stops.
     pub const NONE: BindWatch<'static> = BindWatch {
         report: &|_| {},
         is_stopped: &|| false,
     };
 
-    /// Calls `work` with a watch for a part of what there is to do: its 0 to 1 are `from` to `to` of this one.
+    /// Calls `work` with a watch for one part of the work: its 0 to 1 become `from` to `to` of this one.
     pub fn part<T>(&self, from: f64, to: f64, work: impl FnOnce(BindWatch<'_>) -> T) -> T {
         let report = |share: f64| (self.report)(from + share * (to - from));
         work(BindWatch {
@@ -32,10 +32,10 @@ impl BindWatch<'_> {
         })
     }
 
-    /// Reports and asks whether to go on.
+    /// Asks whether to stop, then reports the finished share, limited to 0 to 1.
     ///
     /// # Errors
-    /// [`Stopped`] where whoever follows wants no more.
+    /// [`Stopped`] if the caller wants to stop; nothing is reported then.
     pub fn step(&self, done: f64) -> Result<(), Stopped> {
         if (self.is_stopped)() {
             return Err(Stopped);

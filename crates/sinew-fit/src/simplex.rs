@@ -1,9 +1,20 @@
-//! The smallest value of a convex quadratic over the weights that are not negative and sum to one.
+//! The minimum of a convex quadratic over weights that are not negative and sum to 1.
 //!
-//! An active set method in the manner of Lawson and Hanson (1974, chapter 23) with the sum as an equality: exact, but for rounding, after a
-//! finite number of steps, since each step lowers the value on another set of weights that are above zero.
+//! An active set method in the manner of Lawson and Hanson, *Solving Least Squares Problems*, 1974, chapter 23, with the sum as an
+//! equality:
+//!
+//! 1. Start with the single weight that has the smallest value.
+//! 2. Minimise over the weights that are free, with their sum as the only constraint (Cholesky, and one multiplier).
+//! 3. If a weight becomes negative, go only as far as the first weight that reaches 0, and fix it there. Repeat from 2.
+//! 4. Otherwise free the fixed weight with the steepest descent, and repeat from 2. Without one, the minimum is reached.
+//!
+//! Each round lowers the value with another set of free weights, hence the result is exact up to rounding after a finite number of rounds.
+//! A round costs O(k^3) for k free weights. Their number is limited to `8 n + 16`, which rounding errors could exceed otherwise.
+//!
+//! A singular matrix gets a ridge of 1e-13 of its largest pivot: of several minima, one is found.
 
-/// `w' Q w - 2 c' w` in `n` weights; `Q` is symmetric and positive definite.
+/// `w' Q w - 2 c' w` for `n` weights `w`. `Q` is symmetric and positive definite or semidefinite, dense, in double precision: `8 n (n + 1)`
+/// bytes.
 #[derive(Clone, Debug)]
 pub struct Quadratic {
     n: usize,
@@ -17,7 +28,7 @@ const RIDGE: f64 = 1e-13;
 const NOTHING: f64 = 1e-14;
 
 impl Quadratic {
-    /// Of `n` weights, all zero.
+    /// For `n` weights, with `Q` and `c` zero.
     pub fn zeros(n: usize) -> Self {
         Self {
             n,
@@ -26,7 +37,10 @@ impl Quadratic {
         }
     }
 
-    /// Sets an entry of `Q` and its mirror image.
+    /// Sets the entry of row `i` and column `j` of `Q`, and its mirror image.
+    ///
+    /// # Panics
+    /// If `i` or `j` is so large that the entry is beyond the matrix.
     pub fn set(&mut self, i: usize, j: usize, value: f64) {
         self.q[i * self.n + j] = value;
         self.q[j * self.n + i] = value;
@@ -36,7 +50,11 @@ impl Quadratic {
         self.q[i * self.n + j]
     }
 
-    /// Adds `sum strength_i (w_i - wanted_i)^2`, but for the constant `sum strength_i wanted_i^2`.
+    /// Adds `sum strength_i (w_i - wanted_i)^2`, without the constant `sum strength_i wanted_i^2`. Both slices have one number per weight;
+    /// a shorter one ends the sum.
+    ///
+    /// # Panics
+    /// If both slices are longer than the number of weights.
     pub fn pull(&mut self, wanted: &[f64], strengths: &[f64]) {
         for (i, (w, strength)) in wanted.iter().zip(strengths).enumerate() {
             self.q[i * self.n + i] += strength;
@@ -44,7 +62,7 @@ impl Quadratic {
         }
     }
 
-    /// The value at `w`.
+    /// The value at `w`, which has one number per weight and need not meet the constraints. O(n^2).
     pub fn value(&self, w: &[f64]) -> f64 {
         let row = |i: usize| -> f64 {
             let q = &self.q[i * self.n..(i + 1) * self.n];
@@ -56,7 +74,11 @@ impl Quadratic {
             .sum()
     }
 
-    /// The weights of the smallest value, zero where `allowed` says no. At least one must be allowed.
+    /// The weights with the smallest value, and exactly 0 where `allowed` is false. `allowed` has one entry per weight. If none is allowed,
+    /// all weights are 0 and do not sum to 1. Allocates.
+    ///
+    /// # Panics
+    /// If `allowed` is shorter than the number of weights.
     pub fn minimise(&self, allowed: &[bool]) -> Vec<f64> {
         let mut w = vec![0.0; self.n];
         let places = (0..self.n).filter(|&i| allowed[i]);
@@ -130,8 +152,12 @@ impl Quadratic {
         (w, multiplier)
     }
 
-    /// The weights of the smallest value with `most` of them above zero at most: one after another goes, the one that costs least, and the
-    /// others are found anew. That is exact where no more than `most` are above zero anyway, and a greedy choice otherwise.
+    /// The weights with the smallest value of which at most `most` (at least 1) are above 0. Weights are removed one by one, each time the
+    /// one that costs least, and the others are found again. This is exact if no more than `most` are above 0 anyway, and a greedy choice
+    /// otherwise.
+    ///
+    /// # Cost
+    /// O(m^2) calls of [`Self::minimise`] for `m` weights above 0.
     pub fn minimise_with(&self, most: usize) -> Vec<f64> {
         let mut allowed = vec![true; self.n];
         let mut w = self.minimise(&allowed);

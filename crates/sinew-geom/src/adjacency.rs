@@ -1,4 +1,8 @@
 //! Adjacency: one-rings and corner fans in compressed rows.
+//!
+//! All of it works on weld classes, not on vertices: a seam has one ring around it. Each face around a class gives the edge opposite to it,
+//! from its next to its previous corner. Chained head to tail, these edges order the neighbours; a class where that fails (three faces at
+//! an edge, two fans, a face with welded corners) is not manifold.
 
 use crate::{Topology, WeldMap, index32};
 use serde::{Deserialize, Serialize};
@@ -8,6 +12,8 @@ use serde::{Deserialize, Serialize};
 /// If the faces around a class form one fan (a manifold vertex), its neighbours are in counter-clockwise order seen from outside. The
 /// order starts at the lowest neighbour for a closed fan, and at the open end for a border fan. Otherwise neighbours are in increasing
 /// order.
+///
+/// A class without triangles has no neighbours and is neither on a border nor manifold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OneRings {
     /// `class_count + 1` offsets into `neighbours`.
@@ -22,6 +28,10 @@ pub struct OneRings {
 
 impl OneRings {
     /// Builds one-rings from welded triangles. A triangle with welded corners contributes its remaining edges.
+    /// `weld` has one class for each vertex of `topology`.
+    ///
+    /// # Cost
+    /// O(T + sum of k log k) for `T` triangles and rings of `k` neighbours. Strands give empty rings.
     pub fn build(topology: &Topology, weld: &WeldMap) -> Self {
         let fans = CornerFans::build(topology, weld);
         let class = |v: u32| weld.class_of_vertex[v as usize];
@@ -49,6 +59,9 @@ impl OneRings {
     }
 
     /// Neighbours of class `c`.
+    ///
+    /// # Panics
+    /// If there is no class `c`.
     pub fn row(&self, c: usize) -> &[u32] {
         &self.neighbours[self.offsets[c] as usize..self.offsets[c + 1] as usize]
     }
@@ -127,6 +140,7 @@ pub struct CornerFans {
 
 impl CornerFans {
     /// Builds corner fans from welded triangles, in linear time.
+    /// `weld` has one class for each vertex of `topology`. A triangle with welded corners is listed once for each of them.
     pub fn build(topology: &Topology, weld: &WeldMap) -> Self {
         let mut offsets = vec![0_u32; weld.class_count() + 1];
         let classes = || {
@@ -152,6 +166,9 @@ impl CornerFans {
     }
 
     /// Corners around class `c`.
+    ///
+    /// # Panics
+    /// If there is no class `c`.
     pub fn corners_of(&self, c: usize) -> &[u32] {
         &self.corners[self.offsets[c] as usize..self.offsets[c + 1] as usize]
     }

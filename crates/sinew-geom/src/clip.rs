@@ -1,4 +1,7 @@
 //! Animation: keyframed node properties, sampled as glTF 2.0 specifies.
+//!
+//! Keys are stored in single precision, as in files; interpolation runs in double precision. Source: Khronos, *glTF 2.0 Specification*,
+//! appendix C (interpolation modes).
 
 use crate::{Quat, Trs, Vec3};
 use nalgebra::Quaternion;
@@ -10,18 +13,18 @@ pub enum Interpolation {
     Step,
     /// Linear interpolation; shortest arc for rotations.
     Linear,
-    /// Hermite spline; each key stores in-tangent, value, out-tangent.
+    /// Hermite spline; each key stores in-tangent, value, out-tangent, each with all its components. Tangents are per second.
     CubicSpline,
 }
 
 /// Property that a channel animates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChannelTarget {
-    /// 3 numbers a key.
+    /// Metres, in the space of the parent; 3 numbers per key.
     Translation,
     /// Rotation as a quaternion x y z w, 4 numbers per key.
     Rotation,
-    /// 3 numbers a key.
+    /// Factors per axis; 3 numbers per key.
     Scale,
     /// Morph weights, one number per target and key.
     Weights,
@@ -71,6 +74,8 @@ pub enum ClipError {
 }
 
 /// One animated property of one node.
+///
+/// Before the first key and after the last key, it holds the value of that key. Times are compared in `f32`. NaN samples the first key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Channel {
     /// Index into [`crate::Rig::nodes`].
@@ -85,6 +90,10 @@ pub struct Channel {
 
 impl Channel {
     /// Creates a channel. `width` is the count of numbers per key: 3, 4, or the number of morph targets.
+    /// `times` are in seconds and strictly increasing; they may be negative. `values` has `times.len() * width` numbers, three times as
+    /// many for [`Interpolation::CubicSpline`].
+    ///
+    /// `width` is not compared with `target`: a width other than 3 or 4 gives wrong values or a panic in [`Self::sample_trs`].
     ///
     /// # Errors
     /// [`ClipError`] names the first key or count that is wrong.
@@ -201,7 +210,10 @@ impl Channel {
         }
     }
 
-    /// Writes the property of this channel at `time_secs` into `trs`.
+    /// Writes the property of this channel at `time_secs` into `trs`. A channel of morph weights changes nothing.
+    ///
+    /// Rotations take the shorter arc at constant speed (linear), or are normalized after interpolation (cubic spline). A quaternion
+    /// shorter than 1e-12 gives the identity. Does not allocate.
     pub fn sample_trs(&self, time_secs: f64, trs: &mut Trs) {
         let vec3 = || Vec3::from_fn(|c, _| self.component(time_secs, c));
         match self.target {
@@ -229,7 +241,8 @@ impl Channel {
         Quat::try_new(q, 1e-12).unwrap_or_else(Quat::identity)
     }
 
-    /// Writes the morph weights at `time_secs`; the length must be the channel's width.
+    /// Writes the morph weights at `time_secs`. A longer slice keeps its other entries; a shorter one gets the first weights. Does not
+    /// allocate.
     pub fn sample_weights(&self, time_secs: f64, weights: &mut [f32]) {
         for (c, w) in weights.iter_mut().enumerate().take(self.width) {
             {
@@ -251,6 +264,7 @@ fn slerp(a: Quaternion<f64>, b: Quaternion<f64>, s: f64) -> Quaternion<f64> {
 }
 
 /// A named set of channels.
+/// Channels keep their order, which matters if two animate the same property: see [`crate::Rig::evaluate`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Clip {
     /// Name in the file.

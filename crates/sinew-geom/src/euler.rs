@@ -1,4 +1,7 @@
 //! Euler angles in all six orders.
+//!
+//! Axes and parity as in K. Shoemake, *Euler Angle Conversion*, Graphics Gems IV, 1994, for the six orders with three different axes,
+//! about fixed axes. The first angle is read after the last has been undone, which stays exact near gimbal lock.
 
 use crate::{Mat3, Quat, Vec3};
 
@@ -61,12 +64,14 @@ impl EulerOrder {
 
     /// Angles about x, y and z in radians. `rotation` of them gives the same rotation again. The second angle of the order is between
     /// -pi/2 and pi/2. At +-pi/2 the other two share an axis (gimbal lock); the last angle is then 0.
+    /// The other two are between -pi and pi.
     pub fn angles(self, rotation: &Quat<f64>) -> [f64; 3] {
         let r = rotation.to_rotation_matrix().into_inner();
         self.angles_of_matrix(&r)
     }
 
     /// As [`EulerOrder::angles`], for a rotation matrix.
+    /// The matrix must be a rotation: remove scale and shear first, for example with [`crate::Affine::decompose`].
     pub fn angles_of_matrix(self, r: &Mat3<f64>) -> [f64; 3] {
         let ([i, j, k], sign) = self.axes_and_sign();
         // Smaller numbers are rounding, and their ratio would be any angle.

@@ -65,6 +65,7 @@ impl Image {
         &self.pixels
     }
     /// Mutable RGBA pixels in rows from the top.
+    /// Pixel `x`, `y` is at index `y * width + x`.
     pub fn pixels_mut(&mut self) -> &mut [[u8; 4]] {
         &mut self.pixels
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Per-vertex user data.
+/// Per-vertex user data. Every variant has one entry for each vertex of its mesh; [`Mesh::check`] tests the number.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Attribute {
     /// One number per vertex, for example a painted mask.
@@ -32,7 +32,7 @@ impl Attribute {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// Component `c` of vertex `v`; `None` if there is no such component.
+    /// Component `c` of vertex `v`. `None` if the vertex or the component does not exist.
     pub fn component(&self, v: usize, c: usize) -> Option<f32> {
         match self {
             Self::Scalar(a) => (c == 0).then(|| a.get(v).copied()).flatten(),
@@ -69,6 +69,8 @@ pub enum InfluencesError {
 ///
 /// Invariants: influences are sorted by decreasing weight (ties by joint index). Each weight is at least `1e-6` before normalization.
 /// Every non-empty row sums to 1. A vertex has each joint at most once.
+///
+/// The default value has no rows and no offsets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Influences {
     offsets: Vec<u32>,
@@ -82,8 +84,13 @@ impl Influences {
     ///
     /// Returns the influences, the vertices whose weights did not sum to 1 (by more than `1e-4`), and the vertices without any weight.
     ///
+    /// `joint_count` bounds the joints of the rows. `fallback_joint` is not checked.
+    ///
     /// # Errors
     /// [`InfluencesError`] names the first joint out of range or weight that is not finite.
+    ///
+    /// # Cost
+    /// O(k^2) for a row of `k` joints. Allocates the result and one reusable row.
     pub fn from_rows<'a>(
         rows: impl Iterator<Item = &'a [(u32, f32)]>,
         joint_count: usize,
@@ -108,6 +115,9 @@ impl Influences {
 
     /// As [`Self::from_rows`], from sets of four joints and weights per vertex, as files store them. Joint indices are relative to
     /// `first_joint`; rows without weight bind to `first_joint`. Vertices beyond the shortest set are dropped.
+    ///
+    /// `joints` and `weights` have one entry per set; sets without a counterpart are ignored. Returns the same three parts as
+    /// [`Self::from_rows`]. `joint_count` counts from `first_joint`: it bounds the indices as stored.
     ///
     /// # Errors
     /// As [`Self::from_rows`]; a joint that is out of range with weight zero is ignored.
@@ -168,6 +178,8 @@ impl Influences {
 
     /// Takes stored rows of [`Self::from_rows`] without changes. `None` unless every row has at least one joint, every joint is below
     /// `joint_count`, weights decrease and sum to 1 within `1e-4`, and the offsets fit.
+    ///
+    /// `offsets` has one entry more than the mesh has vertices. Rows that name a joint twice are not detected.
     pub fn from_parts(
         offsets: Vec<u32>,
         joints: Vec<u32>,
@@ -205,6 +217,8 @@ impl Influences {
     }
 
     /// The same weights with joint `j` replaced by `new_joint[j]`. `None` if a row uses a joint without a replacement.
+    ///
+    /// Rows keep their order. Two joints with the same replacement stay two influences.
     pub fn on_joints(&self, new_joint: &[Option<u32>]) -> Option<Self> {
         let new = |j: &u32| new_joint.get(*j as usize).copied().flatten();
         let joints = self.joints.iter().map(new).collect::<Option<Vec<_>>>()?;
@@ -215,6 +229,11 @@ impl Influences {
     }
 
     /// The rows of these vertices, in this order.
+    ///
+    /// A vertex may occur several times.
+    ///
+    /// # Panics
+    /// If a vertex has no row.
     pub fn gathered(&self, vertices: impl IntoIterator<Item = usize>) -> Self {
         let mut out = Self {
             offsets: vec![0],
@@ -242,6 +261,8 @@ impl Influences {
     }
 
     /// Share of the vertices that each joint moves, by weight, up to the last joint that moves any vertex.
+    ///
+    /// Joint `j` is at index `j`. The shares sum to 1 if the mesh has vertices.
     pub fn shares(&self) -> Vec<f32> {
         let mut sums: Vec<f64> = Vec::new();
         for (&joint, &weight) in self.joints().iter().zip(self.weights()) {
@@ -272,6 +293,9 @@ impl Influences {
         &self.weights
     }
     /// `(joint, weight)` of vertex `v`, strongest first.
+    ///
+    /// # Panics
+    /// If there is no vertex `v`.
     pub fn row(&self, v: usize) -> impl ExactSizeIterator<Item = (u32, f32)> + '_ {
         let r = self.offsets[v] as usize..self.offsets[v + 1] as usize;
         self.joints[r.clone()]
@@ -352,6 +376,7 @@ pub enum MeshError {
 }
 
 /// Deltas to add to the rest mesh by a weight. Stored only for the vertices that move.
+/// Lists that are not empty have the length of `vertices`. Deltas are in the space of [`Mesh::positions`], in metres.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MorphTarget {
     /// Name in the file, or `target_<index>`.
@@ -385,6 +410,8 @@ pub struct MeshPart {
 
 /// Constant topology plus rest attributes. Positions are in scene space at bind: skinning with the joints' rest transforms does not
 /// change them.
+///
+/// [`Mesh::check`] tests the lengths. A clone shares the topology and copies all other data.
 #[derive(Clone, Debug, Default)]
 pub struct Mesh {
     /// Name in the file; in a file with nodes, the name of the node of the mesh.
@@ -422,6 +449,8 @@ pub struct Mesh {
 
 impl Mesh {
     /// Creates a mesh with positions only.
+    ///
+    /// `positions` has `topology.vertex_count()` entries. Debug builds assert it; use [`Self::check`] for unknown data.
     pub fn new(name: impl Into<String>, topology: Topology, positions: Vec<[f32; 3]>) -> Self {
         debug_assert_eq!(
             topology.vertex_count(),
@@ -454,7 +483,7 @@ impl Mesh {
         !self.parts.is_empty() && self.parts.iter().all(|p| p.flat_shaded)
     }
 
-    /// Index of the file's point that a vertex came from.
+    /// Index of the file's point that a vertex came from; `vertex` itself if the reader split nothing.
     pub fn point_of(&self, vertex: u32) -> u32 {
         self.points.get(vertex as usize).copied().unwrap_or(vertex)
     }
@@ -475,6 +504,8 @@ impl Mesh {
     }
 
     /// Checks that every attribute has one element per vertex. Fields are public: a mesh built by hand may be invalid.
+    ///
+    /// It compares lengths only: it does not look for NaN, and it does not read morph targets, parts or points.
     ///
     /// # Errors
     /// [`MeshError`] names the first attribute that does not fit.
@@ -529,6 +560,8 @@ impl Mesh {
 pub type Bounds = ([f32; 3], [f32; 3]);
 
 /// Bounding box of points; `None` without points.
+///
+/// NaN coordinates are ignored. An axis on which all coordinates are NaN gives NaN.
 pub fn bounds(points: &[[f32; 3]]) -> Option<Bounds> {
     let first = *points.first()?;
     Some(points.iter().fold((first, first), |(lo, hi), p| {

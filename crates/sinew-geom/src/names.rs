@@ -1,6 +1,8 @@
 //! Suggestions of names for messages.
 
 /// The name of `known` that is most similar to `given`, if one is close enough.
+/// Close means an edit distance of at most a third of the longer name in bytes, and of 1 for short names. The first of equally close names
+/// wins. A given name over 64 bytes is close to nothing.
 pub fn closest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     known
         .map(|k| (edit_distance(given, k), k))
@@ -11,6 +13,7 @@ pub fn closest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<
 
 /// The names of `known` that are most similar to `given`, at most `most`, best first. Names that contain `given` or that `given`
 /// contains come first, ignoring case. Then names with the longest common substring.
+/// The shorter of two equally similar names comes first. Each name is listed once.
 pub fn nearest<'a>(given: &str, known: impl Iterator<Item = &'a str>, most: usize) -> Vec<&'a str> {
     let wanted = given.to_lowercase();
     let likeness = |name: &str| {

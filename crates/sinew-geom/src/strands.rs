@@ -54,6 +54,7 @@ pub enum StrandsError {
 /// place followers around them.
 ///
 /// Invariants: each strand has at least two vertices. A follower and its guide have the same number of vertices.
+/// Constructors check them; deserialization does not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Strands {
     offsets: Vec<u32>,
@@ -62,6 +63,7 @@ pub struct Strands {
 
 impl Mesh {
     /// Thickness of strands at each vertex ([`THICKNESS`]); `None` for other meshes and for unknown thickness.
+    /// Also `None` if the attribute has another shape or length.
     pub fn strand_thickness(&self) -> Option<&[f32]> {
         self.topology.strands()?;
         match self.attributes.get(THICKNESS)? {
@@ -73,6 +75,7 @@ impl Mesh {
 
 impl Strands {
     /// Creates strands with these numbers of vertices. All are guides.
+    /// No counts give no strands, which is valid.
     ///
     /// # Errors
     /// [`StrandsError::TooShort`] names the first strand with fewer than two vertices; [`StrandsError::TooManyVertices`].
@@ -96,6 +99,7 @@ impl Strands {
     }
 
     /// The same strands with other guides: `guides[s]` is the guide of strand `s`, or `s` if it is a guide.
+    /// A guide leads itself: guides of guides are refused.
     ///
     /// # Errors
     /// [`StrandsError::GuideCount`], [`StrandsError::Guide`].
@@ -134,6 +138,9 @@ impl Strands {
         &self.guides
     }
     /// The vertices of one strand, root first.
+    ///
+    /// # Panics
+    /// If there is no such strand.
     pub fn range(&self, strand: usize) -> Range<usize> {
         self.offsets[strand] as usize..self.offsets[strand + 1] as usize
     }
@@ -142,6 +149,7 @@ impl Strands {
         (0..self.len()).map(|s| self.range(s))
     }
     /// The vertices at both ends of each segment, strand after strand.
+    /// Vertex indices are those of the mesh, root side first.
     pub fn segments(&self) -> impl Iterator<Item = [u32; 2]> + '_ {
         let ends = self.offsets.windows(2);
         ends.flat_map(|w| (w[0] + 1..w[1]).map(|v| [v - 1, v]))
@@ -151,6 +159,7 @@ impl Strands {
         self.vertex_count() - self.len()
     }
     /// These strands followed by `others`.
+    /// Guides of `others` are renumbered. O(strands).
     ///
     /// # Errors
     /// [`StrandsError::TooManyVertices`].
@@ -162,6 +171,9 @@ impl Strands {
         Self::new(lengths)?.with_guides(guides)
     }
     /// Whether the strand is a guide.
+    ///
+    /// # Panics
+    /// If there is no such strand.
     pub fn is_guide(&self, strand: usize) -> bool {
         self.guides[strand] as usize == strand
     }

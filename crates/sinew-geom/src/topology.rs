@@ -36,6 +36,8 @@ pub fn index32(i: usize) -> u32 {
 }
 
 /// Faces with any number of corners, kept besides the triangles for files and tangent spaces that need them.
+///
+/// Offsets start at 0, do not decrease, and end at `indices.len()`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Polygons {
     /// `face_count + 1` offsets into `indices`.
@@ -54,6 +56,10 @@ impl Polygons {
         self.len() == 0
     }
     /// Corners of face `f`.
+    /// Vertices in counter-clockwise order.
+    ///
+    /// # Panics
+    /// If there is no face `f`, or its offsets do not fit.
     pub fn face(&self, f: usize) -> &[u32] {
         &self.indices[self.offsets[f] as usize..self.offsets[f + 1] as usize]
     }
@@ -70,6 +76,7 @@ pub struct Topology {
 
 impl Topology {
     /// Creates a topology of triangles and checks every index.
+    /// Triangles may repeat vertices, and vertices may have no triangle.
     ///
     /// # Errors
     /// [`TopologyError::VertexOutOfRange`] names the first bad triangle.
@@ -91,6 +98,9 @@ impl Topology {
     }
 
     /// Creates a topology from polygons. Each polygon becomes a triangle fan from its first corner, in face order.
+    /// A face of `n` corners gives `n - 2` triangles. Those of a concave face may overlap or lie outside of it.
+    ///
+    /// The polygons are kept only if one has more than three corners. Their offsets must be valid: see [`Polygons`].
     ///
     /// # Errors
     /// [`TopologyError`] names the first bad face.

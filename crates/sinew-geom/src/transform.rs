@@ -25,7 +25,8 @@ pub trait Real: RealField + Copy + Default + Send + Sync + 'static {
             Self::from_single(p[2]),
         )
     }
-    /// The inverse of a matrix; `None` if it is singular. Compiled once, in this crate.
+    /// The inverse of a matrix; `None` if its determinant is exactly 0. A nearly singular matrix gives a huge inverse, and NaN stays NaN.
+    /// Compiled once, in this crate.
     fn inverse_of(matrix: &Mat3<Self>) -> Option<Mat3<Self>>;
     /// A 3-vector to single-precision storage.
     fn array3(v: Vec3<Self>) -> [f32; 3] {
@@ -101,7 +102,8 @@ impl<R: Real> Affine<R> {
         }
     }
 
-    /// Reads a column-major 4x4 array as in glTF; the fourth row is ignored.
+    /// Reads a column-major 4x4 array as in glTF: `m[4 * c + r]` is row `r` of column `c`, the translation is `m[12..15]`. The fourth row
+    /// is ignored, a projection too.
     pub fn from_columns(m: &[R; 16]) -> Self {
         Self {
             linear: Mat3::new(m[0], m[4], m[8], m[1], m[5], m[9], m[2], m[6], m[10]),
@@ -109,12 +111,12 @@ impl<R: Real> Affine<R> {
         }
     }
 
-    /// Transforms a point.
+    /// `linear * p + translation`. For a direction, multiply `linear` alone; for a normal, use [`Self::normal_matrix`].
     pub fn point(&self, p: Vec3<R>) -> Vec3<R> {
         self.linear * p + self.translation
     }
 
-    /// The inverse; `None` if the linear part is singular.
+    /// The inverse. `None` if the determinant of the linear part is exactly 0; nearly singular transforms give huge numbers.
     pub fn inverse(&self) -> Option<Self> {
         let linear = R::inverse_of(&self.linear)?;
         Some(Self {
@@ -125,6 +127,7 @@ impl<R: Real> Affine<R> {
 
     /// Matrix that transforms normals, up to their length: the cofactor matrix times the sign of the determinant. Also valid if the linear
     /// part is singular.
+    /// Normalize the result: its length is an area factor.
     pub fn normal_matrix(&self) -> Mat3<R> {
         let (a, b, c) = (
             self.linear.column(0).into_owned(),
@@ -139,7 +142,7 @@ impl<R: Real> Affine<R> {
         }
     }
 
-    /// The same transform in another precision.
+    /// The same transform in another precision. `f32` rounds to nearest; numbers beyond its range become infinite.
     pub fn cast<T: Real>(&self) -> Affine<T> {
         Affine {
             linear: self.linear.map(|v| T::from_double(v.to_double())),
@@ -155,6 +158,7 @@ impl<R: Real> Affine<R> {
 
 impl<R: Real> std::ops::Mul for Affine<R> {
     type Output = Self;
+    /// The transform that applies `rhs` first, then `self`: `(a * b).point(p) == a.point(b.point(p))` up to rounding.
     fn mul(self, rhs: Self) -> Self {
         Self {
             linear: self.linear * rhs.linear,
@@ -164,6 +168,7 @@ impl<R: Real> std::ops::Mul for Affine<R> {
 }
 
 /// An [`Affine`] as three rows of four `f32`: the palette layout that CPU and GPU kernels read.
+/// 48 bytes, without padding.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct PackedAffine {
@@ -207,6 +212,8 @@ impl PackedAffine {
 /// A rigid motion as a pair of quaternions: `real` is the rotation, `dual = (0, t) * real / 2`.
 ///
 /// Source: Kavan, Collins, Zara, O'Sullivan, "Skinning with Dual Quaternions", 2007.
+/// A sum of dual quaternions is meaningful only if their `real` parts lie in one half space: negate both parts of one whose dot product
+/// with a common pivot is negative. `q` and `-q` are the same motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DualQuaternion<R: Real> {
     /// Rotation.
@@ -227,7 +234,7 @@ impl<R: Real> DualQuaternion<R> {
     }
 
     /// Rotation and translation of a weighted sum of dual quaternions, after division by the length of the real part. `None` if that length
-    /// is 0.
+    /// is at most 1e-30. NaN gives NaN.
     pub fn to_rigid(&self) -> Option<(Quat<R>, Vec3<R>)> {
         let length = self.real.norm();
         if length <= R::from_double(1e-30) {

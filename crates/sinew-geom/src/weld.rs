@@ -1,10 +1,15 @@
 //! Welding: groups vertices at the same position, for meshes that are split at UV seams or hard edges.
+//!
+//! Classes are kept as a union-find forest whose roots are the lowest vertices. Equal positions meet in a hash map over their bits;
+//! positions within a tolerance are found by a hash grid (`close`).
 
 mod close;
 
 use std::collections::HashMap;
 
-/// Maps each vertex to a weld class. Classes are in the order of their first vertices.
+/// Maps each vertex to a weld class. Classes are numbered in the order of their first vertices.
+///
+/// Each vertex belongs to exactly one class; `class_of_vertex[first_vertex[c]] == c` for each class `c`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct WeldMap {
     /// Weld class of each vertex.
@@ -23,8 +28,13 @@ impl WeldMap {
         }
     }
 
-    /// Welds vertices with a distance of at most `tolerance` (metres); 0 welds only equal positions (`0.0 == -0.0`). Closeness is
-    /// transitive: if a-b and b-c are close, a and c are in one class. Expected linear time for any tolerance.
+    /// Welds vertices with a distance of at most `tolerance` (metres). 0, a negative tolerance and NaN weld only equal positions
+    /// (`0.0 == -0.0`). Closeness is transitive: if a-b and b-c are close, a and c are in one class.
+    ///
+    /// With a tolerance above 0, a position with NaN or infinity stays alone. Without one, positions with the same bits of NaN are equal.
+    ///
+    /// # Cost
+    /// Expected O(V) for any tolerance, with one hash map entry per vertex at most.
     pub fn by_position(positions: &[[f32; 3]], tolerance: f32) -> Self {
         let mut parent: Vec<u32> = (0..positions.len() as u32).collect();
         if tolerance > 0.0 {

@@ -1,4 +1,4 @@
-//! Cameras: around a set of points, from a place, or as a file has them.
+//! Cameras: around a set of points, at a position, or from a file.
 
 use sinew_geom::vec3::{add_scaled, cross, dot, length, sub, unit};
 use sinew_geom::{Affine, Projection};
@@ -8,15 +8,15 @@ const TAN_HALF: f32 = 0.23;
 /// Part of the picture the framed points may fill.
 const FILL: f32 = 0.92;
 
-/// How a camera draws what is far away.
+/// Projection of a camera.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Lens {
-    /// Far things are small.
+    /// Distant objects are smaller.
     Perspective {
         /// Tangent of half the vertical angle of view.
         tan_half_height: f32,
     },
-    /// All things have the same scale.
+    /// All objects have the same scale.
     Orthographic {
         /// Half the height of the picture, metres.
         half_height: f32,
@@ -31,7 +31,7 @@ impl Default for Lens {
     }
 }
 
-/// Where the picture is taken from. Right-handed, Y up; the camera looks along `-backward`.
+/// Position, direction and projection. Right-handed, Y up; the camera looks along `-backward`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Camera {
     pub(crate) eye: [f32; 3],
@@ -113,9 +113,11 @@ impl Camera {
         }
     }
 
-    /// A camera around the middle of `points` (in metres) that shows all of them in a picture of that `aspect`
-    /// (width / height). `yaw` turns it to the right around +Y, `pitch` lifts it, both in radians; at zero it
-    /// looks along -Z. Points that are not finite are ignored; without any, it looks at the origin.
+    /// A camera around the centre of `points` (metres) that shows all of them in a picture of that `aspect` (width divided by height),
+    /// filling 92 % of it. `yaw` moves it to the right around +Y, and `pitch` lifts it, in radians; at 0 it looks along -Z. The vertical
+    /// field of view is 26 degrees.
+    ///
+    /// Points that are not finite are ignored. Without any, it looks at the origin. O(points).
     pub fn framing(points: &[[f32; 3]], yaw: f32, pitch: f32, aspect: f32) -> Self {
         let axes = axes(yaw, pitch);
         let target = middle(points, axes);
@@ -123,8 +125,8 @@ impl Camera {
         Self::around(target, distance, axes, aspect)
     }
 
-    /// `count` cameras on a circle around the middle of `points`, the first at `yaw`, each further to the right. All look at the same
-    /// place from the same distance, so that what they show turns and does not grow.
+    /// `count` cameras on a circle around the centre of `points`, the first at `yaw`, each farther to the right. All look at the same point
+    /// from the same distance, so that the object rotates and keeps its size. O(count * points).
     pub fn turntable(
         points: &[[f32; 3]],
         yaw: f32,
@@ -144,8 +146,8 @@ impl Camera {
             .collect()
     }
 
-    /// A camera at `eye` that looks at `target` (both in metres) with +Y upwards and that lens; `None` where the two are the same place or not
-    /// finite. Straight down, -Z is upwards in the picture; straight up, +Z is.
+    /// A camera at `eye` that looks at `target` (metres, scene space) with +Y upwards. `None` if both are equal or not finite. Straight
+    /// down, -Z is upwards in the picture; straight up, +Z is.
     pub fn look_at(eye: [f32; 3], target: [f32; 3], lens: Lens, aspect: f32) -> Option<Self> {
         let offset = sub(eye, target);
         let backward = unit(offset)?;
@@ -164,8 +166,8 @@ impl Camera {
         })
     }
 
-    /// The camera of a file that stands at `scene_from_camera`, for a picture of that aspect: its vertical angle of view is kept. Scales of the
-    /// node do not count. `None` where its axes vanish or are not finite.
+    /// The camera of a file, for a picture of that aspect. Its vertical field of view is kept; its own aspect, near and far distances are
+    /// not read. Scales of the node have no effect. `None` if the axes of the node are zero or not finite.
     pub fn from_projection(
         scene_from_camera: &Affine<f64>,
         projection: Projection,
@@ -196,19 +198,19 @@ impl Camera {
         })
     }
 
-    /// Where the camera stands, metres.
+    /// Position in scene space, metres.
     pub fn eye(&self) -> [f32; 3] {
         self.eye
     }
-    /// To the right of the picture, unit length.
+    /// Direction to the right of the picture, unit length.
     pub fn right(&self) -> [f32; 3] {
         self.right
     }
-    /// Upwards in the picture, unit length.
+    /// Direction upwards in the picture, unit length.
     pub fn up(&self) -> [f32; 3] {
         self.up
     }
-    /// From the scene to the camera, unit length.
+    /// Direction from the scene to the camera, unit length.
     pub fn backward(&self) -> [f32; 3] {
         self.backward
     }
@@ -216,18 +218,18 @@ impl Camera {
     pub fn lens(&self) -> Lens {
         self.lens
     }
-    /// Width / height of the pictures that it takes.
+    /// Width divided by height of its pictures.
     pub fn aspect(&self) -> f32 {
         self.aspect
     }
 
-    /// How far before the camera a point is, metres.
+    /// Distance of a point in front of the camera along the view direction, metres; negative behind it.
     pub fn depth(&self, point: [f32; 3]) -> f32 {
         -dot(sub(point, self.eye), self.backward)
     }
 
-    /// Rows of the matrix that maps scene space to clip space: x right and y up from -w to w, z from 0 at `near` to w at `far` (metres before the
-    /// camera).
+    /// Rows of the matrix from scene space to clip space: x right and y up from -w to w, z from 0 at `near` to w at `far` (metres in front
+    /// of the camera), as in WebGPU.
     pub fn clip_from_scene(&self, near: f32, far: f32) -> [[f32; 4]; 4] {
         let row = |axis: [f32; 3], scale: f32| -> [f32; 4] {
             let [x, y, z] = axis.map(|c| c * scale);
@@ -253,8 +255,9 @@ impl Camera {
         ]
     }
 
-    /// Pixel coordinates (x right, y down) and depth (metres before the camera) of a point in a picture of
-    /// `width` x `height`; `None` behind the camera and for points that are not finite.
+    /// Pixel coordinates (x right, y down) and depth (metres in front of the camera) of a point in a picture of `width` x `height`. `None`
+    /// if the point is not finite, behind the camera, or nearer than 1/1000 of the camera's distance to its target (1 mm for cameras of
+    /// files).
     pub fn project(&self, point: [f32; 3], width: f32, height: f32) -> Option<[f32; 3]> {
         let d = sub(point, self.eye);
         let depth = -dot(d, self.backward);

@@ -1,4 +1,11 @@
 //! The canvas: supersampled colour and depth, triangles and lines.
+//!
+//! Each pixel has 3 x 3 samples with colour and depth. A triangle fills the samples whose centres are inside of it, with depth interpolated
+//! as `1/z` and everything else perspective-correct, and is shaded at each sample. Lines have a thickness in pixels and are moved towards
+//! the camera by 0.2 % of their depth, which keeps them visible on surfaces. [`Picture::resolve`] limits samples to 0 to 1, averages them
+//! and encodes sRGB. There is no clipping: a triangle that reaches behind the camera is left out.
+//!
+//! Cost: the samples of the bounding box of each triangle or line, on one thread.
 
 use crate::PictureError;
 use crate::camera::Camera;
@@ -14,10 +21,10 @@ const CLAY: [f32; 4] = [0.55, 0.52, 0.48, 1.0];
 /// Lines are drawn this part of their depth nearer, so that they win against the surface they lie on.
 const LINE_BIAS: f32 = 2e-3;
 
-/// What is behind the meshes.
+/// The background of a picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Background {
-    /// Nothing: alpha zero.
+    /// No background: alpha 0.
     #[default]
     Transparent,
     /// One linear RGB colour.
@@ -31,18 +38,18 @@ impl Background {
     pub const STUDIO: Self = Self::Gradient([0.86, 0.88, 0.90], [0.62, 0.64, 0.67]);
 }
 
-/// A mesh to draw. Arrays that are given hold one entry a vertex.
+/// A mesh to draw. Arrays have one entry per vertex.
 #[derive(Clone, Copy, Debug)]
 pub struct MeshPicture<'a> {
-    /// Metres.
+    /// Positions in scene space, metres.
     pub positions: &'a [[f32; 3]],
-    /// Unit normals; [`sinew_geom::smooth_normals`] where `None`.
+    /// Unit normals. With `None`, [`sinew_geom::smooth_normals`] are computed in each call.
     pub normals: Option<&'a [[f32; 3]]>,
     /// Counter-clockwise seen from outside; both sides are drawn.
     pub triangles: &'a [[u32; 3]],
-    /// Linear RGBA (alpha is ignored); clay where `None`.
+    /// Linear RGBA; alpha is ignored. With `None`, the mesh is grey-brown like clay.
     pub colors: Option<&'a [[f32; 4]]>,
-    /// Draws the triangles' edges in that linear RGB colour.
+    /// Linear RGB of the edges of triangles; `None` draws none.
     pub wireframe: Option<[f32; 3]>,
 }
 
@@ -86,18 +93,18 @@ impl<'a> MeshPicture<'a> {
     }
 }
 
-/// A straight line in the scene.
+/// A straight line in scene space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinePicture {
     /// One end, metres.
     pub from: [f32; 3],
-    /// The other.
+    /// Other end, metres.
     pub to: [f32; 3],
     /// Linear RGB.
     pub color: [f32; 3],
 }
 
-/// A picture in the making: draw into it, then [`Self::resolve`].
+/// A picture in progress: draw into it, then call [`Self::resolve`]. 180 bytes per pixel.
 #[derive(Clone, Debug)]
 pub struct Picture {
     width: usize,
@@ -115,7 +122,7 @@ struct Corner {
 }
 
 impl Picture {
-    /// An empty, transparent picture of `width` x `height` pixels (at least one each).
+    /// An empty, transparent picture of `width` x `height` pixels, at least one each.
     pub fn new(width: usize, height: usize) -> Self {
         Self::with_background(width, height, Background::Transparent)
     }
@@ -145,7 +152,7 @@ impl Picture {
         }
     }
 
-    /// Width / height, as [`Camera::framing`] wants it.
+    /// Width divided by height, as [`Camera::framing`] needs it.
     pub fn aspect(&self) -> f32 {
         self.width as f32 / self.height as f32
     }
@@ -154,7 +161,8 @@ impl Picture {
         (self.width * SAMPLES, self.height * SAMPLES)
     }
 
-    /// Draws a mesh. Triangles that reach behind the camera or are not finite are left out.
+    /// Draws a mesh over what is there, by depth. Both sides of triangles are drawn and lit. Triangles that reach behind the camera or are
+    /// not finite are left out.
     ///
     /// # Errors
     /// [`PictureError::Length`] and [`PictureError::VertexOutOfRange`]; nothing is drawn then.
@@ -205,7 +213,7 @@ impl Picture {
         Ok(())
     }
 
-    /// Draws lines of `thickness` pixels; `on_top` ones are not hidden by meshes.
+    /// Draws lines with a thickness in pixels. With `on_top`, meshes do not hide them. Lines with an end behind the camera are left out.
     pub fn draw_lines(
         &mut self,
         lines: &[LinePicture],
@@ -293,7 +301,7 @@ impl Picture {
         }
     }
 
-    /// Averages the samples and encodes them as sRGB with straight alpha.
+    /// The finished picture: 8-bit sRGB with straight alpha. The picture can be drawn on after that.
     pub fn resolve(&self) -> Image {
         let w = self.width * SAMPLES;
         let mut pixels = Vec::with_capacity(self.width * self.height);

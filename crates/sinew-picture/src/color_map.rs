@@ -1,8 +1,8 @@
 //! Numbers as colours.
 
-/// A way from numbers between 0 and 1 to colours.
+/// Colours for numbers between 0 and 1.
 ///
-/// All but [`Self::Turbo`] are as dark or bright as the number says, evenly, so that they survive grey printing.
+/// Except for [`Self::Turbo`], brightness changes evenly with the number, which also works in grey.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ColorMap {
@@ -17,7 +17,7 @@ pub enum ColorMap {
     Plasma,
     /// Blue to yellow, the same to eyes that do not tell red from green.
     Cividis,
-    /// All colours of the rainbow: details show, at the price of even steps.
+    /// All colours of the rainbow: shows details, but with uneven steps.
     Turbo,
     /// White to black.
     Greys,
@@ -41,7 +41,7 @@ impl ColorMap {
         Self::PurpleGreen,
     ];
 
-    /// What stands for a number that is none (NaN): a middle grey.
+    /// The colour of NaN: a middle grey.
     pub const NOT_A_NUMBER: [u8; 3] = [128; 3];
 
     /// Its name in documents and on the command line.
@@ -59,17 +59,17 @@ impl ColorMap {
         }
     }
 
-    /// The map of that name.
+    /// The map of that name; `None` if there is none.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|map| map.name() == name)
     }
 
-    /// Whether the middle means something, zero as a rule: low and high lead away from a near-white.
+    /// Whether the middle is near-white and stands for zero, with a colour for each side.
     pub fn is_diverging(self) -> bool {
         matches!(self, Self::RedBlue | Self::PurpleGreen)
     }
 
-    /// The colour of `t`, sRGB. Below 0 and above 1 are the colours of the ends; NaN is [`Self::NOT_A_NUMBER`].
+    /// The sRGB colour of `t`, which is limited to 0 to 1. NaN gives [`Self::NOT_A_NUMBER`].
     pub fn color(self, t: f32) -> [u8; 3] {
         if t.is_nan() {
             return Self::NOT_A_NUMBER;
@@ -90,7 +90,7 @@ impl ColorMap {
         gradient.eval_continuous(t).as_array()
     }
 
-    /// 256 colours at equal distances, from that of 0 to that of 1.
+    /// 256 colours at equal distances, from `t` = 0 to `t` = 1: for textures and GPUs.
     pub fn table(self) -> [[u8; 3]; 256] {
         std::array::from_fn(|step| self.color(step as f32 / 255.0))
     }

@@ -1,11 +1,13 @@
 //! The outermost points of many, to frame a camera on.
+//!
+//! 128 directions are spread over the sphere (a spiral with the golden angle), and the farthest point along each is kept.
 
 /// Directions that are looked along. More of them frame tighter; with these a camera is at most 2 percent farther away.
 const DIRECTIONS: usize = 128;
 /// Radians between neighbours of a sunflower's seeds.
 const GOLDEN_ANGLE: f32 = 2.399_963_2;
 
-/// What a moving thing fills: its bounds, and the farthest point along each of a set of directions all around. Frames are added one after
+/// The space that a moving object fills: its bounds, and the farthest point along each of 128 directions. Frames are added one after
 /// another; memory does not grow.
 #[derive(Clone, Debug, Default)]
 pub struct Extent {
@@ -23,7 +25,7 @@ fn direction(i: usize) -> [f32; 3] {
 }
 
 impl Extent {
-    /// Takes in more points, metres. Those that are not finite do not count.
+    /// Adds points, in metres. Points that are not finite are ignored. 128 dot products per point.
     pub fn add(&mut self, points: impl IntoIterator<Item = [f32; 3]>) {
         let directions: Vec<[f32; 3]> = (0..DIRECTIONS).map(direction).collect();
         for p in points {
@@ -47,12 +49,13 @@ impl Extent {
         }
     }
 
-    /// Lowest and highest coordinates; `None` before the first point.
+    /// Lowest and highest corner of the bounding box; `None` before the first finite point.
     pub fn bounds(&self) -> Option<([f32; 3], [f32; 3])> {
         self.bounds
     }
 
-    /// The points to frame: [`crate::Camera::framing`] of them shows all that were added, but for a rim thinner than its margin.
+    /// The points to frame, at most 128. [`crate::Camera::framing`] of them shows all points that were added, up to a rim thinner than its
+    /// margin. Empty before the first point.
     pub fn points(&self) -> Vec<[f32; 3]> {
         let mut out: Vec<[f32; 3]> = self.farthest.iter().map(|f| f.0).collect();
         out.dedup();

@@ -1,19 +1,23 @@
 //! Legends that say which colour stands for which number.
+//!
+//! Ticks are multiples of 1, 2 or 5 times a power of ten. They are computed as decimal texts and parsed, because `n * 0.1` in floating
+//! point is not what the label says. Starting with the largest step that could do, steps get smaller until there are at least 70 % of the
+//! wanted number.
 
 use crate::color_map::ColorMap;
 use crate::text::{TextStyle, draw_text, text_width};
 use sinew_geom::Image;
 
-/// A range of numbers, its colours and its name.
+/// A range of numbers, its colours and its title.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scale {
     /// Number at the low end.
     pub min: f32,
     /// Number at the high end.
     pub max: f32,
-    /// The colours between.
+    /// Colours between both ends.
     pub map: ColorMap,
-    /// What is measured, with its unit: `difference, mm`. May be empty.
+    /// Quantity and unit, such as `difference, mm`. May be empty.
     pub title: String,
 }
 
@@ -24,9 +28,8 @@ impl Scale {
         [min.min(max), min.max(max)]
     }
 
-    /// Where `value` lies between the ends, 0 to 1 inside; a half for all numbers where both ends are the same.
-    ///
-    /// NaN stays NaN.
+    /// Position of `value` between the ends, 0 to 1 inside. 0.5 for all numbers if both ends are equal. NaN stays NaN. Ends in the wrong
+    /// order are swapped; ends that are not finite count as 0.
     pub fn position(&self, value: f32) -> f32 {
         self.place(f64::from(value)) as f32
     }
@@ -41,7 +44,7 @@ impl Scale {
         }
     }
 
-    /// Colour of `value`, sRGB.
+    /// Colour of `value`, sRGB. Numbers outside get the colours of the ends, NaN gets grey.
     pub fn color(&self, value: f32) -> [u8; 3] {
         self.map.color(self.position(value))
     }
@@ -50,19 +53,19 @@ impl Scale {
 /// From one label to the next, in heights of a line: denser ones are hard to read.
 const LABEL_DISTANCE: f32 = 3.2;
 
-/// How a scale bar looks.
+/// Style of a scale bar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScaleBarStyle {
-    /// Labels; the title has the same letters.
+    /// Style of labels and title.
     pub text: TextStyle,
-    /// What is behind it.
+    /// Background, sRGB with alpha.
     pub background: [u8; 4],
     /// Width of the bar, pixels.
     pub bar_width: usize,
 }
 
 impl ScaleBarStyle {
-    /// Legible on that background, which may be translucent.
+    /// A style that is legible on that background, which may be translucent. Letters have 15 pixels.
     pub fn on(background: [u8; 4]) -> Self {
         Self {
             text: TextStyle::on(background).sized(15.0),
@@ -71,7 +74,7 @@ impl ScaleBarStyle {
         }
     }
 
-    /// With letters of that size, pixels, and a bar that fits them.
+    /// The same style with letters of that size in pixels, and a bar that fits them.
     pub fn sized(self, size: f32) -> Self {
         Self {
             text: self.text.sized(size),
@@ -81,11 +84,11 @@ impl ScaleBarStyle {
     }
 }
 
-/// Round numbers from `min` to `max`, about as many as wanted, each with its label.
+/// Round numbers from `min` to `max`, about as many as wanted (2 to 50), each with its label.
 ///
-/// They are multiples of 1, 2 or 5 times a power of ten. Labels have as many digits as tell them apart, all the same, with an
-/// exponent where zeros would be many (`1.5e-9`); each parses to its number. Where both ends are the same, that number alone is
-/// there; ends that are not finite count as zero, and ends in the wrong order are turned round.
+/// They are multiples of 1, 2 or 5 times a power of ten. Labels have just enough digits to differ, the same number in all of them, with an
+/// exponent instead of many zeros (`1.5e-9`). Each label parses to its number. If both ends are equal, that number is the only tick. Ends
+/// that are not finite count as 0; ends in the wrong order are swapped.
 pub fn ticks(min: f32, max: f32, about: usize) -> Vec<(f64, String)> {
     let scale = Scale {
         min,
@@ -226,10 +229,10 @@ impl Labels {
     }
 }
 
-/// A vertical bar with the colours of `scale`, high numbers at the top, beside it round numbers at their heights, above it the
-/// title. `height` is that of the whole image; the width is what the labels need.
+/// A vertical bar with the colours of `scale`, high numbers at the top, with ticks beside it and the title above. `height` is that of the
+/// whole image in pixels; the width is what the labels need.
 ///
-/// Where the room is too small for labels and title, they are left out.
+/// If there is not enough space for labels or title, they are left out.
 pub fn draw_scale_bar(scale: &Scale, height: usize, style: &ScaleBarStyle) -> Image {
     let layout = Layout::new(scale, height, style);
     let mut out = Image::filled(layout.width, height, style.background);

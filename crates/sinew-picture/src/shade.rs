@@ -1,4 +1,7 @@
-//! Three lights that travel with the camera, so that every view is lit well.
+//! Three lights that move with the camera, so that every view is well lit.
+//!
+//! Lambert shading of a key, a fill and a rim light, a sky and ground colour by the height of the normal, and a weak Blinn-Phong highlight
+//! of the key light. All in linear RGB.
 
 use crate::camera::Camera;
 use sinew_geom::vec3::{add, dot, unit};

@@ -3,17 +3,17 @@
 use crate::text::{TextStyle, draw_text, shortened, text_width};
 use sinew_geom::Image;
 
-/// A picture of a sheet.
+/// A picture with its label.
 #[derive(Clone, Debug)]
 pub struct Panel<'a> {
-    /// What stands above it; may be empty.
+    /// Text above the picture; may be empty.
     pub label: String,
     /// The picture.
     pub image: &'a Image,
 }
 
 impl<'a> Panel<'a> {
-    /// A picture under its label.
+    /// A picture with a label.
     pub fn new(label: impl Into<String>, image: &'a Image) -> Self {
         Self {
             label: label.into(),
@@ -29,11 +29,14 @@ const ASPECT: f64 = 1.6;
 /// Smallest and largest letters of labels, pixels.
 const LETTERS: [f32; 2] = [11.0, 30.0];
 
-/// Pictures in a grid, row by row, with even gaps, each in the middle of its cell and under its label.
+/// Pictures in a grid, row by row, with equal gaps. Each is centred in its cell, under its label; cells have the size of the largest
+/// picture.
 ///
-/// `columns` is the number of cells in a row; `None` chooses it so that the sheet is near 16:10. `legend`, a scale bar as a
-/// rule, stands at the right. `background` may be translucent; the sheet is so then, too. Labels that are too wide get smaller
-/// letters, and an ellipsis where that does not suffice.
+/// * `columns`: number of cells per row, limited to 1 to the number of panels. With `None`, it is chosen to bring the sheet near 16:10.
+/// * `legend`: an image at the right, usually a scale bar.
+/// * `background`: sRGB with alpha; the sheet keeps its translucency.
+///
+/// Labels that are too wide get smaller letters, then an ellipsis. Without panels, the sheet is empty apart from gaps and legend.
 pub fn sheet(
     panels: &[Panel<'_>],
     columns: Option<usize>,
@@ -61,7 +64,7 @@ pub fn sheet(
     out
 }
 
-/// Panels in one row on light paper, each under its label.
+/// Panels in one row on light paper, each with its label: [`sheet`] without a legend.
 pub fn side_by_side(panels: &[(&str, &Image)]) -> Image {
     let panels: Vec<Panel<'_>> = panels
         .iter()

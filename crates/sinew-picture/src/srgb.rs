@@ -1,6 +1,6 @@
 //! The transfer function of sRGB (IEC 61966-2-1).
 
-/// Linear value, 0 to 1, of an 8-bit sRGB one.
+/// The linear value, 0 to 1, of an 8-bit sRGB value.
 pub fn linear_from_srgb(value: u8) -> f32 {
     let v = f32::from(value) / 255.0;
     if v <= 0.04045 {
@@ -10,7 +10,7 @@ pub fn linear_from_srgb(value: u8) -> f32 {
     }
 }
 
-/// The nearest 8-bit sRGB value of a linear one; below 0 and above 1 it is cut off.
+/// The nearest 8-bit sRGB value of a linear value, which is limited to 0 to 1. NaN gives 0.
 pub fn srgb_from_linear(value: f32) -> u8 {
     let v = if value <= 0.003_130_8 {
         value * 12.92

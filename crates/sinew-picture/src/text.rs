@@ -16,16 +16,16 @@ pub enum Font {
     Mono,
 }
 
-/// How a line of text looks.
+/// Style of a line of text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TextStyle {
     /// The typeface.
     pub font: Font,
-    /// Pixels from one line to the next that are set without extra space (the em). 1 to 1000, others are moved there.
+    /// Font size in pixels (the em), limited to 1 to 1000. NaN counts as 1.
     pub size: f32,
-    /// sRGB and alpha.
+    /// sRGB with alpha.
     pub color: [u8; 4],
-    /// Colour of a rim around the letters, which keeps them legible on anything.
+    /// Colour of a rim around the letters, which keeps them legible on any background. Its width is 18 % of the size, 2 to 14 pixels.
     pub halo: Option<[u8; 4]>,
 }
 
@@ -43,7 +43,7 @@ impl TextStyle {
         ..Self::DARK
     };
 
-    /// Letters that stand out from `background`; with a halo where it is translucent and may so be anything.
+    /// A style that stands out from `background`, with a halo if that is translucent.
     pub fn on(background: [u8; 4]) -> Self {
         let [red, green, blue, alpha] = background;
         let brightness = [(red, 299), (green, 587), (blue, 114)]
@@ -60,7 +60,7 @@ impl TextStyle {
         }
     }
 
-    /// The same at another size, pixels.
+    /// The same style with another size in pixels.
     pub fn sized(self, size: f32) -> Self {
         Self { size, ..self }
     }
@@ -95,15 +95,15 @@ impl TextStyle {
     }
 }
 
-/// Pixels from the start of `text` to its end, on one line.
+/// Width of one line of text in pixels, with kerning. Parses the font in each call; no text is cached.
 pub fn text_width(text: &str, style: &TextStyle) -> f32 {
     style.line().map_or(0.0, |line| line.layout(text).1)
 }
 
-/// Draws one line of text that starts at `x`, with its baseline at `y`, pixels from the top left corner of the image.
+/// Draws one line of text that starts at `x`, with its baseline at `y`, in pixels from the top left corner of the image.
 ///
-/// Letters that the font lacks show as its replacement sign, line breaks and other control characters as spaces. What reaches
-/// outside is cut off; nothing is drawn where `x` or `y` is not finite.
+/// Letters that the font lacks become its replacement sign; line breaks and other control characters become spaces. Parts outside of the
+/// image are cut off. Nothing is drawn if `x` or `y` is not finite.
 pub fn draw_text(image: &mut Image, text: &str, x: f32, y: f32, style: &TextStyle) {
     let Some(line) = style.line().filter(|_| x.is_finite() && y.is_finite()) else {
         return;

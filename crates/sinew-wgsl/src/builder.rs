@@ -1,4 +1,9 @@
 //! Builds one module from texts and checks it.
+//!
+//! [`ModuleBuilder::finish`] writes all texts with their final names, parses and validates the result with naga, and checks barriers and
+//! limits. naga stops at its first problem. To report more than one, the function with the problem is replaced by a stub that returns a
+//! default value, and the module is checked again: at most 16 times, and no more than a megabyte of text in all. A problem without a
+//! location is searched for by leaving out statements.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -34,7 +39,8 @@ pub struct ModuleOptions {
     /// Variables in `var<immediate>`.
     pub immediates: bool,
     /// Whether the compile cost of the module is limited ([`MOST_OPERATIONS`](crate::MOST_OPERATIONS),
-    /// [`MOST_VARIABLE_BYTES`](crate::MOST_VARIABLE_BYTES), [`MOST_WORKGROUP_BYTES`](crate::MOST_WORKGROUP_BYTES)). Set it for untrusted text.
+    /// [`MOST_VARIABLE_BYTES`](crate::MOST_VARIABLE_BYTES), [`MOST_WORKGROUP_BYTES`](crate::MOST_WORKGROUP_BYTES)). Set it for untrusted
+    /// text.
     pub limited: bool,
 }
 
@@ -73,7 +79,7 @@ pub struct ModuleBuilder {
 }
 
 impl ModuleBuilder {
-    /// Starts an empty module.
+    /// An empty module.
     pub fn new(options: ModuleOptions) -> Self {
         Self {
             options,
@@ -215,11 +221,15 @@ impl ModuleBuilder {
     }
 
     /// Builds the module and checks all of it: syntax, names, types, and that barriers are in uniform control flow, which naga does not
-    /// check. The text is parsed once, and again for each function with a problem, within limits.
+    /// check. The builder is not changed: you can add more texts and finish again.
     ///
     /// # Errors
     /// At most one problem per function, with locations and names of the snippets' authors. An error in generated text that no snippet
     /// causes is reported as such.
+    ///
+    /// # Cost
+    /// One parse and validation of the whole text, and one more for each function with a problem. naga's time grows with the square of the
+    /// length of a function.
     pub fn finish(&self) -> Result<Module, KernelErrors> {
         // An open bracket in generated text would look like an error of the snippet behind it.
         let faults = self.pieces.iter().filter_map(|p| match p {

@@ -1,4 +1,8 @@
-//! Texts that are written in another shading language.
+//! Texts that are written in another shading language: finds the first statement in the style of HLSL or GLSL, and says what it is in WGSL.
+//!
+//! Works on tokens before anything is parsed, because a parser of WGSL would only say that it expected something else. Recognised: a
+//! declaration that begins with its type (`float3 p = ...;`), a cast in brackets (`(float)x`), a procedure (`void main(...)`), and words
+//! that `words.rs` lists. The translation in the help goes word by word and is a hint, not checked code.
 
 use crate::tokens::{Token, TokenKind};
 use crate::words;

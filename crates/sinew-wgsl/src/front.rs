@@ -1,4 +1,7 @@
 //! Messages of naga's front end in plainer words.
+//!
+//! naga gives no codes for its parse errors, so they are recognised by the beginning of their message. A message that is not recognised
+//! keeps naga's words, smoothed. Where a name is unknown, the suggestion is added later (`report.rs`), when the author's names are known.
 
 use std::ops::Range;
 

@@ -1,4 +1,8 @@
 //! The parts of a module and how they are written out with their names changed.
+//!
+//! A name of a snippet falls into one of four groups: its own declarations get a prefix, accessors get the name that they stand for, names
+//! that collide with generated declarations get underscores, and all others stay. Text is copied byte for byte between renamed tokens, with
+//! its origin ([`Output`]), which later brings messages back to the author's text.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;

@@ -1,4 +1,7 @@
 //! Reflection of a module: entry points, bindings, layouts. Plain data, also for engines that do not use wgpu.
+//!
+//! Offsets, sizes and strides are those of WGSL's memory layout, as naga's `Layouter` computes them. Read and write access of a binding
+//! include all functions that the entry point calls.
 
 use naga::common::DiagnosticDisplay;
 use naga::proc::Layouter;

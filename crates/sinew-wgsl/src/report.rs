@@ -1,4 +1,7 @@
 //! From a finding in the module to the user's own text.
+//!
+//! A finding has bytes of the module. They are traced to the piece that they were copied from, and names in the message are replaced by
+//! those of the author. If generated text is at fault only because it calls a snippet with wrong types, the snippet's declaration is shown.
 
 use std::ops::Range;
 

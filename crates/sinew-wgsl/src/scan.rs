@@ -1,4 +1,7 @@
 //! Finds the declarations of a text without parsing their content.
+//!
+//! Brackets are paired first, so that the content of functions and structures is skipped in one step: the scan is linear and knows only the
+//! grammar of module scope.
 
 use std::ops::Range;
 

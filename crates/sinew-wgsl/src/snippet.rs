@@ -1,4 +1,7 @@
 //! A kernel's text, split into tokens and declarations.
+//!
+//! [`Snippet::parse`] works on tokens alone: brackets are paired, declarations found without parsing their content, and forbidden words,
+//! recursion and excessive length are refused. Everything that needs types waits for the module.
 
 use std::collections::HashSet;
 use std::ops::Range;

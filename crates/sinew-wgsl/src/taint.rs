@@ -1,4 +1,11 @@
 //! Which values of a function may differ between the threads of a group.
+//!
+//! A value's [`Taint`] is a set: bit 0 says that it differs, bit `i + 1` that it depends on parameter `i`. So one analysis of a function
+//! serves all its callers, which replace the parameters by what they pass ([`substitute`]). Parameters from the 64th on count as different.
+//!
+//! Each expression has the union of what it reads. Constants, uniforms and read-only buffers are the same for all threads; writable
+//! buffers, workgroup memory and private memory count as different. Local variables collect everything that is ever stored in them,
+//! wherever that happens, so that the walk over a function is repeated until `version` no longer changes (`uniformity.rs`).
 
 use std::collections::HashMap;
 

@@ -3,6 +3,11 @@
 //!
 //! The analysis follows that of the WGSL specification but is coarser in one point: a variable that differs between threads
 //! at one place is taken to differ everywhere in its function.
+//!
+//! Each value has a set of parameters on which it depends, and a bit for "differs between threads" (`taint.rs`). Control flow has such a
+//! set, too: the union of the conditions that lead to a statement, and of earlier exits that some threads may have taken. Functions are
+//! analysed before their callers, with a summary of what their result and their barriers depend on. Loops and variables repeat the walk
+//! over a function until nothing changes, at most 64 times; after that, everything counts as different.
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -1,4 +1,7 @@
 //! Messages of naga's validator in plainer words. Locations and names are still those of the whole module.
+//!
+//! naga's errors name expressions by numbers and types by internal names. This file looks the expression up, resolves its type, and points
+//! to the statement that uses it. An error without an explanation here keeps naga's innermost message, in our style.
 
 use std::error::Error;
 use std::ops::Range;

@@ -5,14 +5,14 @@ use crate::local_frame::{
 };
 use crate::{Parameters, UniformType};
 
-/// Settings.
+/// Settings of the node. Source: Barr, *Global and Local Deformations of Solid Primitives*, SIGGRAPH 1984.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bend {
     /// Angle over the whole region, rad.
     pub angle: f64,
-    /// Where the bend goes, about the axis, rad; 0 is the first cross axis.
+    /// Direction of the bend as an angle about the axis, rad; 0 is the first cross axis.
     pub direction: f64,
-    /// Which part of the region stays in place, 0 to 1.
+    /// Height in the region that stays in place, 0 to 1.
     pub center: f64,
     /// The bent part.
     pub region: Region,

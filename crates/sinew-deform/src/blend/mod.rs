@@ -57,25 +57,26 @@ pub static DESC: NodeDesc = NodeDesc {
     restore: None,
 };
 
-/// One frame of work.
+/// One frame: linear interpolation between two meshes with the same vertices, in scene space.
 #[derive(Debug)]
 pub struct BlendJob<'a> {
-    /// 0 mesh, 1 target.
+    /// 0 gives the mesh, 1 the target; other numbers extrapolate.
     pub factor: f32,
     /// Multiplies the factor.
     pub weight: MaskWeight<'a>,
     /// Mesh.
     pub input: MeshView<'a>,
-    /// Target, same vertex count.
+    /// Target, with the same vertex count. Normals and tangents that it lacks are those of the mesh.
     pub target: MeshView<'a>,
-    /// Same vertex count; must not overlap the others.
+    /// Attributes to write, each with the length of the input.
     pub output: MeshViewMut<'a>,
     /// Threads.
     pub par: Par,
 }
 
 impl BlendJob<'_> {
-    /// Runs the job; nothing is written where the vertex counts differ.
+    /// Runs the job. If the vertex counts differ, nothing is written. Attributes that the input lacks are not written. Directions are
+    /// normalized; two that cancel give that of the mesh.
     pub fn run(self) {
         let Self {
             factor,

@@ -1,4 +1,17 @@
-//! One strand against placed solids, vertex after vertex from the root.
+//! One strand against placed solids, vertex after vertex from the root. Distances are positive outside.
+//!
+//! For each solid:
+//!
+//! 1. Vertices. A distance changes no faster than the position, hence the distance of one vertex bounds that of the next; those that are
+//!    clear are skipped. A vertex that moved farther than the spacing of samples is followed along its path in the moving solid, by steps
+//!    as long as the distance (conservative advancement, at most 48). Then it is pushed out along the gradient, up to four times, and
+//!    friction takes back sliding.
+//! 2. Segments, if the solid has details: a segment is clear if `D_a + D_b - L >= 2 margin`. Otherwise it is sampled, at least every half
+//!    detail, and its deepest sample is pushed out; both ends move by their weights.
+//!
+//! What moved a vertex out of a solid that it started in is noted as `freed`: it does not count as motion.
+//!
+//! Cost: at most one evaluation of the distance for a clear vertex, about ten for others. The formulas are on the page of the node.
 
 use super::placed::{Placed, Solids, unit_or};
 use sinew_geom::{Real, Vec3};
@@ -124,9 +137,9 @@ impl<R: Real> Touching<R> for ContactVertex<R> {
 /// Margins grow by this share of the way along the strand: the most by which they turn it away from the skin, 14 degrees.
 const RISE: f64 = 0.25;
 
-/// What a margin grows to in this way along the strand from the last exempt vertex, where that one is nearer to the surface than the margin; as a rule it sits
-/// on the skin. Were all of the margin asked for behind it, short segments would have to stand up there, against the shape of the strand, which then would not
-/// come to rest.
+/// What a margin grows to in this way along the strand from the last exempt vertex, where that one is nearer to the surface than the
+/// margin; as a rule it sits on the skin. Were all of the margin asked for behind it, short segments would have to stand up there, against
+/// the shape of the strand, which then would not come to rest.
 pub(crate) fn most_margin<R: Real>(way: R) -> R {
     way * R::from_double(RISE)
 }
@@ -190,7 +203,8 @@ pub(super) fn skin_of<R: Real, T: Touching<R>>(strand: &[T], exempt: usize) -> V
     last.map_or_else(Vec3::zeros, |v| v.touch().x)
 }
 
-/// Margins at both ends of a segment, the first of which has this distance. Where that one is exempt (`leaves_skin`), the segment begins as deep as it is.
+/// Margins at both ends of a segment, the first of which has this distance. Where that one is exempt (`leaves_skin`), the segment begins as
+/// deep as it is.
 pub(super) fn margins_along<R: Real>(
     solid: &Placed<'_, R>,
     [start, end]: [&ContactVertex<R>; 2],

@@ -23,9 +23,9 @@ fn contact(margin: f32, friction: f32) -> Contact {
     }
 }
 
-/// Where the last pass turns one segment out of a floor, the strand beyond it follows towards where it was: an offset across the strand dies
-/// away with the first segment (to second order), and the tip is not thrown about. Were it carried along rigidly, the tip would move as
-/// far as the segment was deep.
+/// Where the last pass turns one segment out of a floor, the strand beyond it follows towards where it was: an offset across the strand
+/// dies away with the first segment (to second order), and the tip is not thrown about. Were it carried along rigidly, the tip would move
+/// as far as the segment was deep.
 #[test]
 fn a_turn_near_the_root_does_not_throw_the_tip() {
     let (length, depth) = (0.1_f64, 0.01);
@@ -353,8 +353,8 @@ fn fields_keep_the_margins_and_frictions_of_their_ports() {
     assert_eq!(contacts.as_slice(), [contact(0.1, 0.2), second]);
 }
 
-/// Velocity after one step of the end of a pair, 10 cm long, that begins with (0.3, 0, 0) `depth` below a floor and as far behind a wall in z. Nothing moves
-/// the other vertex out.
+/// Velocity after one step of the end of a pair, 10 cm long, that begins with (0.3, 0, 0) `depth` below a floor and as far behind a wall in
+/// z. Nothing moves the other vertex out.
 fn brought_out<R: HairReal>(depth: f32) -> Vec3<f64> {
     let wall = Plane {
         normal: [0.0, 0.0, 1.0],
@@ -375,9 +375,9 @@ fn brought_out<R: HairReal>(depth: f32) -> Vec3<f64> {
     scene.state.velocities[1].map(R::to_double)
 }
 
-/// The way out of solids is no motion: it gives no velocity, in a corner no more than before a wall, and it is no pressure that friction could
-/// hold on to. Where that way, out of both, is longer than half a segment, everything begins at rest. (What is left is the segment, longer by 0.1
-/// mm at first.)
+/// The way out of solids is no motion: it gives no velocity, in a corner no more than before a wall, and it is no pressure that friction
+/// could hold on to. Where that way, out of both, is longer than half a segment, everything begins at rest. (What is left is the segment,
+/// longer by 0.1 mm at first.)
 #[test]
 fn what_is_brought_out_of_solids_gains_no_velocity() {
     for v in [brought_out::<f32>(0.003), brought_out::<f64>(0.003)] {
@@ -388,8 +388,8 @@ fn what_is_brought_out_of_solids_gains_no_velocity() {
     }
 }
 
-/// Two balls in one solid, each a quarter of a segment from the vertex between: what the first segment's push lifts that vertex brings the second
-/// segment out, but for a tenth, and it is pushed by that alone.
+/// Two balls in one solid, each a quarter of a segment from the vertex between: what the first segment's push lifts that vertex brings the
+/// second segment out, but for a tenth, and it is pushed by that alone.
 #[test]
 fn a_push_counts_for_the_next_segment() {
     let ball = |x: f32, p: [f32; 3]| Vec3::new(p[0] - x, p[1] + 0.03, p[2]).norm() - 0.03;

@@ -1,13 +1,13 @@
-//! What `collide` runs on the GPU, and what other solvers share of it.
+//! What `collide` runs on the GPU. `hair_sim` shares its kernel texts, its layout of colliders and [`Teams`].
 //!
-//! | pass | over | does |
+//! | pass | one invocation or team per | does |
 //! |---|---|---|
-//! | `place` | colliders | where they are, and were in the frame before |
-//! | `clear` | strands, a team of invocations each | moves them out of solids |
-//! | `out` | vertices | positions and tangents |
+//! | `place` | collider | its transform in this frame and in the frame before |
+//! | `clear` | strand, a team of invocations each | moves the strand out of solids |
+//! | `out` | vertex | positions and tangents |
 //!
-//! Strands of up to [`LONGEST_SHARED`] vertices are worked on in memory of the workgroup, 64 bytes a vertex; where a longer one is among
-//! them all are worked on in an array. State: 16 bytes a vertex. The difference schemes of `gradient` are the processor's alone.
+//! If no strand has more than [`LONGEST_SHARED`] vertices, a team works in workgroup memory, 64 bytes per vertex; otherwise all strands use
+//! a storage array. State: 16 bytes per vertex. The difference schemes of `gradient` exist on the CPU only.
 
 use super::node::Collide;
 use super::ports::{Contacts, PORTS, RESET};
@@ -67,7 +67,8 @@ pub(crate) fn linked_ports(context: &BindContext<'_>) -> Vec<usize> {
     (0..PORTS.len()).filter(is_linked).collect()
 }
 
-/// How invocations of a workgroup share strands: teams of as many as the longest strand has vertices, up to a power of two between 4 and 32.
+/// How invocations of a workgroup share strands: teams of as many as the longest strand has vertices, up to a power of two between 4 and
+/// 32.
 #[derive(Clone, Copy)]
 pub(crate) struct Teams {
     /// Invocations of a team.

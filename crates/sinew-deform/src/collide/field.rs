@@ -1,4 +1,4 @@
-//! Fields that came over a link, as colliders.
+//! Fields from links as colliders.
 
 use super::motion::{Rigid, RigidMotion};
 use super::placed::Collider;
@@ -8,7 +8,7 @@ use crate::sdf::{FieldFrame, FieldView, FieldWords, SOLID_WORDS, SolidsView, UNS
 use crate::solids;
 use sinew_geom::{Mat3, Quat, Vec3};
 
-/// A field as strands collide with it: lengths are those of the scene, the frame turns and moves with the field.
+/// A field as strands collide with it: lengths are in metres of the scene, and its frame moves with the field.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldCollider<'a> {
     kind: Kind<'a>,
@@ -23,7 +23,7 @@ enum Kind<'a> {
 }
 
 impl<'a> FieldCollider<'a> {
-    /// `None` where the words hold nothing.
+    /// `None` if the words hold no field.
     pub fn new(words: FieldWords<'a>) -> Option<Self> {
         Some(match words {
             FieldWords::Nothing => return None,
@@ -45,7 +45,7 @@ impl<'a> FieldCollider<'a> {
         Self { gradient, ..self }
     }
 
-    /// Where the frame that distances are measured in is now: the scene from it.
+    /// Scene space from the frame that distances are measured in, now.
     pub fn placement(&self) -> Rigid<f32> {
         let turn: Mat3<f32> = self.frame.scene_rotation();
         Rigid {
@@ -54,7 +54,7 @@ impl<'a> FieldCollider<'a> {
         }
     }
 
-    /// The collider between two frames; `previous` is its [`Self::placement`] in the frame before.
+    /// The collider between two frames. `previous` is its [`Self::placement`] in the frame before.
     pub fn moving(&'a self, previous: Rigid<f32>) -> Collider<'a> {
         Collider {
             shape: self,

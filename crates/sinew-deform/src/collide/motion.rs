@@ -5,9 +5,9 @@ use sinew_geom::{Affine, Mat3, Quat, Real, Vec3};
 /// A rotation, then a translation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rigid<R: Real> {
-    /// Turns about the origin.
+    /// Rotation about the origin.
     pub rotation: Quat<R>,
-    /// Where the origin goes.
+    /// Position of the origin.
     pub translation: Vec3<R>,
 }
 
@@ -18,32 +18,31 @@ impl<R: Real> Default for Rigid<R> {
 }
 
 impl<R: Real> Rigid<R> {
-    /// Moves nothing.
+    /// The identity.
     pub fn identity() -> Self {
         Self {
             rotation: Quat::identity(),
             translation: Vec3::zeros(),
         }
     }
-    /// The rigid part of a transform: its polar rotation ([`crate::skin::rotation_of`], defined for any matrix) and its
-    /// translation.
+    /// The rigid part of a transform: the rotation in its matrix ([`crate::skin::rotation_of`], for any matrix), and its translation.
     pub fn of(transform: &Affine<R>) -> Self {
         Self {
             rotation: rotation_in(&transform.linear),
             translation: transform.translation,
         }
     }
-    /// Where a point goes.
+    /// Rotates and translates a point.
     #[inline]
     pub fn point(&self, p: Vec3<R>) -> Vec3<R> {
         turn(&self.rotation, p) + self.translation
     }
-    /// Where a direction goes.
+    /// Rotates a direction.
     #[inline]
     pub fn vector(&self, v: Vec3<R>) -> Vec3<R> {
         turn(&self.rotation, v)
     }
-    /// Which point goes to `p`.
+    /// The point that [`Self::point`] takes to `p`.
     #[inline]
     pub fn inverse_point(&self, p: Vec3<R>) -> Vec3<R> {
         turn(&self.rotation.conjugate(), p - self.translation)
@@ -106,7 +105,7 @@ impl<R: Real> Default for RigidMotion<R> {
 }
 
 impl<R: Real> RigidMotion<R> {
-    /// From one placement to another the short way round.
+    /// From one placement to another, by the shorter rotation.
     pub fn between(from: Rigid<R>, to: Rigid<R>) -> Self {
         let mut turned = (to.rotation * from.rotation.conjugate())
             .into_inner()
@@ -144,11 +143,11 @@ impl<R: Real> RigidMotion<R> {
     pub fn to(&self) -> Rigid<R> {
         self.to
     }
-    /// Angle of the rotation, 0 to pi.
+    /// Angle of the rotation, 0 to pi radians.
     pub fn angle(&self) -> R {
         self.angle
     }
-    /// The placement after the share `t` (0 to 1) of the motion; the ends bit for bit.
+    /// The placement after the share `t` of the motion, limited to 0 to 1. The ends are exact, bit for bit.
     pub fn at(&self, t: R) -> Rigid<R> {
         if t <= R::zero() {
             return self.from;

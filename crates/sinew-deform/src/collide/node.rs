@@ -1,4 +1,6 @@
-//! The node `collide`.
+//! The node `collide`: [`CollideJob`] with the fields at its ports as colliders.
+//!
+//! Its state is the strands and the placements of the fields in the last frame. Without them (first frame, `reset`), paths are not tested.
 
 use super::device;
 use super::ports::{

@@ -1,4 +1,7 @@
-//! Colliders where they are during one step.
+//! Colliders where they are during one step, and the contacts of one hair with them.
+//!
+//! Points are taken to the frame of the solid, where its distance does not change. A solid moves on a screw during the step, a vertex on a
+//! straight line: its path in the solid's frame is taken for a parabola through three points.
 
 use super::motion::{Rigid, RigidMotion};
 use super::shape::Distance;
@@ -6,12 +9,12 @@ use crate::simd_vector::{V3, rows};
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 use sinew_geom::{Mat3, Quat, Real, Vec3};
 
-/// A solid and how it moves during the frame.
+/// A solid and its motion during the frame.
 #[derive(Clone, Copy)]
 pub struct Collider<'a> {
     /// Signed distance in the solid's own frame.
     pub shape: &'a dyn Distance,
-    /// From the solid's frame to the scene: where it was at the last frame, where it is at this.
+    /// From the solid's frame to scene space: in the last frame, and in this one.
     pub motion: RigidMotion<f32>,
 }
 
@@ -24,7 +27,7 @@ impl std::fmt::Debug for Collider<'_> {
 }
 
 impl<'a> Collider<'a> {
-    /// One that stands at the scene's origin.
+    /// A solid that does not move, with its frame at the origin of the scene.
     pub fn still(shape: &'a dyn Distance) -> Self {
         Self {
             shape,
@@ -33,14 +36,14 @@ impl<'a> Collider<'a> {
     }
 }
 
-/// One pair of hair and collider, with settings of its own.
+/// Hair and one collider, with their margin and friction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contact {
-    /// Index of the collider.
+    /// Index into the colliders of the job.
     pub collider: usize,
-    /// Distance that hair keeps from the surface, in scene units.
+    /// Distance that hair keeps from the surface, metres.
     pub margin: f32,
-    /// Coefficient of dry friction: 0 slides freely, 1 holds on slopes up to 45 degrees.
+    /// Coefficient of Coulomb friction: 0 slides freely, 1 holds on slopes up to 45 degrees. Negative counts as 0.
     pub friction: f32,
 }
 

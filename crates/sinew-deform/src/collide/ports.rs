@@ -1,4 +1,4 @@
-//! Fields at the ports of a node: which there are, how much room and friction each has, where each was in the frame before.
+//! Fields at the ports of a node: which there are, their margins and frictions, and their placements in the last frame.
 
 use super::field::FieldCollider;
 use super::motion::Rigid;

@@ -1,8 +1,8 @@
 //! Exact lengths, outside of solids: the last pass of a strand.
 //!
-//! Segments are laid from the root to the tip, each towards where its end was. Then, round after round, all of them are measured where they are, and
-//! from the root to the tip each is turned out of the surface that it is deepest in, which is taken for flat. The next round looks again at what was
-//! turned or carried along; a strand that touches nothing ends after one.
+//! Segments are laid from the root to the tip, each towards its previous end. Then, in up to six rounds, all segments are measured in their
+//! current position, and from root to tip each is rotated out of the surface that it is deepest in, which is taken for flat. The next round
+//! tests again what was rotated or carried along. A strand that touches nothing ends after one round.
 
 use super::MAX_COLLIDERS;
 use super::contact::{ContactVertex, Hit, Touching, across, deepest, margins_along, skin_of};
@@ -115,7 +115,8 @@ fn settle_round<R: Real, T: Touching<R>>(
     is_unfinished
 }
 
-/// Turns a segment out of what it is deepest in, where it still is after its root's side went from one place to another and it turned away from where it `was`; tells whether.
+/// Turns a segment out of what it is deepest in, where it still is after its root's side went from one place to another and it turned away
+/// from where it `was`; tells whether.
 pub(super) fn turn_from<R: Real>(
     v: &mut ContactVertex<R>,
     (mut hit, solid): HitOn<'_, R>,

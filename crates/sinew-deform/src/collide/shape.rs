@@ -1,15 +1,15 @@
-//! What strands collide with: anything that knows its distance.
+//! Shapes that strands collide with: anything with a signed distance.
 
 use sinew_geom::vec3::{dot, length, scale, sub};
 
-/// A signed distance in a frame of its own: negative inside, positive outside.
+/// A signed distance in a frame of its own, in metres: negative inside, positive outside.
 ///
-/// It need not be exact, but it must not grow faster than the way walked (Lipschitz constant 1): whoever
-/// collides with it skips points by that bound.
+/// It need not be exact, but it must not grow faster than the way (Lipschitz constant 1): collision skips points by that bound.
 pub trait Distance: Sync {
-    /// Signed distance at a point of the shape's frame. Where it is unknown (outside a grid): a lower bound.
+    /// Signed distance at a point of the shape's frame. If it is unknown, for example outside a grid, a lower bound of it.
     fn distance(&self, point: [f32; 3]) -> f32;
-    /// [`Self::distance`] of eight points, given as their x, y and z. Those whose bit is not set in `wanted`, the lowest for the first, get anything.
+    /// [`Self::distance`] of eight points, given as their x, y and z coordinates. Bit `i` of `wanted` is set for each point that is needed;
+    /// the others get any number.
     fn distances(&self, points: &[[f32; 8]; 3], wanted: u8) -> [f32; 8] {
         let mut out = [0.0; 8];
         for (i, d) in out.iter_mut().enumerate() {
@@ -19,12 +19,12 @@ pub trait Distance: Sync {
         }
         out
     }
-    /// Distance and gradient. The gradient may be zero (where there is none) and need not have unit length.
+    /// Distance and gradient. The gradient may have any length, and is 0 if there is none.
     fn distance_and_gradient(&self, point: [f32; 3]) -> (f32, [f32; 3]);
-    /// Size of the smallest detail, in scene units: the cell of a grid, a radius. Segments are sampled at half of
-    /// it. Infinite where testing the ends of a segment is enough.
+    /// Size of the smallest detail, metres: the cell of a grid, a radius. Segments are sampled at half of it. Infinite if the ends of a
+    /// segment are enough.
     fn feature_size(&self) -> f32;
-    /// The distance by the TressFX look-up: where a node of the cell around the point is unset, so is the whole cell.
+    /// Distance by the look-up of TressFX: if a node of the cell around the point is unset, the whole cell is.
     fn tressfx_distance(&self, point: [f32; 3]) -> f32 {
         self.distance(point)
     }
@@ -34,7 +34,7 @@ pub trait Distance: Sync {
     }
 }
 
-/// The half space below a plane.
+/// The half space below a plane. Its distance is exact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plane {
     /// Unit normal, out of the solid.
@@ -65,7 +65,7 @@ pub struct Capsule {
 }
 
 impl Capsule {
-    /// One ball.
+    /// A sphere.
     pub fn sphere(center: [f32; 3], radius: f32) -> Self {
         Self {
             ends: [center; 2],

@@ -236,7 +236,8 @@ fn the_first_vertices_of_a_strand_are_exempt() {
     }
 }
 
-/// Margins grow by a quarter of the way along the strand from the last exempt vertex: on a plane every vertex of a strand that lies down is as high as that.
+/// Margins grow by a quarter of the way along the strand from the last exempt vertex: on a plane every vertex of a strand that lies down is
+/// as high as that.
 #[test]
 fn margins_grow_from_the_last_exempt_vertex() {
     let floor = Plane {

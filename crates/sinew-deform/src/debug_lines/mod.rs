@@ -121,20 +121,20 @@ pub static DESC: NodeDesc = NodeDesc {
     restore: None,
 };
 
-/// One frame of work.
+/// One frame: the segments of a shape.
 #[derive(Debug)]
 pub struct DebugLinesJob<'a> {
-    /// Local frame in scene space.
+    /// Scene space from the local frame.
     pub transform: Affine<f64>,
-    /// What to draw.
+    /// Shape to draw.
     pub shape: Shape<'a>,
-    /// Reach, local units.
+    /// Half extent of the shape, in local units.
     pub size: f64,
     /// Linear RGBA.
     pub color: [f32; 4],
-    /// Lines to put first.
+    /// Segments to write first, for example those of other nodes.
     pub before: &'a [Line],
-    /// As long as `before` and `Shape::line_count` together; what does not fit is left out.
+    /// As long as `before` and the lines of the shape together. Lines that do not fit are left out.
     pub output: &'a mut [Line],
 }
 

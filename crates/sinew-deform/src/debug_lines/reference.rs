@@ -3,10 +3,10 @@
 use crate::Line;
 use sinew_geom::{Affine, Real, Vec3};
 
-/// What to draw.
+/// Shapes, in the local frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Shape<'a> {
-    /// Three axes from the origin.
+    /// The three axes from the origin, in red, green and blue.
     Axes,
     /// A square across an axis.
     Plane {
@@ -45,7 +45,7 @@ fn unit(axis: usize, length: f64) -> Vec3<f64> {
     v
 }
 
-/// Hands each line of `shape` to `add`, scene space.
+/// Calls `add` with each segment of `shape`, in scene space. `size` is the half extent in local units; [`Shape::Axes`] ignores `color`.
 pub fn draw(
     transform: &Affine<f64>,
     shape: Shape<'_>,

@@ -26,21 +26,21 @@ pub enum DeltaMushBindError {
         /// Number of texture coordinates.
         found: usize,
     },
-    /// Whoever follows setup wants no more.
+    /// The caller stopped setup.
     #[error(transparent)]
     Stopped(#[from] Stopped),
 }
 
-/// What is fixed in setup.
+/// Settings of setup.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DeltaMushConfig {
-    /// Who is averaged with whom.
+    /// Neighbours and their weights.
     pub laplacian: LaplacianConfig,
     /// Number of smoothing passes.
     pub iterations: u32,
     /// Step of each pass, 0 to 1.
     pub step: f32,
-    /// What the detail turns with.
+    /// Frame in which the detail is stored.
     pub frame: FrameKind,
 }
 
@@ -55,7 +55,7 @@ impl Default for DeltaMushConfig {
     }
 }
 
-/// Setup results.
+/// Setup results of delta mush.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DeltaMushBind {
     pub(super) smoother: Smoother,
@@ -69,7 +69,7 @@ pub struct DeltaMushBind {
     pub(super) apart: Vec<Apart>,
 }
 
-/// A vertex that lies apart from its point, within the weld tolerance.
+/// A vertex that lies apart from its weld class, within the weld tolerance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Apart {
     pub(super) vertex: u32,
@@ -78,15 +78,19 @@ pub struct Apart {
 }
 
 impl DeltaMushBind {
-    /// From the mesh at rest. Double precision inside.
+    /// Binds a mesh at rest, in double precision, on one thread.
     ///
     /// # Errors
     /// [`DeltaMushBindError`]: positions that are not finite, or no texture coordinates for [`FrameKind::Uv`].
+    ///
+    /// # Cost
+    /// As [`Smoother::bind`], and O(iterations * edges) for the smoothed rest mesh.
     pub fn new(mesh: &Mesh, config: &DeltaMushConfig) -> Result<Self, DeltaMushBindError> {
         Self::new_watched(mesh, config, Par::Seq, &BindWatch::NONE)
     }
 
-    /// As [`Self::new`], on threads and followed: asks before each smoothing pass whether to go on. The same bits for any number of threads.
+    /// As [`Self::new`], on threads, with progress and cancellation: it asks before each smoothing pass. The same bits for any number of
+    /// threads.
     ///
     /// # Errors
     /// As [`Self::new`]; [`DeltaMushBindError::Stopped`].
@@ -165,7 +169,7 @@ impl DeltaMushBind {
         })
     }
 
-    /// Room for the points while a frame is computed.
+    /// Scratch of one instance: 32 bytes per weld class, or 48. Allocates.
     pub fn new_scratch(&self) -> SmoothingScratch {
         SmoothingScratch::new(self.deltas.len(), self.needs_gathered())
     }

@@ -1,4 +1,7 @@
-//! The device side: smoothing passes, then the detail, then back to the vertices.
+//! What `delta_mush` runs on the GPU: smoothing passes, then the detail, then back to the vertices.
+//!
+//! Smoothing alternates between two buffers of points (`slots_a`, `slots_b`), so that the parity of `iterations` decides which one the
+//! detail reads. Up to [`MOST_LISTED`] iterations are passes of their own; beyond that, the same passes are launched repeatedly.
 
 use super::bind::DeltaMushBind;
 use crate::laplacian::{DeviceClasses, DeviceSmoothing, MOST_LISTED, Slots};

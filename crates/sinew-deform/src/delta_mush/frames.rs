@@ -1,4 +1,16 @@
 //! Which neighbours make the frame of each point.
+//!
+//! A frame is a normal, the sum of the cross products of the edges around the point, and a tangent, one edge or a sum of edges. Only frames
+//! that stay well defined are used: setup tests the area and the sine between both, on the smoothed rest mesh.
+//!
+//! 1. Each point takes its own frame on the smoothed mesh if that is healthy.
+//! 2. Others borrow that of the nearest point along edges (breadth first).
+//! 3. In a piece without any healthy frame, because smoothing shrinks it to nothing, frames come from the mesh before smoothing.
+//! 4. Pieces without any triangle borrow from the vertex before or after them in the file; a mesh without any frame uses the axes of the
+//!    scene.
+//!
+//! The neighbour that gives the tangent is the one farthest off the normal, chosen once; of nearly equal ones the first, which keeps the
+//! choice independent of rounding.
 
 use super::reference::vectors;
 use crate::laplacian::{Layout, offsets_fit};
@@ -6,13 +18,13 @@ use serde::{Deserialize, Serialize};
 use sinew_geom::{CornerFans, Mesh, OneRings, Vec3, WeldMap, index32};
 use std::collections::VecDeque;
 
-/// What the detail turns with.
+/// What the frame of a point consists of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FrameKind {
     /// Normal of all triangles around the point, tangent to a fixed neighbour.
     #[default]
     AllNeighbours,
-    /// Normal and tangent from two neighbours.
+    /// Normal and tangent from two neighbours, as in the paper.
     TwoEdges,
     /// Normal of all triangles around the point, tangent along growing u.
     Uv,
@@ -30,14 +42,14 @@ impl FrameKind {
     }
 }
 
-/// What the frame of one slot is made of.
+/// Recipe of the frame of one slot.
 #[derive(Clone, Copy, Debug)]
 pub struct Fan<'a> {
-    /// Slots: the point itself (or the one whose frame it borrows), the tangent's end, then a strip: the normal is
-    /// the sum of the cross products of the edges to consecutive entries. The point itself as an entry separates
-    /// two strips. A single entry means: the scene's axes.
+    /// Slots: the point itself (or the one whose frame it borrows), the end of the tangent, then a strip. The normal is the sum of the
+    /// cross products of the edges to consecutive entries of the strip. The point itself as an entry separates two strips. A single entry
+    /// means the axes of the scene.
     pub entries: &'a [u32],
-    /// Factors of the edges to the entries that sum to the tangent; empty where the tangent is one edge.
+    /// Factors of the edges to the entries, whose sum is the tangent. Empty if the tangent is one edge.
     pub factors: &'a [f32],
 }
 
@@ -53,6 +65,9 @@ pub struct Fans {
 
 impl Fans {
     /// Fan of slot `s`.
+    ///
+    /// # Panics
+    /// If there is no slot `s`.
     #[inline(always)]
     pub fn fan(&self, s: usize) -> Fan<'_> {
         let range = self.offsets[s] as usize..self.offsets[s + 1] as usize;
@@ -131,9 +146,9 @@ pub(super) struct FanBuilder<'a> {
 /// Smallest area vector, as a fraction of the summed squares of the edges, and smallest sine between tangent and
 /// normal of a frame that is used.
 const HEALTHY: f64 = 1e-4;
-/// Smallest height of the fan over the length of the detail. Rounding turns a frame by about 2^-22 of the mesh's size over its own; times the
-/// detail that stays below a few millionths of the mesh. Where the mesh stands does not count: the frame would be given up in one place and not
-/// in another.
+/// Smallest height of the fan over the length of the detail. Rounding rotates a frame by about 2^-22 of the mesh's size over its own; times
+/// the detail, that stays below a few millionths of the mesh. The position of the mesh does not count: otherwise a frame would be given up
+/// in one location and kept in another.
 const NOISE: f64 = 0.05;
 /// Relative difference up to which two neighbours are equally far off the normal.
 const TIE: f64 = 3e-5;

@@ -6,16 +6,16 @@ use crate::MaskWeight;
 use crate::laplacian::{Placing, SmoothingScratch, mix, reference as laplacian};
 use sinew_geom::{Real, Vec3};
 
-/// What a frame is made of, neither unit nor orthogonal.
+/// Normal and tangent before they are made orthonormal.
 #[derive(Clone, Copy, Debug)]
 pub struct FrameVectors<R: Real> {
-    /// Sum of cross products around the point.
+    /// Sum of cross products around the point: twice its area.
     pub normal: Vec3<R>,
-    /// Towards the tangent.
+    /// Direction of the tangent.
     pub edge: Vec3<R>,
 }
 
-/// Orthonormal, right-handed.
+/// An orthonormal, right-handed frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<R: Real> {
     /// First axis.
@@ -24,7 +24,7 @@ pub struct Frame<R: Real> {
     pub bitangent: Vec3<R>,
     /// Third axis.
     pub normal: Vec3<R>,
-    /// How much of the frame is left: 1, falling to 0 where it collapses.
+    /// Strength of the detail: 1, fading to 0 where the frame collapses.
     pub left: R,
 }
 
@@ -40,7 +40,7 @@ pub(super) const TINY: f32 = 1e-36;
 /// Inverse square of the sine between tangent and normal below which a frame fades.
 pub(super) const SINE: f32 = 1e6;
 
-/// Normal and edge of a fan.
+/// Normal and edge of a fan. `points` has one point per slot.
 pub fn vectors<R: Real>(fan: &Fan<'_>, points: &[Vec3<R>]) -> FrameVectors<R> {
     vectors_by(fan, |n| points[n as usize])
 }
@@ -70,7 +70,8 @@ fn vectors_by<R: Real>(fan: &Fan<'_>, point: impl Fn(u32) -> Vec3<R>) -> FrameVe
     FrameVectors { normal, edge }
 }
 
-/// Makes an orthonormal frame; `factor` times the square of the area vector says how much of it is left.
+/// Makes a frame orthonormal. `factor` times the square of the area vector says how much of it is left. A zero vector gives zero axes,
+/// never NaN.
 pub fn frame<R: Real>(vectors: &FrameVectors<R>, factor: R) -> Frame<R> {
     let tiny = R::from_single(TINY);
     let unit = |v: Vec3<R>| v / v.norm_squared().max(tiny).sqrt();
@@ -88,7 +89,7 @@ pub fn frame<R: Real>(vectors: &FrameVectors<R>, factor: R) -> Frame<R> {
     }
 }
 
-/// The detail of a slot, turned by its frame.
+/// The detail of a slot in the space of the points: `delta` is along tangent, bitangent and normal, then the factor of [`frame`].
 pub fn detail<R: Real>(vectors: &FrameVectors<R>, delta: [f32; 4]) -> Vec3<R> {
     let [x, y, z, factor] = delta.map(R::from_single);
     let f = frame(vectors, factor);
@@ -143,7 +144,8 @@ fn point([x, y, z, _]: [f32; 4]) -> Vec3<f32> {
     Vec3::new(x, y, z)
 }
 
-/// The deformed mesh.
+/// The deformed positions, one per vertex, as the formula says. Allocates; for tests and comparisons. A `displacement` of 1 restores all
+/// detail; points are smoothed about the origin of the scene.
 pub fn deform<R: Real>(
     bind: &DeltaMushBind,
     input: &[[f32; 3]],

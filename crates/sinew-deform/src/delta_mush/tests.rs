@@ -170,8 +170,8 @@ fn row_2_detail_was_fixed_in_setup() {
     }
 }
 
-/// What a frame adds is what setup stored: with nothing stored the mesh stays smooth, with twice as much it is as far again. A frame that worked its
-/// detail out by itself would not see the change.
+/// What a frame adds is what setup stored: with nothing stored the mesh stays smooth, with twice as much it is as far again. A frame that
+/// worked its detail out by itself would not see the change.
 #[test]
 fn row_2_frames_add_what_setup_stored() {
     for mesh in all_meshes() {

@@ -57,16 +57,16 @@ pub static DESC: NodeDesc = NodeDesc {
     restore: None,
 };
 
-/// One frame of work.
+/// One frame: colours by the distance between two positions of each vertex.
 #[derive(Debug)]
 pub struct DifferenceColorJob<'a> {
-    /// Colour a metre.
+    /// Colour per metre of distance.
     pub scale: f32,
     /// Positions of the mesh.
     pub positions: &'a [[f32; 3]],
     /// Positions to compare with; same length.
     pub reference: &'a [[f32; 3]],
-    /// Linear RGBA; same length.
+    /// Output, linear RGBA; same length.
     pub colors: &'a mut [[f32; 4]],
     /// Threads.
     pub par: Par,

@@ -8,7 +8,7 @@ use crate::{NodeError, Parameters};
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Real, Vec3, index32};
 
-/// A mesh bound to a rig.
+/// A mesh bound to a rig: the moments in the order of the kernel. Immutable; instances share it.
 #[derive(Clone, Debug)]
 pub struct DirectDeltaMushBind {
     parts: BindParts,
@@ -34,8 +34,8 @@ impl BindParts {
 }
 
 impl DirectDeltaMushBind {
-    /// From the moments of a mesh and the number of joints that they were made for: every row has a joint. Keeps what
-    /// the variant reads: see [`Self::bytes`].
+    /// From the moments of a mesh and the number of joints that they were made for. Each row must have a joint. Only what the variant reads
+    /// is kept: see [`Self::bytes`].
     pub fn new(moments: &Moments, joint_count: usize, variant: Variant, storage: Storage) -> Self {
         let origin = moments.origin.map(Real::to_single);
         let off: [f64; 3] = std::array::from_fn(|c| moments.origin[c] - f64::from(origin[c]));
@@ -88,7 +88,7 @@ impl DirectDeltaMushBind {
     pub fn joint_count(&self) -> usize {
         self.parts.shares.len()
     }
-    /// The rule of motion.
+    /// How the motion of a vertex is made from its moments.
     pub fn variant(&self) -> Variant {
         self.parts.variant
     }
@@ -98,12 +98,19 @@ impl DirectDeltaMushBind {
     pub(super) fn shares(&self) -> &[f32] {
         &self.parts.shares
     }
-    /// What rest positions count from.
+    /// Centre of the rest mesh in scene space, from which rest positions are counted.
     pub fn origin(&self) -> Vec3<f64> {
         Vec3::from(self.parts.origin.map(f64::from))
     }
-    /// Bytes held. For each joint of a block of eight vertices 40 bytes a vertex in variants v0 and v1, 16 in v2 and v3, 4 in v4; quantised
-    /// 24 and 12. Besides 20 bytes a vertex, quantised 28.
+    /// Bytes on the heap. A vertex takes, for each joint of its block of eight vertices:
+    ///
+    /// | variants | full | quantized |
+    /// |---|---|---|
+    /// | v0, v1 | 40 | 24 |
+    /// | v2, v3 | 16 | 12 |
+    /// | v4 | 4 | - |
+    ///
+    /// Each vertex takes 20 bytes more, or 28 if quantized.
     pub fn bytes(&self) -> usize {
         self.parts.blocks.bytes() + size_of_val(self.parts.shares.as_slice())
     }

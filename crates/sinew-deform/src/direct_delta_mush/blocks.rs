@@ -1,5 +1,13 @@
-//! Moments as the fast kernel reads them: eight consecutive vertices share one list of joints, and each number of a pair stands eight
-//! times side by side. Vertices past the end are copies of the last one.
+//! Moments as the fast kernel reads them: eight consecutive vertices share one list of joints, and each number of a pair stands eight times
+//! side by side. Vertices past the end are copies of the last one.
+//!
+//! A vertex that does not follow a joint of its block has zeros there: neighbours mostly follow the same joints, so that few are added, and
+//! the kernel loads each joint once for eight vertices. Stored per pair: the second moments (six numbers), the first moments (three) and
+//! the weight, as far as the variant reads them.
+//!
+//! Quantised, moments become 16-bit whole numbers, two to a word, with one scale for all second and one for all first moments of a vertex;
+//! weights stay `f32`. The strongest joint gets the sum of all rounding errors of the row: the first moments of a row sum to zero, and a
+//! row that no longer did would move the vertex even in the rest pose.
 
 use super::reference::inverse_sizes;
 use super::variant::{Reads, Storage};

@@ -28,29 +28,30 @@ const ROUNDING: f64 = 2e-7;
 /// Vertices in one task.
 const CHUNK: usize = 64;
 
-/// How far a mesh is brought down.
+/// Size of the two layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompressionSettings {
-    /// Virtual bones, 1 or more. There are fewer where fewer move all vertices exactly, and never more than vertices.
+    /// Number of virtual bones, 1 or more. Fewer are made if fewer move all vertices exactly; never more than vertices.
     pub bones: usize,
-    /// Bones that a vertex follows at most, 1 or more.
+    /// Largest number of bones per vertex, 1 or more.
     pub influences: usize,
-    /// How bones, and the vertices that they stand for, move.
+    /// Variant by which bones move, and which the result is compared with.
     pub variant: Variant,
 }
 
-/// A mesh in two layers.
+/// A mesh in two layers: bones that move as some of its vertices do, and linear skinning to them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VirtualBones {
-    /// A row for each bone: moments and centre of the vertex that it moves as.
+    /// One row per bone: moments and centre of the vertex whose motion it has.
     pub bones: Moments,
-    /// The bones that each vertex follows: at most as many as asked for, weights that sum to one.
+    /// Bones of each vertex, with weights that sum to 1. Indices are rows of `bones`.
     pub influences: Influences,
-    /// How far from the full method that is.
+    /// Distance from the full method.
     pub error: CompressionError,
 }
 
-/// Distances from the full method, over all vertices and the poses that were looked at. The same for the same rig and mesh.
+/// Distances from the full method over all vertices, in 24 poses in which each joint is rotated at random by up to 150 degrees. The same
+/// rig and mesh give the same numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct CompressionError {
     /// Root of the mean square, metres.
@@ -62,11 +63,15 @@ pub struct CompressionError {
 /// Where a bone takes points in each pose, from rest space less [`Moments::origin`]. What is taken from posed space is the same for all.
 type Motion = Vec<Affine<f64>>;
 
-/// Brings `moments` of the mesh with these rest positions down to virtual bones and weights. Takes time in proportion to vertices
-/// times bones times poses at most, and 380 bytes a vertex meanwhile. The same bits for any number of threads.
+/// Reduces `moments` to virtual bones and weights. `rest` has the rest positions of the mesh, one per vertex, in scene space.
+///
+/// The result is the same bits for any number of threads.
 ///
 /// # Errors
-/// A stop, or moments that are not those of these vertices and this rig.
+/// [`DirectDeltaMushError`]: a stop, or moments that are not those of these vertices and this rig.
+///
+/// # Cost
+/// O(vertices * bones * poses) at most, and about 380 bytes per vertex meanwhile.
 pub fn compress(
     moments: &Moments,
     rest: &[[f32; 3]],

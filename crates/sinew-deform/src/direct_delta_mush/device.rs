@@ -1,9 +1,10 @@
-//! What the node runs on the GPU: one invocation a vertex; with virtual bones one a bone, then linear skinning.
+//! What the node runs on the GPU: one invocation per vertex; with virtual bones one per bone, then linear skinning.
 //!
-//! Vertices are taken in slices of 32, the width of a wave: the first pair of each of them, then the second of each, and so on, parts of
-//! pairs one after another, so that neighbouring invocations read neighbouring words. A slice is as long as its longest row;
-//! what is missing in the others has weight zero. Bytes read a pair: 41 in variants v0 and v1 (up to 256 joints), 17 in v2 and v3, 5 in v4; quantised
-//! 24 and 12, the joint among them. Besides 16 a vertex for the centre, quantised 24, and what skinning reads and writes of the mesh.
+//! Vertices are stored in slices of 32, the width of a wave: the first pair of each vertex, then the second pair of each, and so on, one
+//! part of the pairs after another, so that neighbouring invocations read neighbouring words. A slice is as long as its longest row;
+//! missing pairs have weight zero. Bytes read per pair: 41 in variants v0 and v1 (up to 256 joints), 17 in v2 and v3, 5 in v4; quantised 24
+//! and 12, including the joint. In addition: 16 bytes per vertex for the centre (quantised 24), and what skinning reads and writes of the
+//! mesh.
 
 use super::DirectDeltaMushScratch;
 use super::PairMoments;

@@ -15,11 +15,11 @@
 //! b_k = c_k y + 2 P b_{k+1} - b_{k+2},   g(P) y = c_0 y + P b_1 - b_2
 //! ```
 //!
-//! For `s = 3`, `p = 20` that are 71 products for twelve digits, where a factored matrix would take 20 solves of some ten products each. Two
-//! functions of one field share the products: each number that a point carries has coefficients of its own. A field that is zero but for a few points stays
-//! zero beyond as many rings as there were products, and what is farther from points that are kept than products are left is of no use
-//! to them, so that joints cost what they reach and not what the mesh has. Work is
-//! linear in the number of points. Accuracy and cost do not depend on the mesh: the series is bounded by its own coefficients.
+//! For `s = 3`, `p = 20` that are 71 products for twelve digits, where a factored matrix would take 20 solves of some ten products each.
+//! Two functions of one field share the products: each number that a point carries has coefficients of its own. A field that is zero but
+//! for a few points stays zero beyond as many rings as there were products, and what is farther from points that are kept than products are
+//! left is of no use to them, so that joints cost what they reach and not what the mesh has. Work is linear in the number of points.
+//! Accuracy and cost do not depend on the mesh: the series is bounded by its own coefficients.
 //!
 //! Source of the operator: Le and Lewis, "Direct Delta Mush Skinning and Variants", 2019. Of the series: Mason and Handscomb,
 //! "Chebyshev Polynomials", 2003.
@@ -471,8 +471,8 @@ mod tests {
         }
     }
 
-    /// On a long strip, where fields end: what is left out is far below what is dropped, also where the coefficients are a wide flat bell and
-    /// where the room was used before.
+    /// On a long strip, where fields end: what is left out is far below what is dropped, also where the coefficients are a wide flat bell
+    /// and where the room was used before.
     #[test]
     fn what_is_left_out_is_far_below_what_is_dropped() {
         let mesh = sinew_testkit::meshes::grid(299, 1);

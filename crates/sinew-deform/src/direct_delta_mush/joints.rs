@@ -3,29 +3,29 @@
 use crate::skin::{NO_STRETCH, rotation_of};
 use sinew_geom::{Affine, Mat3, PackedAffine, Quat, Real, Vec3};
 
-/// One joint of one frame. Rest positions count from [`Frame::origin`], posed ones from [`Frame::reference`].
+/// One joint of one frame. Rest positions are relative to [`Frame::origin`], posed ones to [`Frame::reference`].
 #[derive(Clone, Copy, Debug)]
 pub struct JointFrame<R: Real> {
     /// The whole skinning matrix.
     pub matrix: Affine<R>,
-    /// Its rotation; of a matrix that is not stretched the linear part as it is.
+    /// Its rotation. If the matrix is not stretched, its linear part without changes.
     pub turn: Mat3<R>,
-    /// The rotation again.
+    /// The same rotation as a quaternion.
     pub rotation: Quat<R>,
-    /// What the rotation leaves: `matrix.linear = turn * stretch`.
+    /// The linear part without the rotation: `matrix.linear = turn * stretch`.
     pub stretch: Mat3<R>,
-    /// Cube root of the volume that a unit cube comes to: of a joint that scales evenly, its scale. Never zero.
+    /// Cube root of the volume factor of the matrix: for uniform scale, that scale. 1 if the joint is flat; never 0.
     pub scale: R,
 }
 
 /// All joints of one frame.
 #[derive(Clone, Debug)]
 pub struct Frame<R: Real> {
-    /// One a joint.
+    /// One per joint.
     pub joints: Vec<JointFrame<R>>,
-    /// What is taken from rest positions, scene space.
+    /// Subtracted from rest positions, scene space.
     pub origin: Vec3<f64>,
-    /// What is added to posed positions, scene space.
+    /// Added to posed positions, scene space.
     pub reference: Vec3<f64>,
 }
 
@@ -90,7 +90,8 @@ fn scale_of(linear: &Mat3<f64>) -> f64 {
 }
 
 impl Frame<f64> {
-    /// From a palette, in double precision. `shares`: what part of the mesh each joint moves.
+    /// From a palette, in double precision. `shares` has the share of the mesh that each joint moves ([`sinew_geom::Influences::shares`]):
+    /// the reference is where the joints bring `origin` on average. Allocates.
     pub fn new(palette: &[PackedAffine], origin: Vec3<f64>, shares: &[f32]) -> Self {
         let reference = reference_of(palette, origin, shares);
         let joints = palette.iter();

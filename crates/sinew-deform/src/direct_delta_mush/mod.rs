@@ -1,4 +1,18 @@
-//! Node `direct_delta_mush`: delta mush at the price of skinning (Le and Lewis 2019).
+//! Node `direct_delta_mush`: delta mush at the price of skinning.
+//!
+//! Le and Lewis, *Direct Delta Mush Skinning and Variants*, SIGGRAPH 2019. Setup smooths, for each joint, the field "weight, weight times
+//! position, weight times position squared" over the rest mesh ([`moments()`]). What is left for each vertex and joint is a weight, a
+//! vector and a symmetric matrix. Each frame sums them with the matrices of the joints, and takes a rotation and a translation from the
+//! sum: no neighbour is read.
+//!
+//! | file | content |
+//! |---|---|
+//! | `setup.rs`, `filter.rs` | moments from a mesh |
+//! | `moments.rs`, `blocks.rs` | moments as data, and in the order of the kernel |
+//! | `joints.rs` | joints of a frame, near the origin |
+//! | `reference.rs`, `rotation.rs` | one vertex of one frame; the nearest rotation |
+//! | `simd.rs`, `device.rs` | the same on the CPU, eight vertices at a time, and on the GPU |
+//! | `compress.rs`, `virtual_bones/` | two layers: few virtual bones, and linear skinning to them |
 
 mod bind;
 mod blocks;
@@ -67,7 +81,7 @@ struct PackedJoint {
     stretch: PackedAffine,
 }
 
-/// What a frame's joints are turned into before the vertices are visited; belongs to one instance.
+/// The joints of one frame in the form of the kernels, 160 bytes each; belongs to one instance.
 #[derive(Clone, Debug, Default)]
 pub struct DirectDeltaMushScratch {
     matrices: Vec<PackedAffine>,
@@ -77,7 +91,7 @@ pub struct DirectDeltaMushScratch {
 }
 
 impl DirectDeltaMushScratch {
-    /// Room for the joints of `bind`.
+    /// Scratch for the joints of `bind`. Allocates.
     pub fn new(bind: &DirectDeltaMushBind) -> Self {
         let n = bind.joint_count();
         Self {
@@ -141,16 +155,16 @@ impl DirectDeltaMushScratch {
     }
 }
 
-/// One frame of work.
+/// Direct delta mush of one frame. Positions, normals and tangents are in scene space.
 #[derive(Debug)]
 pub struct DirectDeltaMushJob<'a> {
     /// From setup.
     pub bind: &'a DirectDeltaMushBind,
-    /// Skinning matrices, one a joint (scene from scene at bind).
+    /// Skinning matrices, at least one per joint of the bind: scene space now, from scene space at bind.
     pub palette: &'a [PackedAffine],
-    /// Rest mesh, or what moves in rest space (morph targets); as many vertices as bound.
+    /// Rest mesh, or a mesh that another node moved in rest space (morph targets); as many vertices as bound.
     pub input: MeshView<'a>,
-    /// Same vertex count; must not overlap the input.
+    /// Attributes to write, each with the length of the input.
     pub output: MeshViewMut<'a>,
     /// From [`DirectDeltaMushScratch::new`] of the same bind.
     pub scratch: &'a mut DirectDeltaMushScratch,
@@ -159,8 +173,10 @@ pub struct DirectDeltaMushJob<'a> {
 }
 
 impl DirectDeltaMushJob<'_> {
-    /// Runs the job. Attributes that the input lacks are not written. Nothing is written where the palette, the scratch or the input
-    /// is shorter than what was bound.
+    /// Runs the job. Attributes that the input lacks are not written. If palette, scratch or input do not fit the bind, nothing is written.
+    ///
+    /// # Cost
+    /// O(joints + pairs of vertices and joints). It does not allocate. The result is the same bits for any [`Par`].
     pub fn run(self) {
         let Self {
             bind,

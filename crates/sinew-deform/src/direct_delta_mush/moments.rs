@@ -1,9 +1,9 @@
-//! What setup leaves for each vertex and joint: the moments of the rest shape, as weighted by the smoothing.
+//! The results of setup for each vertex and joint: moments of the rest shape, weighted by the smoothing.
 
 use serde::{Deserialize, Serialize};
 
-/// Moments of one vertex and one joint, 40 bytes. All are taken about the smoothed rest position of the vertex, which keeps
-/// single precision exact enough far from the origin.
+/// Moments of one vertex and one joint, 40 bytes. They are taken about the smoothed rest position of the vertex, which keeps single
+/// precision exact enough far from the origin.
 #[derive(
     Clone,
     Copy,
@@ -25,18 +25,18 @@ pub struct PairMoments {
     pub weight: f32,
 }
 
-/// Moments of a mesh, in compressed rows: one row a vertex, strongest joint first.
+/// Moments of a mesh in compressed rows: one row per vertex, strongest joint first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Moments {
     /// `vertex_count + 1` offsets into `joints` and `pairs`.
     pub offsets: Vec<u32>,
     /// The joint of each pair.
     pub joints: Vec<u32>,
-    /// What the vertex takes of it.
+    /// The moments of each pair, as many as `joints`.
     pub pairs: Vec<PairMoments>,
-    /// Smoothed rest position of each vertex (`p`), scene space, less `origin`.
+    /// Smoothed rest position of each vertex (`p` in the paper), relative to `origin`, metres.
     pub centers: Vec<[f32; 3]>,
-    /// Middle of the rest mesh, scene space: centres are relative to it.
+    /// Centre of the rest mesh in scene space.
     pub origin: [f64; 3],
 }
 
@@ -46,7 +46,10 @@ impl Moments {
         self.centers.len()
     }
 
-    /// Joints and moments of vertex `v`.
+    /// Joints and moments of vertex `v`, as many of each.
+    ///
+    /// # Panics
+    /// If there is no vertex `v`.
     #[inline(always)]
     pub fn row(&self, v: usize) -> (&[u32], &[PairMoments]) {
         let range = self.offsets[v] as usize..self.offsets[v + 1] as usize;

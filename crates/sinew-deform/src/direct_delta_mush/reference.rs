@@ -190,12 +190,12 @@ fn kept(row: &[Matrix4<f64>], tolerance: f64) -> Vec<(u32, Matrix4<f64>)> {
     all
 }
 
-/// One vertex's row.
+/// The moments of one vertex.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'a> {
     /// Its joints, strongest first; at least one.
     pub joints: &'a [u32],
-    /// Its moments.
+    /// Its moments, as many as joints.
     pub pairs: &'a [PairMoments],
     /// Its smoothed rest position, less [`Frame::origin`].
     pub center: [f32; 3],
@@ -226,7 +226,10 @@ pub(crate) fn inverse_sizes(moments: &Moments) -> Vec<f32> {
 /// Second moments up to this share of the square of the mesh's size are none.
 const NO_SIZE: f64 = 1e-13;
 
-/// Where a vertex goes that is at rest at `rest`, scene space.
+/// The deformed position, in scene space, of a vertex whose rest position is `rest`, in scene space.
+///
+/// # Panics
+/// If the row has no joint, or one that is not in `frame`.
 pub fn place<R: Real>(
     variant: Variant,
     row: &Row<'_>,
@@ -241,8 +244,8 @@ pub fn place<R: Real>(
 /// The motion of a vertex: from rest space about its centre to posed space less [`Frame::reference`].
 ///
 /// With `M_j` the joints' matrices, `S_j`, `x_j`, `w_j` the moments and `d_j = M_j center`, the paper's `Q - q p^T` is
-/// `A = sum_j M_j S_j + d_j x_j^T`, and `q = sum_j M_j x_j + w_j d_j`. First moments sum to zero and weights to one, so that `d_j` may count
-/// from that of the strongest joint, which keeps numbers small.
+/// `A = sum_j M_j S_j + d_j x_j^T`, and `q = sum_j M_j x_j + w_j d_j`. First moments sum to zero and weights to one, so that `d_j` may
+/// count from that of the strongest joint, which keeps numbers small.
 pub fn motion<R: Real>(variant: Variant, row: &Row<'_>, frame: &Frame<R>) -> Affine<R> {
     let center = R::vec3(row.center);
     let items = || {

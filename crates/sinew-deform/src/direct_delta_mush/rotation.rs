@@ -6,12 +6,13 @@
 //! * [`nearest_rotation`], the truth: that trace is `q^T K q` for the quaternion `q` of `R` and a symmetric matrix `K` of four rows that
 //!   is linear in `A` (Davenport 1968; Horn 1987). The eigenvector of the largest eigenvalue, by Jacobi's method, which needs no start and
 //!   cannot fail.
-//! * [`newton`], the fast way, for eight matrices side by side: Newton's method on rotations from one that is not far. With `B = R^T A`, `S = (B + B^T) / 2`
-//!   and `g` the axial vector of `B - B^T`, the slope at `R` is `g` and the curvature `H = trace(S) I - S`; a step solves `(H + m I) w = g` and
-//!   turns by the quaternion `(1, w / 2)`, normalised. The shift `m = (sqrt(h^2 + |g|^2) - h) / 2`, `h = g^T H g / |g|^2`, makes a turn about a
-//!   principal axis come out at once, however far it is, and fades with the square of what is left. Steps end when they are small and `H` is
-//!   positive, which holds at the largest value and at no other place where the slope is zero. Four steps do for starts
-//!   within two radians where `A` does not mirror; what has not ended after [`MOST_STEPS`] takes the way above.
+//! * [`newton`], the fast way, for eight matrices side by side: Newton's method on rotations from one that is not far. With `B = R^T A`,
+//!   `S = (B + B^T) / 2` and `g` the axial vector of `B - B^T`, the slope at `R` is `g` and the curvature `H = trace(S) I - S`; a step
+//!   solves `(H + m I) w = g` and turns by the quaternion `(1, w / 2)`, normalised. The shift `m = (sqrt(h^2 + |g|^2) - h) / 2`,
+//!   `h = g^T H g / |g|^2`, makes a turn about a principal axis come out at once, however far it is, and fades with the square of what is
+//!   left. Steps end when they are small and `H` is positive, which holds at the largest value and at no other place where the slope is
+//!   zero. Four steps do for starts within two radians where `A` does not mirror; what has not ended after [`MOST_STEPS`] takes the way
+//!   above.
 
 use crate::simd_vector::V3;
 use fearless_simd::{Simd, f32x8, prelude::*};
@@ -25,8 +26,9 @@ const MOST_SWEEPS: usize = 12;
 /// Square of the last step's length.
 const SMALL_STEP: f32 = 1e-6;
 
-/// The rotation that maximises `trace(R^T a)`; where several do, one of them. A matrix with a number that is not finite gives the
-/// identity.
+/// The rotation that maximises `trace(R^T a)`; if there are several, one of them. Zero, NaN and infinity give the identity.
+///
+/// Exact to rounding, by Jacobi's method on a 4x4 matrix; at most 12 sweeps. Does not allocate.
 pub fn nearest_rotation<R: Real>(a: &Mat3<R>) -> Mat3<R> {
     let size = a.amax();
     if !(size > R::zero() && size.is_finite()) {

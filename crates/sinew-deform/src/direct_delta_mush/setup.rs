@@ -16,7 +16,7 @@ use sinew_geom::{Influences, Mesh, WeldMap, index32};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How the moments are smoothed, and which are kept.
+/// How the moments are smoothed, and which are kept. The names are those of the paper.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SmoothingSettings {
     /// Strength of the smoothing that turns the vertices, 0 to 1000.
@@ -25,11 +25,11 @@ pub struct SmoothingSettings {
     pub kappa: f64,
     /// How much of the smoothed weights takes the place of the moments, 0 to 0.95.
     pub alpha: f64,
-    /// How often either is applied, 0 to 1000.
+    /// Exponent of both smoothings, 0 to 1000.
     pub iterations: u32,
-    /// Who is averaged with whom.
+    /// Neighbours and their weights. By default, borders are not pinned.
     pub laplacian: LaplacianConfig,
-    /// Whether each vertex starts with its strongest joint alone.
+    /// Whether each vertex starts with its strongest joint alone, as for a rigid bind.
     pub strongest_only: bool,
     /// A joint whose weight and share of the second moments are both below this is dropped from a vertex, 0 to 0.01.
     pub tolerance: f64,
@@ -72,7 +72,7 @@ pub enum DirectDeltaMushError {
         /// What may be given.
         expected: String,
     },
-    /// More pairs of vertices and joints than 32 bits count.
+    /// More pairs of vertices and joints than 32 bits can count.
     #[error(
         "the mesh needs {pairs} pairs of vertices and joints, but at most {most} are possible; raise the tolerance (found {tolerance})"
     )]
@@ -90,6 +90,8 @@ pub enum DirectDeltaMushError {
 }
 
 impl SmoothingSettings {
+    /// Checks every setting against its range.
+    ///
     /// # Errors
     /// [`DirectDeltaMushError::Setting`] names the first setting out of its range.
     pub fn check(&self) -> Result<(), DirectDeltaMushError> {
@@ -122,11 +124,17 @@ impl SmoothingSettings {
     }
 }
 
-/// The moments of a mesh at rest, for a rig of `joint_count` joints. Time grows linearly with the vertices that each joint reaches,
-/// memory with the pairs that are kept; double precision inside. The same bits for any number of threads.
+/// The moments of a mesh at rest, for a rig of `joint_count` joints. Sums run in double precision. The result is the same bits for any
+/// number of threads.
+///
+/// Joints with too small a share of a vertex are dropped there, and its strongest joint takes what they held: weights sum to 1 and first
+/// moments to 0 without them.
 ///
 /// # Errors
-/// [`DirectDeltaMushError`]: weights or positions that do not fit, settings out of range, or a stop.
+/// [`DirectDeltaMushError`]: weights or positions that do not fit, settings out of range, too many pairs, or a stop.
+///
+/// # Cost
+/// Time grows linearly with the vertices that each joint reaches; memory with the pairs that are kept.
 pub fn moments(
     mesh: &Mesh,
     joint_count: usize,

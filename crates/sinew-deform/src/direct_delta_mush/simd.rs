@@ -1,17 +1,18 @@
 //! The fast kernel: one frame of direct delta mush, eight vertices side by side.
 //!
-//! A block is eight consecutive vertices with one list of joints (`blocks.rs`): each joint is read once and spread over all lanes, and only the
-//! moments differ from lane to lane. For the joints `j` of a block, with their skinning matrices `M_j`, setup left for each vertex, about its
-//! smoothed rest position `c`: a weight `w_j`, first moments `f_j` and second moments `S_j` (symmetric, six numbers).
+//! A block is eight consecutive vertices with one list of joints (`blocks.rs`): each joint is read once and spread over all lanes, and only
+//! the moments differ from lane to lane. For the joints `j` of a block, with their skinning matrices `M_j`, setup left for each vertex,
+//! about its smoothed rest position `c`: a weight `w_j`, first moments `f_j` and second moments `S_j` (symmetric, six numbers).
 //!
 //! 1. `s = M_k c`: where the strongest joint `k` brings the centre. All else is summed relative to it, so that single precision is kept far
 //!    from the origin; `arm_j = M_j c - s` is small for neighbouring joints.
-//! 2. Over all joints: `t = sum w_j arm_j + L_j f_j` and `A = sum L_j S_j + arm_j f_j^T`, with `L_j` the linear part of `M_j`. `s + t` is where
-//!    the smoothed rest position goes, `A` how its neighbourhood turned.
+//! 2. Over all joints: `t = sum w_j arm_j + L_j f_j` and `A = sum L_j S_j + arm_j f_j^T`, with `L_j` the linear part of `M_j`. `s + t` is
+//!    where the smoothed rest position goes, `A` how its neighbourhood turned.
 //! 3. The rotation: the one nearest to `A` by Newton's method from the strongest joint's rotation (v0; `rotation.rs`), or cofactors of `A`
 //!    (v1). A small multiple of the strongest joint's rotation is added to `A` first, so that flat neighbourhoods still have a rotation.
 //!    The cheaper variants skip `A`: blended quaternions (v2, v4), blended matrices (v3). `Variant` says what each of them reads.
-//! 4. `p' = R (p - c) + s + t`. Where joints are stretched, moments see their rotations only, and the blended stretch is applied before `R`.
+//! 4. `p' = R (p - c) + s + t`. Where joints are stretched, moments see their rotations only, and the blended stretch is applied before
+//!    `R`.
 //!
 //! Rest positions come less an origin, posed ones less a reference (the double precision ends before this file). Cost: all moments are read
 //! once a frame, 10 floats for each pair of vertex and joint (5.5 words quantised), which is what bounds the speed on large meshes.

@@ -2,13 +2,20 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How rotation and translation of a vertex come from its moments, from the full method to ever cheaper ones.
+/// How rotation and translation of a vertex come from its moments: from the full method (`V0`) to cheaper ones. The numbers are those of
+/// the paper.
+///
+/// | variant | bytes per pair | rotation |
+/// |---|---|---|
+/// | `V0`, `V1` | 40 | from second moments |
+/// | `V2`, `V3` | 16 | from the joints |
+/// | `V4` | 4 | from the joints |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Variant {
     /// The rotation nearest to the moments' matrix.
     #[default]
     V0,
-    /// Cofactors of that matrix in place of the nearest rotation.
+    /// Cofactors of that matrix instead of the nearest rotation.
     V1,
     /// Blended quaternions; translation from first moments.
     V2,
@@ -21,7 +28,7 @@ pub enum Variant {
 impl Variant {
     /// All of them.
     pub const ALL: [Self; 5] = [Self::V0, Self::V1, Self::V2, Self::V3, Self::V4];
-    /// The word used in documents.
+    /// Its name in documents.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::V0 => "v0",
@@ -31,7 +38,7 @@ impl Variant {
             Self::V4 => "v4",
         }
     }
-    /// From the word used in documents.
+    /// The variant with that name in documents.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|v| v.as_str() == name)
     }
@@ -88,7 +95,7 @@ pub enum Storage {
     /// Single precision.
     #[default]
     Full,
-    /// First and second moments in 16 bits with one scale each a vertex; weights stay whole.
+    /// First and second moments in 16 bits with one scale each per vertex; weights stay in single precision.
     Quantized,
 }
 

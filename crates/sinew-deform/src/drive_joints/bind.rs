@@ -1,4 +1,11 @@
-//! Setup: names become nodes, poses become differences from neutral.
+//! Setup: names become node indices, and poses become differences from the neutral transform.
+//!
+//! Each driven joint keeps, for each pose, the difference of translation and of scale, and the rotation from neutral as a rotation vector
+//! (`log`) or as a quaternion on the side of neutral (`nlerp`). A frame then adds them by weight. Matrices of poses are decomposed here;
+//! shear is an error, unless the nearest rotation is asked for.
+//!
+//! A neutral pose that is far from rest (45 degrees, or half of the distance to the parent) is reported: it usually means other units or
+//! another space.
 
 use super::decompose::decompose;
 use super::follower::{BoundFollower, Follower, rest_rotation};
@@ -45,7 +52,7 @@ pub(crate) enum JointSpace {
 pub(crate) struct JointPose<'a> {
     /// What it is called.
     pub name: &'a str,
-    /// One a driven joint, in [`DriveJointsConfig::space`].
+    /// One transform per driven joint, in the order of [`DriveJointsConfig::joints`], relative to [`DriveJointsConfig::space`].
     pub joints: &'a [Affine<f64>],
 }
 
@@ -54,7 +61,7 @@ pub(crate) struct JointPose<'a> {
 pub(crate) struct DriveJointsConfig<'a> {
     /// Names of the driven joints, or other nodes of the rig.
     pub joints: &'a [String],
-    /// One a weight.
+    /// One pose per weight.
     pub poses: Vec<JointPose<'a>>,
     /// Where the driven joints are without any weight, in `space`; empty means at rest.
     pub neutral: &'a [Affine<f64>],
@@ -241,9 +248,9 @@ impl DriveJointsBind {
         })
     }
 
-    /// Warnings about joints whose neutral pose is far from where they rest in the rig: further than 45 degrees, or by more than half of the
-    /// distance from their parent. Without [`DriveJointsConfig::neutral`] the pose that is nearest to rest counts. Poses in other units,
-    /// or in the other [`JointSpace`], are the usual cause.
+    /// Warnings about joints whose neutral pose is far from where they rest in the rig: further than 45 degrees, or by more than half of
+    /// the distance from their parent. Without [`DriveJointsConfig::neutral`] the pose that is nearest to rest counts. Poses in other
+    /// units, or in the other [`JointSpace`], are the usual cause.
     pub(crate) fn far_from_rest(&self) -> impl Iterator<Item = String> + '_ {
         self.far_from_rest.iter().map(|far| {
             let FarFromRest {

@@ -1,4 +1,4 @@
-//! Joints that take a share of another's twist and swing.
+//! Joints that follow a share of another joint's twist and swing.
 
 use sinew_geom::nalgebra::Quaternion;
 use sinew_geom::{LocalTransform, Quat, Rig, Vec3};
@@ -26,16 +26,16 @@ impl TwistAxis {
     }
 }
 
-/// A joint that turns with another.
+/// A joint that follows the rotation of another one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Follower<'a> {
     /// The joint that follows.
     pub joint: &'a str,
-    /// The joint that it follows.
+    /// Name of the joint whose rotation it follows.
     pub source: &'a str,
     /// Axis of the twist, in the frame of the source at rest.
     pub axis: TwistAxis,
-    /// Share of the twist.
+    /// Share of the twist; 1 is all of it, negative numbers rotate the other way.
     pub twist: f64,
     /// Share of the swing.
     pub swing: f64,

@@ -25,7 +25,7 @@ pub use follower::{Follower, TwistAxis};
 pub(crate) struct DriveJointsJob<'a> {
     /// From setup.
     pub bind: &'a DriveJointsBind,
-    /// One a pose of [`DriveJointsConfig::poses`].
+    /// As many as [`DriveJointsConfig::poses`], in that order; 1 is the whole pose.
     pub weights: &'a [f32],
     /// A pose of the rig that was bound; of driven joints and followers only what they keep of it is read.
     pub input: &'a Pose,

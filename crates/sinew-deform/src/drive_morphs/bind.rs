@@ -1,46 +1,52 @@
-//! Setup: names become places, in-betweens know their neighbours.
+//! Setup: names become target indices, and in-betweens get the positions of their neighbours.
+//!
+//! Meshes that were merged may have several targets of one name. All of them are driven. In-betweens and combinations pair targets and
+//! parents in order, and the last parent stands for missing ones.
+//!
+//! A frame works through the results in this order: sums and mixtures, combinations in list order, in-betweens, parents of in-betweens. It
+//! allocates nothing.
 
 use crate::names::instead_of;
 use sinew_geom::Mesh;
 
-/// How the weights of a combination's parents become its own.
+/// How the weights of the parents combine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CombinationRule {
     /// Their product.
     #[default]
     Product,
-    /// The least of them.
+    /// The smallest of them.
     Minimum,
 }
 
-/// A shape on the way to another.
+/// A shape on the way to another one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InBetween<'a> {
-    /// Morph target that is full in between.
+    /// Name of the morph target of the in-between.
     pub target: &'a str,
-    /// The parent: morph target on whose way it lies.
+    /// Name of the parent: the morph target on whose way it lies.
     pub of: &'a str,
-    /// Weight of the parent at which the target is full; above 0, below 1.
+    /// Weight of the parent at which the in-between has weight 1; above 0 and below 1.
     pub at: f32,
 }
 
-/// A shape that appears where others meet.
+/// A corrective shape for a combination of others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Combination<'a> {
-    /// Morph target that corrects the combination.
+    /// Name of the corrective morph target.
     pub target: &'a str,
-    /// The parents: two or more other morph targets.
+    /// Names of the parents: two or more other morph targets.
     pub of: &'a [String],
-    /// How their weights combine.
+    /// How the weights of the parents combine.
     pub rule: CombinationRule,
 }
 
-/// A shape that gets a mixture of all incoming weights.
+/// A shape whose weight is a linear mixture of the incoming weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mix<'a> {
-    /// Morph target that gets it.
+    /// Name of the morph target.
     pub target: &'a str,
-    /// A coefficient for each incoming weight.
+    /// One coefficient per incoming weight.
     pub weights: &'a [f64],
 }
 

@@ -23,15 +23,15 @@ pub use desc::DESC;
 pub(crate) struct DriveMorphsJob<'a> {
     /// From setup.
     pub bind: &'a DriveMorphsBind,
-    /// One a name in [`DriveMorphsConfig::targets`], or a coefficient of [`Mix::weights`].
+    /// As many as [`DriveMorphsConfig::targets`] has names, or [`Mix::weights`] has coefficients.
     pub weights: &'a [f32],
-    /// One a target, to start from.
+    /// Weights to start from, one per target; `None` starts from 0.
     pub base: Option<&'a [f32]>,
     /// Weights of a whole pose, to start from too, and where in it those of the targets are; a place that is not in it adds nothing.
     pub pose: Option<(&'a [f32], &'a [usize])>,
     /// Multiplies the weights, not what they are added to.
     pub gain: f32,
-    /// One a target.
+    /// Weights of all targets.
     pub output: &'a mut [f32],
 }
 

@@ -1,4 +1,13 @@
 //! Setup: what follows from the strands at rest.
+//!
+//! Each guide vertex gets its offset from the root, the length of its segment, its share of the arc length, and the stiffness of the bend
+//! there. A straight strand, clamped at its root, is an Euler-Bernoulli beam whose slowest mode has the angular frequency
+//! `1.8751^2 sqrt(EI / (m L^4))`, with the mass `m` per length and the length `L`. Inverted, this gives the bending stiffness `EI` for a
+//! frequency of 1; a frame multiplies it by the square of the wanted one. The frequency of a strand then does not depend on its length or
+//! its number of vertices.
+//!
+//! Segments shorter than 1 % of the mean count as that long for bends, which bounds the stiffness. Everything is computed in double
+//! precision.
 
 use sinew_geom::{Strands, Vec3};
 
@@ -6,7 +15,7 @@ use sinew_geom::{Strands, Vec3};
 #[derive(Debug, thiserror::Error, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum HairBindError {
-    /// There is not one rest position for each vertex.
+    /// The number of rest positions is not the number of vertices.
     #[error("found {found} rest positions, expected one for each of {expected} strand vertices")]
     PositionCount {
         /// Positions given.
@@ -14,7 +23,7 @@ pub enum HairBindError {
         /// Vertices there are.
         expected: usize,
     },
-    /// There is not one inverse mass for each vertex.
+    /// The number of inverse masses is not the number of vertices.
     #[error("found {found} inverse masses, expected one for each of {expected} strand vertices")]
     MassCount {
         /// Masses given.
@@ -55,9 +64,9 @@ pub(crate) struct BoundVertex {
     pub(crate) bend: f32,
 }
 
-/// Strands ready to be simulated. Immutable; instances share it.
+/// Strands ready for simulation. Immutable; instances share it.
 ///
-/// Memory: 32 bytes a guide vertex and 12 bytes a vertex.
+/// Memory: 32 bytes per guide vertex and 12 bytes per vertex.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HairBind {
     pub(crate) strands: Strands,
@@ -80,12 +89,17 @@ pub struct HairBind {
 }
 
 impl HairBind {
-    /// Binds `strands` with their rest positions (one a vertex, strand after strand) and inverse masses (0 pins a vertex to the
-    /// skin; one a vertex, of which those of followers are not read). Without masses the first two vertices of each strand
-    /// are pinned.
+    /// Binds `strands`. `rest` has one position per vertex in scene space at bind, strand after strand. `inverse_masses` has one number per
+    /// vertex: 0 pins a vertex to the skin, larger numbers move more easily. Those of followers are not read. Without masses, the first two
+    /// vertices of each strand are pinned.
+    ///
+    /// Strands of zero length are allowed.
     ///
     /// # Errors
-    /// [`HairBindError`] where counts differ, or a number is not usable.
+    /// [`HairBindError`] if lengths differ, a position is not finite, or a mass is negative or not finite.
+    ///
+    /// # Cost
+    /// O(vertices).
     pub fn new(
         strands: &Strands,
         rest: &[[f32; 3]],
@@ -129,8 +143,8 @@ impl HairBind {
         self.offsets.push(self.vertices.len() as u32);
     }
 
-    /// The same, with followers whose roots go where the transform of their own strand takes them, those of which `is_own` is true; all others keep
-    /// their place beside the guide's root.
+    /// The same, with followers whose roots go where the transform of their own strand takes them, those of which `is_own` is true; all
+    /// others keep their place beside the guide's root.
     #[must_use]
     pub(crate) fn with_own_roots(mut self, is_own: impl Fn(usize) -> bool) -> Self {
         let is_own = |s| !self.strands.is_guide(s) && is_own(s);

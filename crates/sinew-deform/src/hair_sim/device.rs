@@ -1,30 +1,30 @@
-//! What `hair_sim` runs on the GPU: one invocation a guide, and a team of them for a guide that may touch something.
+//! What `hair_sim` runs on the GPU: one invocation per guide, and a team of invocations for each guide that may touch something.
 //!
-//! | pass | over | does |
+//! | pass | one invocation or team per | does |
 //! |---|---|---|
-//! | `start` | guides | puts strands to rest on the skin, in first frames |
-//! | `aim` | guides | blends joints, finds where roots go |
-//! | `place` | steps of a run and colliders | where colliders are in each step, gusts |
-//! | `move` | guides | one step, but for guides that may touch something; without colliders the steps of a run |
-//! | `hold` | guides, a team of invocations each | the rest of the step of those |
-//! | `advance` | one | notes that a run is over, where another follows |
-//! | `followers` | followers | lays them beside their guides, collides them |
-//! | `out` | vertices | positions and tangents |
-//! | `beside` | followers | where roots go that follow joints of their own, where any do; before `followers` |
+//! | `start` | guide | in first frames: puts the strand at rest on the skin |
+//! | `aim` | guide | blends joints, computes where the root goes |
+//! | `place` | step of a run and collider | transform of the collider in that step; gusts |
+//! | `move` | guide | one step, except for guides that may touch something; without colliders all steps of a run |
+//! | `hold` | guide, a team of invocations each | the rest of the step of those |
+//! | `advance` | run | counts finished runs, if another one follows |
+//! | `followers` | follower | lays the strand beside its guides, collides it |
+//! | `out` | vertex | positions and tangents |
+//! | `beside` | follower | if any follow joints of their own, before `followers`: where the roots go |
 //!
-//! A run has [`RUN`] steps at most, which all frames of ordinary length fit into: `aim`, `place`, `move` and `hold` for each step, `out`. Pre-rolls and longer frames are
-//! several runs, so that no dispatch takes long.
+//! A run has at most [`RUN`] steps, enough for all frames of ordinary length: `aim`, then `place`, `move` and `hold` for each step, then
+//! `out`. Pre-rolls and longer frames are several runs, so that no dispatch takes long.
 //!
-//! Guides are sorted by their number of vertices and then by where they grow, and arrays hold all first vertices, then all second ones: what neighbouring
-//! invocations touch lies side by side, whatever lengths there are. Strands of up to [`LONGEST_PRIVATE`] vertices are worked on in memory of
-//! the invocation, 48 bytes a vertex, or of the workgroup, 176 bytes; where a longer one is among them all are worked on in
-//! an array. State: 48 bytes a guide vertex, 96 a guide. What a step reads of setup: 32 bytes a guide vertex.
+//! Guides are sorted by their number of vertices and then by the position of their roots, and arrays hold all first vertices, then all
+//! second ones, and so on: neighbouring invocations read neighbouring memory even if lengths differ. If no strand has more than
+//! [`LONGEST_PRIVATE`] vertices, strands are in memory of the invocation (48 bytes per vertex) or of the workgroup (176 bytes); otherwise
+//! all are in a storage array. State: 48 bytes per guide vertex, and 96 per guide. A step reads 32 bytes of setup per guide vertex.
 //!
-//! Few strands touch anything at a time, and those take a hundred times as long as the rest: one invocation each would have all others wait
-//! for them. `move` hands over whatever distances and lengths do not prove free.
+//! Few strands touch anything at one time, and these take a hundred times as long as the others. With one invocation each, all others in
+//! their group would wait for them. Therefore `move` leaves every strand to `hold` that distances and lengths do not prove free of contact.
 //!
-//! The numbers are those of the processor up to rounding. What is summed in another order: the system of the shape is eliminated row by row
-//! while it is built, and what the root hands on is worked out once a frame. Gusts count time in steps of 2^-32 s.
+//! The results are those of the CPU up to rounding. Sums in another order: the linear system of the shape is eliminated row by row while it
+//! is built, and what follows from the root alone is computed once per frame. Gusts count time in steps of 2^-32 s.
 
 use super::bind::HairBind;
 use super::node::{Hair, settings};

@@ -7,8 +7,8 @@ use sinew_geom::{Affine, Strands, Vec3};
 
 const STILL: f32 = 1.0 / 60.0;
 
-/// Wind `W` across a segment at the angle `a` from straight down is `W cos a`, gravity there `g sin a`: they balance where `tan a = W / g`, all along
-/// the chain.
+/// Wind `W` across a segment at the angle `a` from straight down is `W cos a`, gravity there `g sin a`: they balance where `tan a = W / g`,
+/// all along the chain.
 #[test]
 fn a_chain_hangs_at_the_angle_of_wind_and_gravity() {
     let mut scene = Scene::<f32>::straight([0.0, 1.0, 0.0], [0.0, -0.01, 0.0], 20);
@@ -28,8 +28,8 @@ fn a_chain_hangs_at_the_angle_of_wind_and_gravity() {
     }
 }
 
-/// Gusts as they are documented: from calm to twice as strong, around the wind that was set, most of it as often as was set, up to three tenths
-/// of it sideways. What a frequency takes part with is the sum over whole periods of it.
+/// Gusts as they are documented: from calm to twice as strong, around the wind that was set, most of it as often as was set, up to three
+/// tenths of it sideways. What a frequency takes part with is the sum over whole periods of it.
 #[test]
 fn gusts_are_as_strong_and_as_frequent_as_set() {
     let hz = 0.7;
@@ -97,8 +97,8 @@ fn vertices_swing_about_their_rest_positions_at_the_frequency_set() {
     assert!((found / 0.4 - 1.0).abs() < 0.01, "{found}");
 }
 
-/// One implicit step takes the part `k / (1 + k)` of the way back, with `k = (2 pi f h)^2`; all of `k` within the range, none of it a tenth of the length
-/// further out, and a share of it between.
+/// One implicit step takes the part `k / (1 + k)` of the way back, with `k = (2 pi f h)^2`; all of `k` within the range, none of it a tenth
+/// of the length further out, and a share of it between.
 #[test]
 fn the_pull_fades_out_behind_its_range() {
     let (hz, by, h) = (20.0_f32, 1e-4, 1.0 / 240.0);
@@ -121,7 +121,8 @@ fn the_pull_fades_out_behind_its_range() {
     }
 }
 
-/// What holds rotations back beside curls takes nothing from forces: where a coil hangs in steady wind does not depend on how long steps are.
+/// What holds rotations back beside curls takes nothing from forces: where a coil hangs in steady wind does not depend on how long steps
+/// are.
 #[test]
 fn a_coil_hangs_in_the_wind_where_forces_are_in_balance() {
     let coil = |i: usize| {

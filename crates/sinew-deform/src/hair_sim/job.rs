@@ -1,4 +1,14 @@
 //! One frame of all strands.
+//!
+//! 1. Check: nothing changes if an input does not fit.
+//! 2. First frame: all strands are placed at rest on the skin, those that start in a solid are moved out, and the pre-roll runs in that
+//!    pose.
+//! 3. Roots: each guide gets the motion of its root from the last frame to this one, as a screw, and the share of it that the whole strand
+//!    follows.
+//! 4. Steps: tasks of 32 guides go through all steps of the frame on their own, up to 16 at a time, because that many positions of the
+//!    colliders are
+//! kept. Guides do not see each other, thus tasks need no order, and the number of threads changes no bits.
+//! 5. Output: guides are copied, followers are placed beside them, tangents are written.
 
 use super::bind::HairBind;
 use super::frame::{Frame, Guides, Moment, RUN, Task};
@@ -18,7 +28,7 @@ use sinew_geom::{Affine, PackedAffine, Real, Vec3};
 #[derive(Debug, thiserror::Error, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HairError {
-    /// There is not one transform for each strand.
+    /// The number of transforms is not the number of strands.
     #[error("found {found} transforms, expected one for each of {expected} strands")]
     Transforms {
         /// Transforms given.
@@ -26,7 +36,7 @@ pub enum HairError {
         /// Strands bound.
         expected: usize,
     },
-    /// An output does not have one entry for each vertex.
+    /// An output does not have one entry per vertex.
     #[error("output `{output}` has a length of {found} vertices, but the strands have {expected}")]
     Output {
         /// `positions` or `tangents`.
@@ -39,7 +49,7 @@ pub enum HairError {
     /// The state belongs to other strands.
     #[error("the state belongs to other strands")]
     State,
-    /// A contact names a collider that is not there.
+    /// A contact names a collider that does not exist.
     #[error("contact {contact} refers to collider {found}, but there are {expected} colliders")]
     Collider {
         /// Index of the contact.
@@ -51,41 +61,45 @@ pub enum HairError {
     },
 }
 
-/// One frame of work.
+/// Simulation of one frame. Everything is in scene space, metres and seconds.
 ///
-/// Cost: each guide vertex and step a few hundred operations without contacts, in single precision on eight strands at once, and
-/// sampling of distances near colliders, strand by strand; each vertex of a follower is placed once a frame. Allocates nothing,
-/// except in the first frame with another number of contacts.
+/// # Cost
+/// A few hundred operations per guide vertex and step without contacts, in single precision on eight strands at once. Near colliders,
+/// distances are sampled. Followers are placed once per frame. It allocates nothing, except in the first frame with another number of
+/// contacts.
 #[derive(Debug)]
 pub struct HairJob<'a, R: HairReal = f32> {
     /// From setup.
     pub bind: &'a HairBind,
-    /// For each strand the skin's transform at its root (scene from scene at bind): a blended joint matrix, scale
-    /// allowed. Those of followers are read where `HairBind::with_own_roots` says so. One that is not finite leaves the strand's root where it was.
+    /// For each strand, the skin's transform at its root (scene space now, from scene space at bind): a blended joint matrix, scale
+    /// allowed. Those of followers are read if `HairBind::with_own_roots` says so. A transform that is not finite leaves the root where it
+    /// was.
     pub transforms: &'a [PackedAffine],
-    /// Time since the last frame. Zero and less: nothing moves, and the motion of roots since then comes with the next frame.
+    /// Seconds since the last frame. With 0 or less nothing moves; the motion of the roots then comes with the next frame.
     pub dt_secs: f32,
     /// Parameters.
     pub settings: &'a HairSettings,
     /// Solids, with their motion since the last frame.
     pub colliders: &'a [Collider<'a>],
-    /// Which of them the hair meets.
+    /// Which of the colliders the hair touches, with margin and friction.
     pub contacts: &'a [Contact],
-    /// From [`HairState::new`] of the same bind.
+    /// From [`HairState::new`] of the same bind. It carries the motion from frame to frame.
     pub state: &'a mut HairState<R>,
-    /// Positions of all vertices in the scene, guides and followers, strand after strand.
+    /// Output: positions of all vertices in scene space, guides and followers, strand after strand.
     pub positions: &'a mut [[f32; 3]],
-    /// Unit tangents of all vertices, root to tip; `None`: not wanted.
+    /// Output: unit tangents of all vertices, from root to tip.
     pub tangents: Option<&'a mut [[f32; 3]]>,
     /// Threads.
     pub par: Par,
 }
 
 impl<R: HairReal> HairJob<'_, R> {
-    /// Simulates the frame and writes positions and tangents.
+    /// Simulates the frame and writes positions and tangents. The result is the same bits for any [`Par`].
+    ///
+    /// A strand whose numbers become infinite restarts at rest on the skin.
     ///
     /// # Errors
-    /// [`HairError`] where something does not fit what was bound; nothing changes then.
+    /// [`HairError`] if an input does not fit what was bound; nothing changes then.
     pub fn run(self) -> Result<(), HairError> {
         self.run_by(R::RUNNER)
     }

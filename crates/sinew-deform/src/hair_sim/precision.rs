@@ -7,7 +7,7 @@ use sinew_geom::Real;
 use std::fmt::Debug;
 use std::ops::Range;
 
-/// Precisions that hair is simulated in: `f32` is what runs, `f64` is for checks.
+/// The precisions of the simulation: nodes run in `f32`; `f64` is for checks.
 #[expect(private_bounds, reason = "no other precision can be simulated")]
 pub trait HairReal: Real + Stepped {}
 

@@ -9,8 +9,8 @@ use sinew_geom::{Affine, Strands, Vec3};
 const STILL: f32 = 1.0 / 60.0;
 const GRAVITY: f64 = 9.81;
 
-/// Strands of the sample's head that leave the crown upwards and bend over by 130 degrees within three segments: all of their weight turns them
-/// about sharp bends.
+/// Strands of the sample's head that leave the crown upwards and bend over by 130 degrees within three segments: all of their weight turns
+/// them about sharp bends.
 const HOOKED: [usize; 10] = [37, 152, 291, 324, 338, 403, 522, 725, 805, 861];
 
 fn head() -> (Strands, Vec<[f32; 3]>) {
@@ -37,7 +37,8 @@ fn energies<R: HairReal>(scene: &Scene<R>, rest: &[[f32; 3]], strand: usize) -> 
     (moving, fallen)
 }
 
-/// Strands that begin at rest and in their rest shape can move by what they fell alone: the energy of their shape is not less than at the beginning.
+/// Strands that begin at rest and in their rest shape can move by what they fell alone: the energy of their shape is not less than at the
+/// beginning.
 #[test]
 fn strands_move_by_what_they_fell_alone() {
     let (strands, rest) = hooked();
@@ -59,8 +60,8 @@ fn strands_move_by_what_they_fell_alone() {
     }
 }
 
-/// A strand that stands almost straight up and is soft folds over. All that it can lose is `2 g L` for each vertex, and a swing that is damped by
-/// `exp(-d t)` in velocity dies by `exp(-d t / 2)`: no vertex is faster than all of that energy in it alone would make it.
+/// A strand that stands almost straight up and is soft folds over. All that it can lose is `2 g L` for each vertex, and a swing that is
+/// damped by `exp(-d t)` in velocity dies by `exp(-d t / 2)`: no vertex is faster than all of that energy in it alone would make it.
 #[test]
 fn a_soft_strand_that_stands_up_folds_over_and_comes_to_rest() {
     let (vertices, step, secs) = (16, 0.01_f32, 12.0_f32);
@@ -134,7 +135,8 @@ fn hooked_strands_come_to_rest_at_all_settings() {
     }
 }
 
-/// A loose strand that glides over a smooth floor while its root is brought out of it by a micrometre glides on as fast: nothing pushes it along.
+/// A loose strand that glides over a smooth floor while its root is brought out of it by a micrometre glides on as fast: nothing pushes it
+/// along.
 fn glides_on<R: HairReal>(depth: f64) -> Scene<R> {
     let floor = Plane {
         normal: [0.0, 1.0, 0.0],
@@ -230,7 +232,8 @@ fn slow_strands_lose_what_is_left_of_their_motion() {
     }
 }
 
-/// A loose strand that stands on a floor of some friction, two micrometres deep, after one step from `speed` along it. How far the step takes its vertices but for the lowest.
+/// A loose strand that stands on a floor of some friction, two micrometres deep, after one step from `speed` along it. How far the step
+/// takes its vertices but for the lowest.
 fn way_on_floor<R: HairReal>(speed: f64, friction: f32, damping: f32) -> [f32; 2] {
     let floor = Plane {
         normal: [0.0, 1.0, 0.0],
@@ -262,8 +265,8 @@ fn way_on_floor<R: HairReal>(speed: f64, friction: f32, damping: f32) -> [f32; 2
     [least, ways.into_iter().fold(0.0, f32::max)]
 }
 
-/// What touches something with friction stays to the bit where a step would take it no farther than a speed in proportion to the friction; what is
-/// faster, touches without friction or moves without damping goes its way.
+/// What touches something with friction stays to the bit where a step would take it no farther than a speed in proportion to the friction;
+/// what is faster, touches without friction or moves without damping goes its way.
 #[test]
 fn what_hardly_moves_stays_where_it_touches() {
     let each = |speed, friction, damping| {
@@ -329,7 +332,8 @@ fn way_in_air<R: HairReal>(speed: f64) -> f64 {
     f64::from(way.norm().to_single())
 }
 
-/// A loose strand lies on a slope of 30 degrees and slides down it from rest as Coulomb's law says: static friction holds nothing that is steep.
+/// A loose strand lies on a slope of 30 degrees and slides down it from rest as Coulomb's law says: static friction holds nothing that is
+/// steep.
 #[test]
 fn hair_slides_down_a_slope_from_rest() {
     const DAMPING: f64 = 2.0;
@@ -367,8 +371,8 @@ fn hair_slides_down_a_slope_from_rest() {
     }
 }
 
-/// Strands that stand straight out from a ball, of some lengths in metres and numbers of vertices: with short segments gravity alone takes a vertex
-/// a good part of a segment in a step.
+/// Strands that stand straight out from a ball, of some lengths in metres and numbers of vertices: with short segments gravity alone takes
+/// a vertex a good part of a segment in a step.
 const FINE: [(f32, usize); 9] = [
     (0.02, 64),
     (0.03, 16),
@@ -469,7 +473,8 @@ fn fastest_way<R: HairReal>(scene: &mut Scene<R>, colliders: &[Collider<'_>]) ->
     fastest
 }
 
-/// Were all of the margin asked for behind the skin, short segments would have to stand up there, and strands would whirl by metres a second.
+/// Were all of the margin asked for behind the skin, short segments would have to stand up there, and strands would whirl by metres a
+/// second.
 #[test]
 fn strands_that_leave_the_skin_flat_come_to_rest() {
     let ball = Capsule::sphere([0.0; 3], 0.1);
@@ -491,7 +496,8 @@ fn strands_that_leave_the_skin_flat_come_to_rest() {
     }
 }
 
-/// What is deeper than the tolerance is brought out at once: were the tolerance more than what a step falls, strands would tremble by as much.
+/// What is deeper than the tolerance is brought out at once: were the tolerance more than what a step falls, strands would tremble by as
+/// much.
 #[test]
 fn strands_of_short_segments_come_to_rest_on_a_head() {
     let ball = Capsule::sphere([0.0; 3], 0.1);

@@ -1,4 +1,4 @@
-//! What can be set from frame to frame.
+//! Settings that may change from frame to frame.
 
 use super::step::{MOST_REST_DRAG, REST_DRAG, StepConstants};
 use sinew_geom::Real;
@@ -7,46 +7,46 @@ use sinew_geom::Real;
 /// not change how hair moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HairSettings {
-    /// Steps per second, at least; a frame is cut into equal steps no longer than that. Default 240.
+    /// Fewest steps per second. A frame is cut into equal steps that are no longer than this. Default 240.
     pub substeps_per_sec: f32,
     /// Frames longer than this are simulated as if they were this long, in seconds. Default 0.1.
     pub longest_frame_secs: f32,
-    /// How fast motion (relative to what the root hands on) dies: velocity falls by `exp(-damping * t)`. Default 2.
+    /// Decay of motion relative to the shared motion of the root: velocity falls by `exp(-damping * t)`. Default 2.
     pub damping_per_sec: f32,
-    /// Acceleration, m/s^2. Default 9.81 down.
+    /// Acceleration in scene space, m/s^2. Default 9.81 along -y.
     pub gravity: [f32; 3],
     /// Frequency at which a vertex swings about its skinned rest position, in hertz; 0 off. Default 1.
     pub global_stiffness_hz: f32,
-    /// Share of the strand's arc length, from the root, that is drawn to the rest position; behind it the pull fades out over
-    /// a tenth of the length. Default 0.3.
+    /// Share of the strand's arc length, from the root, that is pulled to the rest position; after it, the pull fades out over a tenth of
+    /// the length. Default 0.3.
     pub global_range: f32,
     /// Frequency of the slowest bending mode of a straight strand, clamped at the root and free of gravity, in hertz;
     /// 0 makes it a chain. Does not depend on the number of vertices. Default 2.
     pub local_stiffness_hz: f32,
-    /// Share of the root's rigid motion that the whole strand takes part in without inertia, 0 to 1. Default 0.5.
+    /// Share of the root's rigid motion that the whole strand follows without inertia, 0 to 1. Default 0.5.
     pub root_motion_share: f32,
-    /// Where the root ends a frame farther than this, in metres, from where its speed in the frame before led, the share rises to 1
-    /// (at twice the distance): cuts and teleports move hair rigidly. Default 0.25.
+    /// Metres. If the root ends a frame farther than this from its predicted position, the share rises, to 1 at twice the distance: cuts
+    /// and teleports move hair rigidly. Default 0.25.
     pub teleport_distance: f32,
-    /// Acceleration by wind of a strand across its direction, m/s^2; along it there is none. Default none.
+    /// Acceleration of a strand across its direction by wind, scene space, m/s^2. Default 0.
     pub wind: [f32; 3],
     /// Variation of the wind: 0 steady, 1 from calm to twice as strong. Default 0.5.
     pub gust_strength: f32,
     /// How often gusts come, in hertz. Default 0.7.
     pub gust_hz: f32,
-    /// Which gusts; each strand has its own, a function of time, seed and index.
+    /// Seed of the gusts. Each strand has its own: a function of time, seed and index.
     pub seed: u32,
-    /// No vertex moves faster than this, m/s. Default 50.
+    /// Largest speed of a vertex, m/s. Default 50.
     pub speed_limit: f32,
-    /// Distance of followers from guides grows by this factor from root to tip: `1 + tip_separation * t`. Default 0.
+    /// Growth of the distance between followers and guides from root to tip: `1 + tip_separation * t`. Default 0.
     pub tip_separation: f32,
-    /// Vertices at the root that solids do not move. Default 2.
+    /// Number of vertices at the root that solids do not move. Default 2.
     pub exempt: usize,
-    /// How often a step pushes vertices out of solids and restores lengths. More helps in pockets. Default 1.
+    /// Passes per step that push vertices out of solids and restore lengths. More help in pockets. Default 1.
     pub collision_iterations: usize,
     /// Whether followers collide. Default true.
     pub collide_followers: bool,
-    /// Seconds simulated in the pose of the first frame before it is shown. Default 0.
+    /// Seconds that are simulated in the pose of the first frame before it is shown, at most 10,000. Default 0.
     pub pre_roll_secs: f32,
 }
 
@@ -159,7 +159,8 @@ impl HairSettings {
         }
     }
 
-    /// The time that a frame of `dt_secs` simulates, and in how many equal steps; nothing for times that are not positive.
+    /// Seconds that a frame of `dt_secs` simulates, and the number of equal steps. `(0, 0)` if the time is 0, negative or not finite. It is
+    /// limited to [`Self::longest_frame_secs`], and steps to a million.
     pub fn substeps(&self, dt_secs: f32) -> (f32, usize) {
         let time = dt_secs.min(self.longest_frame_secs);
         // Also where the time is not a number.

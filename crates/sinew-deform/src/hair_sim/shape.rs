@@ -1,36 +1,39 @@
-//! Global and local shape: rest position and rest bends, in one linear system a strand.
+//! Global and local shape: the pull to the rest position, and rest bends, in one linear system per strand.
 //!
-//! Minimises, as one implicit step does, `sum m |d - h v|^2 / 2 + h^2 E(x + d)` over the ways `d` of vertices, with the energy below, linear in `d`.
-//! `x` is where the share of the root's motion alone takes vertices: from `x + h v`, where nothing holds segments together, directions would be those of a
-//! strand that is torn where short segments meet the root, and lengths would do work on it.
-//!
+//! One implicit step minimises `sum m |d - h v|^2 / 2 + h^2 E(x + d)` over the displacements `d` of the vertices, with the terms of the
+//! energy `E` linearised in `d`:
 //!
 //! ```text
 //! E = sum k_i |C_i|^2 / 2  +  sum w_i (2 pi f_global)^2 |s_i - x_i|^2 / 2,
 //! C_i = L_(i+1) (e_(i+1) - R_i d_(i+1))
 //! ```
 //!
-//! `e` are unit segments now, `d` at rest, `R_i` the frame carried along the strand (Han and Harada 2012): it turns with
-//! the skin at the root and by the shortest arc from segment to segment, so that twist is defined. Turning the
-//! segment before a bend moves the goal of the one behind it by the `lever` r; so `C_i` has the derivatives
-//! `(r, -(1 + r), 1)`, whose sum is zero: bends push nothing forward. They are scalars, so one matrix of five diagonals serves all
-//! three coordinates, and elimination without pivots solves it in one sweep up and one down. They are exact for straight
-//! rest shapes and the matrix for others is an estimate (see `CURL`); the forces are exact for all, twist included.
+//! In the second line `e` are the unit segments now and `d` those at rest; `s` are the skinned rest positions. `x` is the position after
+//! the share of the root's motion alone. It is not `x + h v`: free motion tears a strand apart where short segments meet the root, so that
+//! directions would be wrong and the length constraints would add energy.
 //!
-//! Corrections must not stretch segments. Were that left to what restores lengths, which knows masses and no stiffness, the two would work
-//! against each other where a strand bends sharply: it takes back along other ways what the system asked for, so that lengths do work on the
-//! strand, and it whirls. So tensions are part of the system (`hold_lengths`), with `J` the derivatives of the lengths:
+//! `R_i` is a frame carried along the strand (Han and Harada 2012): at the root it rotates with the skin, and from segment to segment by
+//! the shortest arc, which defines the twist. Rotating the segment before a bend moves the goal of the segment after it by the `lever` r;
+//! so `C_i` has the derivatives `(r, -(1 + r), 1)`. Their sum is zero: bends do not accelerate the strand as a whole. They are scalars;
+//! therefore one matrix of five diagonals serves all three coordinates, and elimination without pivoting solves it in one sweep in each
+//! direction. The matrix is exact for straight rest shapes and an estimate for others (see `CURL`); the forces are exact for all, twist
+//! included.
+//!
+//! Corrections must not stretch segments. If only the length constraints prevented it, which know masses but no stiffness, the two would
+//! work against each other at sharp bends: the constraints undo the solution along other directions, add energy, and the strand whirls.
+//! Therefore tensions `l` are part of the system (`hold_lengths`), with `J` the derivatives of the lengths:
 //!
 //! ```text
 //! A d + J^T l = f,  J d = 0
 //! ```
 //!
-//! Tensions turn with their segments, which `A` does not know. It holds back what turns neighbours against each other by a bound of that: the weight of all that
-//! hangs on a segment (`TAUT`). Where nothing moves, `d` is zero, and whatever `A` holds back takes nothing from the balance of forces.
+//! Tensions rotate with their segments, which `A` does not contain. Instead `A` resists rotations of neighbours against each other by an
+//! upper bound of that effect: the weight of everything that hangs on a segment (`TAUT`). In equilibrium `d` is zero, so that a larger `A`
+//! does not change the balance of forces.
 //!
-//! From `d = A^-1 f` a few steps of conjugate gradients lead towards the tensions, that is to a solution of `J A^-1 J^T l = J d`. What precedes each is
-//! what unit masses ask for (`J J^T l = J d`, three diagonals). One step alone leaves stretch to what restores lengths, and strands of short segments
-//! whirl.
+//! The tensions solve `J A^-1 J^T l = J A^-1 f`. A few steps of conjugate gradients start from `d = A^-1 f`; the preconditioner is the same
+//! system with `A` replaced by the masses, which has three diagonals. With one step alone, stretch is left to the length constraints, and
+//! strands of short segments whirl.
 
 use super::bind::BoundVertex;
 use super::step::{StepConstants, WorkVertex};
@@ -42,10 +45,10 @@ use sinew_geom::{Quat, Real, Vec3};
 pub(super) const STIFFEST: f64 = 1e4;
 /// Behind the global range the pull fades out over this share of the length.
 pub(super) const FADE: f64 = 0.1;
-/// Where the rest shape bends, turning a segment turns goals behind it about axes that the matrix does not know. So that steps
-/// do not overshoot, it holds changes of rotations back by this many times the stiffness, times the squared sine of the rest bend.
-/// Found by trial on coils and hooked strands at 0.3 to 40 Hz, 3 g and 120 steps a second, with [`SHARP`]: 3 and 1.5 are too little for stiff ones, 16 and 6 keep some of the
-/// mohawk moving; at 4 and 2 one stiff strand of 60 moved, at 6 and 3 none.
+/// Where the rest shape bends, turning a segment turns goals behind it about axes that the matrix does not know. So that steps do not
+/// overshoot, it holds changes of rotations back by this many times the stiffness, times the squared sine of the rest bend. Found by trial
+/// on coils and hooked strands at 0.3 to 40 Hz, 3 g and 120 steps a second, with [`SHARP`]: 3 and 1.5 are too little for stiff ones, 16 and
+/// 6 keep some of the mohawk moving; at 4 and 2 one stiff strand of 60 moved, at 6 and 3 none.
 pub(super) const CURL: f64 = 6.0;
 /// A bend holds rotations back by no more than this many times the stiffness: sharp bends pass on little of a twist, and need less.
 pub(super) const SHARP: f64 = 3.0;
@@ -55,11 +58,12 @@ pub(super) const SLACK: f64 = 1e-3;
 pub(super) const STRONGEST: f64 = 1e4;
 /// A step turns no segment by more than about this angle, in radians, against the share of the root's motion.
 pub(super) const TURN: f64 = 1.0;
-/// The matrix holds waves back by this many times the weight of what hangs on a segment, over its length: tensions turn with their segments, and that is
-/// how stiff a hanging strand is for it.
+/// The matrix holds waves back by this many times the weight of what hangs on a segment, over its length: tensions turn with their
+/// segments, and that is how stiff a hanging strand is for it.
 pub(super) const TAUT: f64 = 1.0;
-/// Steps towards the tensions of hair whose longest strand has so many vertices. With two, some strands of 16 that bend by 60 degrees still move after
-/// ten seconds; with one, so does hair of short segments; with three, strands of 256 vertices; with four, such of 64 that lie on a head.
+/// Steps towards the tensions of hair whose longest strand has so many vertices. With two, some strands of 16 that bend by 60 degrees still
+/// move after ten seconds; with one, so does hair of short segments; with three, strands of 256 vertices; with four, such of 64 that lie on
+/// a head.
 pub(super) fn tensions(longest: usize) -> usize {
     3 + longest / 32
 }
@@ -336,8 +340,8 @@ fn hold_lengths<R: Real>(work: &mut [WorkVertex<R>], steps: usize) {
     }
 }
 
-/// Elimination from the root to the tip of what takes the stretch out of the corrections where only masses resist; see [`super::length`] for the
-/// formulas. Returns how much that takes out: the sum of tension times stretch.
+/// Elimination from the root to the tip of what takes the stretch out of the corrections where only masses resist; see [`super::length`]
+/// for the formulas. Returns how much that takes out: the sum of tension times stretch.
 fn find_stretch<R: Real>(work: &mut [WorkVertex<R>]) -> R {
     let (mut factor, mut known, mut wanted) = (R::zero(), R::zero(), R::zero());
     // Of the segment before the one at hand, and of the vertex between them.
@@ -359,8 +363,8 @@ fn find_stretch<R: Real>(work: &mut [WorkVertex<R>]) -> R {
     wanted
 }
 
-/// Substitution from the tip to the root, and the tensions of the next step: those, and a share of the ones of the step before. What they do to vertices
-/// takes the place of torques.
+/// Substitution from the tip to the root, and the tensions of the next step: those, and a share of the ones of the step before. What they
+/// do to vertices takes the place of torques.
 fn pull_along<R: Real>(work: &mut [WorkVertex<R>], kept: R) {
     let (mut pull, mut ahead, mut last) = (Vec3::zeros(), R::zero(), R::zero());
     for w in work.iter_mut().rev() {

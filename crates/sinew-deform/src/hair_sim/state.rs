@@ -1,4 +1,15 @@
-//! What lives from frame to frame.
+//! State that lives from frame to frame, and its form as bytes.
+//!
+//! | bytes | content of a saved state, little endian |
+//! |---|---|
+//! | 4 | `SNHS` |
+//! | 4 | version, `u32` |
+//! | 8, 8 | number of guides and of guide vertices, `u64` |
+//! | 8 | simulated seconds, `f64` |
+//! | 8 | 1 if a frame was simulated, `u64` |
+//! | 44 per guide | root: quaternion x y z w, translation, scale, velocity, `f32` |
+//! | 12 per guide vertex | positions, `f32` |
+//! | 12 per guide vertex | velocities, `f32` |
 
 use super::bind::HairBind;
 use super::frame::RUN;
@@ -9,10 +20,10 @@ use sinew_geom::{Real, Vec3};
 /// Strands in one task.
 pub(crate) const CHUNK: usize = 32;
 
-/// The state of one character's hair, with the room that steps work in. `f32` is what runs; `f64` is for checks.
+/// The hair of one character between frames, with the scratch of its steps. `f32` is what nodes run; `f64` is for checks.
 ///
-/// Memory: 24 bytes a guide vertex that are state, 164 bytes a guide, and for each task of 32 guides room for eight strands:
-/// 2,816 bytes a vertex of the longest.
+/// Memory: 24 bytes of state per guide vertex, 164 bytes per guide, and scratch for eight strands in each task of 32 guides: 2,864 bytes
+/// per vertex of the longest strand.
 #[derive(Clone, Debug)]
 pub struct HairState<R: HairReal = f32> {
     pub(crate) positions: Vec<Vec3<R>>,
@@ -53,7 +64,7 @@ pub(crate) struct Drive<R: Real> {
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HairStateError {
-    /// The bytes are not a saved state of hair.
+    /// The bytes do not start like a saved state of hair.
     #[error("the bytes are not a saved state of hair")]
     Format,
     /// It was written by another version.
@@ -78,7 +89,7 @@ pub enum HairStateError {
         /// Their vertices.
         expected_vertices: u64,
     },
-    /// The bytes end too early or go on too long.
+    /// The number of bytes is wrong.
     #[error("found {found} bytes, expected {expected}")]
     Length {
         /// Bytes given.
@@ -86,7 +97,7 @@ pub enum HairStateError {
         /// Bytes needed.
         expected: usize,
     },
-    /// A position in it is no number.
+    /// A position is NaN or infinite.
     #[error("position of guide vertex {vertex} is not finite")]
     Position {
         /// Index of the vertex among those of guides.
@@ -102,7 +113,7 @@ const HEADER: usize = 4 + 4 + 8 + 8 + 8 + 8;
 const ROOT_NUMBERS: usize = 4 + 3 + 1 + 3;
 
 impl<R: HairReal> HairState<R> {
-    /// A state that begins with the first frame's pose.
+    /// A state that starts at rest in the pose of the first frame. Allocates.
     pub fn new(bind: &HairBind) -> Self {
         let tasks = bind.guide_count().div_ceil(CHUNK);
         Self {
@@ -119,19 +130,19 @@ impl<R: HairReal> HairState<R> {
         }
     }
 
-    /// The next frame begins anew: at the skinned rest pose, at rest, pre-roll included. Gusts begin anew too.
+    /// Makes the next frame a first one: at rest in the skinned rest pose, with the pre-roll. Gusts start again, too.
     pub fn reset(&mut self) {
         self.started = false;
         self.time_secs = 0.0;
     }
 
-    /// Simulated seconds since then, pre-roll not counted.
+    /// Simulated seconds since the first frame or the last reset, without the pre-roll.
     pub fn time_secs(&self) -> f64 {
         self.time_secs
     }
 
-    /// Speeds of the vertices of guides, one a guide vertex, guide after guide, in m/s; relative to what roots hand on.
-    /// A strand that stays where it touches something keeps what would move it: some millimetres a second.
+    /// Velocities in m/s, one per guide vertex, guide after guide, relative to the shared motion of the root. A strand that rests on a
+    /// surface keeps the velocity that would move it: some millimetres per second.
     pub fn velocities(&self) -> &[Vec3<R>] {
         &self.velocities
     }
@@ -155,7 +166,7 @@ impl<R: HairReal> HairState<R> {
 }
 
 impl HairState {
-    /// The whole state as bytes, little endian; [`HairState::restore`] gives the same frames bit for bit.
+    /// The whole state as bytes. After [`HairState::restore`], the same inputs give the same frames, bit for bit.
     pub fn save(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.byte_length());
         out.extend(MAGIC);
@@ -181,7 +192,7 @@ impl HairState {
         HEADER + 4 * (ROOT_NUMBERS * self.roots.len() + 6 * self.positions.len())
     }
 
-    /// Reads what [`HairState::save`] wrote for the same strands. On an error nothing changes.
+    /// Reads what [`HairState::save`] wrote for the same strands. On an error, nothing changes. Numbers are not checked.
     ///
     /// # Errors
     /// [`HairStateError`]: other bytes, another version, other strands, or another length.
@@ -247,7 +258,7 @@ fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
 }
 
 impl<R: HairReal> HairState<R> {
-    /// Bytes held, room to work in included, but for the places of colliders and what followers collide in.
+    /// Bytes on the heap with the scratch, without the positions of colliders and the scratch of colliding followers.
     pub fn bytes(&self) -> usize {
         size_of_val(self.positions.as_slice())
             + size_of_val(self.velocities.as_slice())

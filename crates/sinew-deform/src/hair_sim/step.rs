@@ -1,5 +1,16 @@
-//! One step of one strand: the truth, in single or double precision. Everything is sequential from the root to the tip or back,
-//! and needs nothing of other strands. Single precision runs in `simd`, eight strands side by side, with these formulas.
+//! One step of one strand: the reference, in single or double precision. It reads no other strand. Single precision runs in `simd`, eight
+//! strands side by side, with these formulas.
+//!
+//! 1. `begin`: the share of the root's motion carries all vertices; the skinned rest positions are found.
+//! 2. `integrate`: damping, gravity and wind; pinned vertices go to their rest positions.
+//! 3. `restore_shape` (`shape.rs`): one implicit step for bends, pull to the rest position, and tensions.
+//! 4. For each iteration: `push_out` (`collide/contact.rs`), then two Newton steps on all lengths (`length.rs`).
+//! 5. `settle_lengths` (`collide/settle.rs`): exact lengths outside of solids.
+//! 6. `take_velocities` and `finish`: velocity from the motion of the step, without what the last pass and contacts added.
+//! 7. `come_to_rest` and `stay`: slow strands lose velocity, and static friction holds them.
+//!
+//! Each of these is one sweep over the vertices, from root to tip or back: O(vertices) per step. The page of the node has the formulas and
+//! the reasons.
 
 use super::bind::BoundVertex;
 use super::length::restore_lengths;
@@ -122,22 +133,25 @@ pub(crate) const LENGTH_ITERATIONS: usize = 2;
 pub(crate) const RELAXING_STEPS: usize = 8;
 /// Corrections by the last pass up to this share of a segment's length are no motion.
 pub(crate) const LAST_PASS: f64 = 0.02;
-/// Strands of which no vertex is faster than this, in metres a second, lose their motion ([`REST_DRAG`]). That of rounding is up to a millimetre a second.
+/// Strands of which no vertex is faster than this, in metres a second, lose their motion ([`REST_DRAG`]). That of rounding is up to a
+/// millimetre a second.
 pub(crate) const REST_SPEED: f64 = 0.003;
-/// The same for what touches something, times the coefficient of friction. The drag is largest at `1 / sqrt(3)` of that speed, `2 / sqrt(27)` of
-/// [`MOST_REST_DRAG`] and [`RUBBED_DRAG`] times it: the friction of a strand's weight.
+/// The same for what touches something, times the coefficient of friction. The drag is largest at `1 / sqrt(3)` of that speed,
+/// `2 / sqrt(27)` of [`MOST_REST_DRAG`] and [`RUBBED_DRAG`] times it: the friction of a strand's weight.
 pub(crate) const RUBBED_SPEED: f64 = 0.25;
 /// How fast they do where they hardly move, in terms of damping, and at most, a second.
 pub(crate) const REST_DRAG: f64 = 5.0;
 pub(crate) const MOST_REST_DRAG: f64 = 10.0;
 /// How many times as fast where friction has them do so. Curls that hang free would come back too slowly.
 pub(crate) const RUBBED_DRAG: f64 = 10.0;
-/// Strands that a step takes no farther than this, in metres a second and times the coefficient of friction of what they touch, stay where they were: static friction.
-/// As [`RUBBED_DRAG`] has them, forces that would move them so are up to a tenth of the friction of their weight.
+/// Strands that a step takes no farther than this, in metres a second and times the coefficient of friction of what they touch, stay where
+/// they were: static friction. As [`RUBBED_DRAG`] has them, forces that would move them so are up to a tenth of the friction of their
+/// weight.
 pub(crate) const HELD_SPEED: f64 = 0.0125;
 /// The same of any strand: a metre from the origin two roundings a step are as fast, and a 30,000th of gravity.
 pub(crate) const UNMOVED_SPEED: f64 = 3e-5;
-/// A strand of which a vertex is brought out of a solid by this share of its mean segment is at rest; by half of that, it keeps all velocity.
+/// A strand of which a vertex is brought out of a solid by this share of its mean segment is at rest; by half of that, it keeps all
+/// velocity.
 const FREED: f64 = 0.5;
 
 impl<R: Real> StrandStep<'_, R> {
@@ -198,8 +212,8 @@ impl<R: Real> StrandStep<'_, R> {
         R::one() - taken.clamp(R::zero(), R::one())
     }
 
-    /// Slow strands lose motion: all that is left of it may be rounding, or the trembling of what lies on a surface between contact, lengths and shape.
-    /// Counts from the motion of the skin at the root.
+    /// Slow strands lose motion: all that is left of it may be rounding, or the trembling of what lies on a surface between contact,
+    /// lengths and shape. Counts from the motion of the skin at the root.
     fn come_to_rest(&self, velocities: &mut [Vec3<R>], work: &[WorkVertex<R>]) {
         let c = self.constants;
         let skin = self.skin();
@@ -232,8 +246,8 @@ impl<R: Real> StrandStep<'_, R> {
         }
     }
 
-    /// Strands that hardly move stay where they were, on the skin at the root. Velocities go on: where they balance what contacts and lengths take back in each
-    /// step, strands without them would set out anew.
+    /// Strands that hardly move stay where they were, on the skin at the root. Velocities go on: where they balance what contacts and
+    /// lengths take back in each step, strands without them would set out anew.
     fn stay(&self, positions: &mut [Vec3<R>], work: &[WorkVertex<R>]) {
         let c = self.constants;
         let skin = self.skin();

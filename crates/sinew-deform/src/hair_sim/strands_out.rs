@@ -1,4 +1,8 @@
 //! From simulated guides to all strands: followers, tangents.
+//!
+//! A follower starts beside its guide's root. Each of its segments has the direction of the guide's segment plus the change of the offset
+//! between both, rotated and scaled with the root, and its own rest length. Followers then collide, by position only: their paths are not
+//! tested. Tasks of 32 strands run on their own.
 
 use super::bind::HairBind;
 use super::precision::HairReal;
@@ -123,8 +127,8 @@ impl<R: Real> Placing<'_, R> {
         }
     }
 
-    /// The root goes with the skin, its own or the guide's. Each segment goes on as the guide's does, aside by what it is aside at rest and by what the
-    /// spread adds, and is as long as at rest.
+    /// The root goes with the skin, its own or the guide's. Each segment goes on as the guide's does, aside by what it is aside at rest and
+    /// by what the spread adds, and is as long as at rest.
     fn lay(&self, strand: usize, guide: usize, points: &mut [[f32; 3]]) {
         let bind = self.bind;
         let lead = &self.positions[bind.guide_range(guide)];
@@ -168,14 +172,15 @@ impl<R: Real> Placing<'_, R> {
     }
 }
 
-/// Cells that the first vertex of a follower which collides may be deep in a field, and cells by which a follower is lifted as a whole, at most, so that it is not deeper.
+/// Cells that the first vertex of a follower which collides may be deep in a field, and cells by which a follower is lifted as a whole, at
+/// most, so that it is not deeper.
 const DEEPEST: f32 = 0.08;
 const FARTHEST_LIFT: f32 = 0.1;
 /// Spacings of samples in a cell of a field.
 const SPACINGS: f32 = 2.0;
 
-/// Lifts a follower as a whole that cannot get out of a field by turning its segments. A root on the skin is inside of a field where that is off between its nodes, and
-/// segments may be far shorter than it is deep.
+/// Lifts a follower as a whole that cannot get out of a field by turning its segments. A root on the skin is inside of a field where that
+/// is off between its nodes, and segments may be far shorter than it is deep.
 fn lift(solids: &Solids<'_, f32>, exempt: usize, points: &mut [[f32; 3]]) {
     for solid in solids.iter().filter(|s| s.at.spacing.is_finite()) {
         let Some(&first) = points.get(exempt) else {

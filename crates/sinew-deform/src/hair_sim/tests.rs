@@ -324,8 +324,8 @@ fn shaken_at(rate: u32, collides: bool) -> Vec<[f32; 3]> {
     scene.positions
 }
 
-/// Difference between vertices after the same second at another frame rate: the largest, and the mean. What is left is that heads go by arcs between
-/// fewer poses, and where strands begin to touch.
+/// Difference between vertices after the same second at another frame rate: the largest, and the mean. What is left is that heads go by
+/// arcs between fewer poses, and where strands begin to touch.
 #[test]
 fn frame_rate_does_not_change_the_motion() {
     for (collides, most) in [
@@ -387,7 +387,8 @@ fn wind_pushes_with_the_wind_and_not_along_the_strand() {
     assert!((along.tip().y + 0.19).abs() < 1e-4, "{:?}", along.tip());
 }
 
-/// With a head of twice the size roots are twice as far off. Segments lead away so that tips would be three times that, were they not as long as the guide's.
+/// With a head of twice the size roots are twice as far off. Segments lead away so that tips would be three times that, were they not as
+/// long as the guide's.
 #[test]
 fn followers_spread_towards_the_tip() {
     let guide = Strands::new([6]).expect("valid");
@@ -414,7 +415,8 @@ fn followers_spread_towards_the_tip() {
     }
 }
 
-/// A guide beside a wall, and followers behind it: out of it but for the first two vertices, which are on the skin; or all where they are laid.
+/// A guide beside a wall, and followers behind it: out of it but for the first two vertices, which are on the skin; or all where they are
+/// laid.
 #[test]
 fn followers_stay_out_of_solids_but_for_their_roots() {
     let wall = crate::collide::Plane {
@@ -442,8 +444,8 @@ fn followers_stay_out_of_solids_but_for_their_roots() {
     }
 }
 
-/// A field whose surface is over the roots, as between nodes of a bent one, and strands that stand up in it, on segments far shorter than that: a follower is lifted
-/// as a whole by what its third vertex is too deep, a tenth of a cell at most; its guide stays.
+/// A field whose surface is over the roots, as between nodes of a bent one, and strands that stand up in it, on segments far shorter than
+/// that: a follower is lifted as a whole by what its third vertex is too deep, a tenth of a cell at most; its guide stays.
 #[test]
 fn followers_that_cannot_turn_out_of_a_field_are_lifted() {
     let cell = 0.01;
@@ -482,8 +484,8 @@ fn followers_that_cannot_turn_out_of_a_field_are_lifted() {
     }
 }
 
-/// The first step of a loose segment in wind aslant: across it all of the wind counts, along it nothing. Its first vertex has no segment before
-/// it and feels none.
+/// The first step of a loose segment in wind aslant: across it all of the wind counts, along it nothing. Its first vertex has no segment
+/// before it and feels none.
 #[test]
 fn wind_has_no_hold_along_a_segment() {
     let h = 1.0 / 240.0;

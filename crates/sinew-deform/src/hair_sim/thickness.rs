@@ -1,16 +1,17 @@
-//! How thick strands are from root to tip: for files and renderers, the simulation does not read it.
+//! Thickness of strands from root to tip, for files and renderers. The simulation does not read it.
 
 use sinew_geom::{Strands, Vec3};
 use std::ops::Range;
 
-/// Thickness of a strand at the share `t` of its arc length: `tip + (root - tip) * sqrt(1 - t^2)`. Diameters give diameters, radii radii.
+/// Thickness of a strand at the share `t` of its arc length: `tip + (root - tip) * sqrt(1 - t^2)`. Diameters give diameters, radii give
+/// radii. `t` is limited to 0 to 1; NaN counts as 0.
 pub fn thickness(root: f32, tip: f32, t: f32) -> f32 {
     let t = if t.is_nan() { 0.0 } else { t.clamp(0.0, 1.0) };
     tip + (root - tip) * (1.0 - t * t).max(0.0).sqrt()
 }
 
-/// [`thickness`] at each vertex of all strands, by arc length at rest; followers have their guide's. A vertex without a position counts as its
-/// strand's root.
+/// [`thickness`] at each vertex of all strands, by arc length at rest; followers have that of their guide. `rest` has one position per
+/// vertex. Missing positions give `root`. Strands of zero length go by the number of vertices.
 pub fn thickness_profile(strands: &Strands, rest: &[[f32; 3]], root: f32, tip: f32) -> Vec<f32> {
     let mut out = vec![root; strands.vertex_count()];
     for guide in strands.guide_strands().map(|s| strands.range(s)) {

@@ -1,5 +1,5 @@
-//! The space in which a frame is computed: near the mesh and about as large as one, wherever the mesh stands and whatever its units, so that
-//! single precision is enough and thresholds mean the same for all meshes.
+//! The space in which a frame is computed: near the mesh and about as large as one, wherever the mesh stands and whatever its units. Single
+//! precision is then enough, and thresholds mean the same for all meshes.
 
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Influences, Mesh, PackedAffine, Real, Vec3, vec3};
@@ -11,36 +11,38 @@ const FAR: f32 = 4.0;
 /// Halvings of the range in which the scale is looked for.
 const STEPS: usize = 50;
 
-/// Where a frame's points count from, and in what unit.
+/// Origin and unit of the points of one frame.
+///
+/// In these coordinates, the mesh is near the origin and about as large as 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FrameSpace {
     /// Scene space, metres.
     pub origin: [f32; 3],
-    /// Metres. A power of two, so that it changes no digits.
+    /// Metres per unit: a power of two, thus scaling changes no digits.
     pub unit: f32,
 }
 
 impl FrameSpace {
-    /// The scene's own.
+    /// Scene space itself.
     pub const SCENE: Self = Self {
         origin: [0.0; 3],
         unit: 1.0,
     };
 
-    /// A position of the scene in this space.
+    /// A position of scene space in this space.
     #[inline(always)]
     pub fn enter(&self, p: [f32; 3]) -> [f32; 3] {
         vec3::scale(vec3::sub(p, self.origin), 1.0 / self.unit)
     }
 
-    /// A position of this space in the scene.
+    /// A position of this space in scene space.
     #[inline(always)]
     pub fn leave(&self, p: [f32; 3]) -> [f32; 3] {
         vec3::add(vec3::scale(p, self.unit), self.origin)
     }
 }
 
-/// Setup: the middle and size of a mesh, and how much of it each joint moves.
+/// Setup: centre and size of a mesh, and how much of it each joint moves.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Anchor {
     /// Middle of the rest mesh, scene space.
@@ -52,7 +54,7 @@ pub struct Anchor {
 }
 
 impl Anchor {
-    /// Of a mesh at rest.
+    /// From a mesh at rest. A mesh without influences stays where it is in every pose.
     pub fn new(mesh: &Mesh) -> Self {
         let (low, high) = mesh.bounds().unwrap_or_default();
         let influences = mesh.influences.as_ref();
@@ -68,7 +70,14 @@ impl Anchor {
         self.unit
     }
 
-    /// The space of a frame, and how many times larger its unit is than the one at rest.
+    /// The space of a frame, with the posed centre of the mesh as its origin, and its unit divided by the unit at rest.
+    ///
+    /// `palette` has the skinning matrices of the rig; an empty one means the rest pose. Joints without a matrix do not count. The origin
+    /// is 0 along an axis where that centre is nearer to 0 than 4 units: what does not move then keeps every bit. NaN and infinity give the
+    /// rest centre.
+    ///
+    /// # Cost
+    /// O(joints) per frame. Does not allocate.
     pub fn space(&self, palette: &[PackedAffine]) -> (FrameSpace, f32) {
         let growth = power_of_two(f64::from(self.scale(palette)));
         let unit = (self.unit * growth) as f32;
@@ -98,9 +107,11 @@ impl Anchor {
         })
     }
 
-    /// The median of the joints' scales, each as heavy as the part of the mesh that it moves: of a rig that is scaled as a whole its scale, and
-    /// 1 where less than half of the mesh is scaled, or without joints. It changes steadily with the pose. A joint's scale is the cube root of
-    /// its volume.
+    /// The weighted median of the scales of the joints, each with the share of the mesh that it moves. A joint's scale is the cube root of
+    /// the volume of its matrix.
+    ///
+    /// A rig that is scaled as a whole gives its scale. If less than half of the mesh is scaled, or there are no joints, the result is 1.
+    /// It changes continuously with the pose. O(joints), 50 times if any joint is scaled.
     pub fn scale(&self, palette: &[PackedAffine]) -> f32 {
         let scale = |m: &PackedAffine| {
             let volume = m.unpack::<f64>().linear.determinant().abs();

@@ -1,10 +1,14 @@
-//! The averaging operator as the fast kernel wants it: classes reordered into slots, rows of equal length together.
+//! The averaging operator in the order of the fast kernels.
+//!
+//! Classes are reordered into slots: within windows of 512, classes with the same number of neighbours come together. Then one loop with a
+//! fixed number of neighbours serves a run of slots, while neighbours stay near each other in memory. Runs end at multiples of [`CHUNK`],
+//! where tasks are cut.
 
 use super::{EdgeWeights, MeanOperator};
 use serde::{Deserialize, Serialize};
 use sinew_geom::{WeldMap, index32};
 
-/// Slots in one task.
+/// Slots per task.
 pub const CHUNK: usize = 1024;
 /// Slots within which classes may change place: small enough that neighbours stay in the fastest cache.
 const WINDOW: usize = 512;
@@ -18,7 +22,7 @@ pub(super) struct Run {
     pub(super) first: u32,
 }
 
-/// A [`MeanOperator`] and a weld map, reordered: each weld class has a slot.
+/// A [`MeanOperator`] and a weld map in kernel order: each weld class has one slot.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Layout {
     slot_of_vertex: Vec<u32>,
@@ -38,14 +42,14 @@ pub struct Layout {
 pub struct Row<'a> {
     /// Whose row it is.
     pub slot: usize,
-    /// Neighbour slots; none for a slot that keeps its place.
+    /// Neighbour slots; empty for a slot that keeps its position.
     pub neighbours: &'a [u32],
-    /// Their weights; empty where all count alike.
+    /// Their weights, which sum to 1; empty if all neighbours count equally.
     pub weights: &'a [f32],
 }
 
 impl Layout {
-    /// Reorders an operator. `rest` tells whether the members of a class lie apart.
+    /// Reorders an operator. `weld` must be the map that it was made with; `rest` tells whether vertices of a class lie apart.
     pub fn new(operator: &MeanOperator, weld: &WeldMap, rest: &[[f32; 3]]) -> Self {
         let strip = |c: usize| operator.row(c).filter(move |e| e.0 as usize != c);
         let mut order: Vec<u32> = (0..index32(operator.class_count())).collect();
@@ -133,7 +137,10 @@ impl Layout {
     pub fn slot_of_vertex(&self) -> &[u32] {
         &self.slot_of_vertex
     }
-    /// Vertices in slot `s`, rising.
+    /// Vertices in slot `s`, in increasing order; never empty.
+    ///
+    /// # Panics
+    /// If there is no slot `s`.
     #[inline(always)]
     pub fn members(&self, s: usize) -> &[u32] {
         &self.members[self.member_offsets[s] as usize..self.member_offsets[s + 1] as usize]
@@ -157,7 +164,7 @@ impl Layout {
         self.counts_itself
     }
 
-    /// All rows.
+    /// All rows, slot by slot.
     pub fn rows(&self) -> impl Iterator<Item = Row<'_>> + '_ {
         self.runs.iter().flat_map(|run| {
             (run.start..run.end).map(|slot| {
@@ -172,7 +179,8 @@ impl Layout {
         })
     }
 
-    /// How much of itself and of the sum of its neighbours (weighted where there are weights) a point becomes.
+    /// Factors of one pass for a row with that many neighbours: of the point itself, and of the sum of its neighbours (weighted if there
+    /// are weights).
     pub fn coefficients(&self, valence: u32, step: f32) -> (f32, f32) {
         if valence == 0 {
             return (1.0, 0.0);
@@ -200,7 +208,7 @@ impl Layout {
             + self.runs.len() * size_of::<Run>()
     }
 
-    /// Whether every length and index fits a mesh of that many vertices. For data from a file.
+    /// Whether every length and index fits a mesh with that many vertices; for data from a file. O(size).
     pub fn is_valid(&self, vertex_count: usize) -> bool {
         let slots = self.slot_count();
         self.slot_of_vertex.len() == vertex_count

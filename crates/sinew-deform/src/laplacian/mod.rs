@@ -1,4 +1,11 @@
-//! See the page `README.md` beside this file.
+//! Smoothing operators on weld classes, shared by `smooth`, `delta_mush` and `direct_delta_mush`. Formulas and weights: `README.md` beside
+//! this file.
+//!
+//! Setup: [`WeldMap`] joins vertices, [`OneRings`](sinew_geom::OneRings) finds neighbours, `EdgeTable` weighs edges, [`MeanOperator`] makes
+//! rows of means of them, and [`Layout`] reorders these for the kernels. [`Smoother`] holds the result with its [`Anchor`].
+//!
+//! Each frame: [`Anchor::space`] picks an origin and a unit near the posed mesh, points of classes are gathered, smoothed in place of two
+//! buffers in turn, and placed back on vertices.
 
 mod anchor;
 mod device;
@@ -35,19 +42,20 @@ use crate::Parameters;
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Mesh, WeldMap};
 
-/// How strongly two neighbours pull at each other.
+/// Weights of the edges between neighbours, from the rest mesh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum EdgeWeights {
-    /// All neighbours alike.
+    /// 1 for every edge.
     #[default]
     Uniform,
-    /// All neighbours alike, the point itself counting as one of them.
+    /// 1 for every edge, and the point itself counts as one more neighbour.
     UniformSelf,
-    /// Inverse distance at rest.
+    /// Inverse rest length; lengths below 1e-6 of the mean count as that.
     EdgeLength,
-    /// Cotangents of the angles opposite the edge at rest, negative sums as zero.
+    /// Half the sum of the cotangents of the angles opposite the edge. Each is limited to +-1000, and negative sums count as zero.
     Cotangent,
-    /// Cotangents of the intrinsic Delaunay triangulation of the tufted cover.
+    /// Cotangents of the intrinsic Delaunay triangulation of the tufted cover (Sharp and Crane 2020), for any triangle soup. Neighbours may
+    /// differ from the edges of the mesh.
     Robust,
 }
 
@@ -70,18 +78,18 @@ impl EdgeWeights {
         Self::Cotangent,
         Self::Robust,
     ];
-    /// From the word used in documents.
+    /// The weights with that name in documents.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|w| w.as_str() == name)
     }
 }
 
-/// How a mesh becomes a [`MeanOperator`].
+/// Settings of a [`MeanOperator`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LaplacianConfig {
     /// Weights of the edges.
     pub weights: EdgeWeights,
-    /// Classes on an open border keep their place.
+    /// Whether classes on an open border keep their positions.
     pub pin_border: bool,
     /// Vertices at most this far apart at rest are one point, metres; 0 joins equal positions only.
     pub weld_tolerance: f32,

@@ -1,10 +1,11 @@
-//! The averaging operator: each row says of whom a class is the weighted mean.
+//! The averaging operator: each row has the neighbours whose weighted mean a class moves to.
 
 use super::{EdgeTable, EdgeWeights, LaplacianConfig};
 use sinew_geom::{Mesh, OneRings, Real, Vec3, WeldMap, index32};
 
-/// Weighted means in compressed rows, one row a weld class. Weights are not negative and sum to one in each row.
-/// A class that keeps its place (isolated, pinned, all weights zero) has the row `(itself, 1)`.
+/// Weighted means in compressed rows, one row per weld class. Weights are not negative and sum to 1 in each row.
+///
+/// A class that keeps its position (isolated, pinned, or with zero weights only) has the row `(itself, 1)`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MeanOperator {
     /// `class_count + 1` offsets into the other two.
@@ -18,7 +19,12 @@ pub struct MeanOperator {
 }
 
 impl MeanOperator {
-    /// From a mesh at rest, with the weld map of the configuration.
+    /// Builds the operator of a mesh at rest. Also returns the weld map of the configuration and its one-rings.
+    ///
+    /// All weights are computed in double precision. Positions must be finite.
+    ///
+    /// # Cost
+    /// O(V + T log T); robust weights add the edge flips that reach a Delaunay triangulation.
     pub fn build(mesh: &Mesh, config: &LaplacianConfig) -> (Self, WeldMap, OneRings) {
         let weld = WeldMap::by_position(&mesh.positions, config.weld_tolerance);
         let rings = OneRings::build(&mesh.topology, &weld);
@@ -71,6 +77,9 @@ impl MeanOperator {
     }
 
     /// Classes and weights of row `c`.
+    ///
+    /// # Panics
+    /// If there is no class `c`.
     pub fn row(&self, c: usize) -> impl ExactSizeIterator<Item = (u32, f64)> + '_ {
         let r = self.offsets[c] as usize..self.offsets[c + 1] as usize;
         self.indices[r.clone()]
@@ -79,7 +88,10 @@ impl MeanOperator {
             .zip(self.weights[r].iter().copied())
     }
 
-    /// One pass: `(1 - step) p + step mean`, one point a class.
+    /// One pass: `(1 - step) p + step mean`. `points` has one point per class. Allocates the result.
+    ///
+    /// # Panics
+    /// If there are fewer points than classes.
     pub fn apply<R: Real>(&self, points: &[Vec3<R>], step: R) -> Vec<Vec3<R>> {
         (0..self.class_count())
             .map(|c| {

@@ -3,7 +3,7 @@
 use super::{Layout, Row};
 use sinew_geom::{Real, Vec3};
 
-/// The point of each slot: the mean of its members.
+/// The point of each slot: the mean of its vertices. `positions` has one position per vertex.
 pub fn gather<R: Real>(layout: &Layout, positions: &[[f32; 3]]) -> Vec<Vec3<R>> {
     (0..layout.slot_count())
         .map(|s| {
@@ -57,7 +57,7 @@ pub(crate) fn smooth_once<R: Real>(layout: &Layout, points: &[Vec3<R>], step: f6
     out
 }
 
-/// Several passes.
+/// This number of passes over all slots. `points` has one point per slot. Allocates in each pass.
 pub fn smooth<R: Real>(
     layout: &Layout,
     points: &[Vec3<R>],
@@ -71,8 +71,8 @@ pub fn smooth<R: Real>(
     points
 }
 
-/// Where a smoothed vertex goes: from `input` to `target`, the moved point of its slot, by `weight`. Where vertices that
-/// share a slot lie apart at rest, they keep their distances: each moves like the mean `from` of the slot.
+/// The result for a vertex: from `input` towards `target`, the smoothed point of its slot, by `weight`. Where vertices of a slot lie apart
+/// at rest, they keep their offsets: each moves as its slot does, from the mean `from`.
 pub fn place<R: Real>(
     layout: &Layout,
     input: Vec3<R>,

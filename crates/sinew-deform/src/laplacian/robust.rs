@@ -1,7 +1,17 @@
-//! Cotangent weights of the intrinsic Delaunay triangulation of the tufted cover (Sharp and Crane 2020).
+//! Cotangent weights of the intrinsic Delaunay triangulation of the tufted cover (Sharp and Crane, *A Laplacian for Nonmanifold Triangle
+//! Meshes*, 2020).
 //!
-//! Every triangle is doubled into a front and a back copy. Around each edge the copies that face each other are
-//! glued, which makes every edge have exactly two sides, whatever the mesh. Flips only need lengths.
+//! Every triangle is doubled into a front and a back copy. Around each edge, the copies that face each other are glued, so that every edge
+//! has exactly two sides on any mesh. Flips only need lengths.
+//!
+//! 1. Lengths: one length is added to all edges, the smallest that keeps every triangle inequality by 1e-5 of the mean length (intrinsic
+//!    mollification).
+//! 2. Cover: around an edge, the triangles are sorted by angle, and each copy is glued to the next copy that faces it.
+//! 3. Flips: an edge whose opposite angles sum to more than pi is replaced by the other diagonal, until none is left. Lengths of diagonals
+//!    come from laying both triangles flat.
+//! 4. Each half-edge gives a quarter of its cotangent to its edge: a half by the formula, and each triangle is there twice.
+//!
+//! Cost: O(T log T) for the sorts, plus the flips, whose number is limited to 100 per half-edge.
 
 use super::edges::EdgeTable;
 use sinew_geom::index32;

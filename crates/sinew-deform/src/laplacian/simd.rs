@@ -1,4 +1,8 @@
-//! The fast passes. A point is 16 bytes `x y z x`, so that a rotation of lanes gives `y z x`; one load a neighbour.
+//! The fast passes. A point is 16 bytes `x y z x`, so that a rotation of lanes gives `y z x`; one load per neighbour.
+//!
+//! A neighbour costs one load and one addition, or a multiply-add if it has a weight. Rows of a run have the same number of neighbours: the
+//! loop over 3 to 8 of them (4 to 8 with weights) is unrolled. Tasks are cut at multiples of `CHUNK`, hence the number of threads changes
+//! no bits.
 
 use super::layout::{Layout, Run};
 use super::{FrameSpace, Placing};

@@ -9,13 +9,13 @@ use sinew_geom::{Mesh, OneRings, WeldMap};
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SmootherError {
-    /// A rest position is infinite or not a number.
+    /// A rest position is NaN or infinite.
     #[error("rest position of vertex {vertex} is not finite")]
     NotFinite {
         /// Index of the vertex.
         vertex: usize,
     },
-    /// Not one position a vertex.
+    /// The number of positions is not the number of vertices.
     #[error("the mesh has {positions} positions, but its topology has {vertices} vertices")]
     Count {
         /// Number of positions.
@@ -44,7 +44,8 @@ pub(crate) fn check_positions(mesh: &Mesh) -> Result<(), SmootherError> {
     }
 }
 
-/// Points of one instance while it works, 16 bytes each.
+/// Points of one instance during a frame: two buffers of 16 bytes per weld class, and a third one where the points before smoothing are
+/// needed.
 #[derive(Clone, Debug, Default)]
 pub struct SmoothingScratch {
     pub(crate) current: Vec<[f32; 4]>,
@@ -79,7 +80,7 @@ pub(crate) struct Placing<'a> {
     pub(crate) keeps_offsets: bool,
 }
 
-/// A mesh's smoothing operator, ready to run.
+/// The smoothing operator of a mesh, ready to run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Smoother {
     pub(crate) layout: Layout,
@@ -87,10 +88,13 @@ pub struct Smoother {
 }
 
 impl Smoother {
-    /// From a mesh at rest. Also returns the weld map and the one-rings that were used.
+    /// Binds a mesh at rest. Also returns the weld map and the one-rings, which other setup can use.
     ///
     /// # Errors
-    /// [`SmootherError`] names the first position that is not finite.
+    /// [`SmootherError`] names the first position that is not finite, or a wrong number of positions.
+    ///
+    /// # Cost
+    /// As [`MeanOperator::build`]. The result takes [`Layout::bytes`] and 4 bytes per joint.
     pub fn bind(
         mesh: &Mesh,
         config: &LaplacianConfig,
@@ -102,17 +106,17 @@ impl Smoother {
         Ok((Self { layout, anchor }, weld, rings))
     }
 
-    /// The operator.
+    /// The operator in the order of the kernels.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// Where the mesh is in a pose, and how large.
+    /// Where the mesh is in a pose, and how large it is.
     pub fn anchor(&self) -> &Anchor {
         &self.anchor
     }
 
-    /// Room for the points.
+    /// Scratch of one instance. Allocates.
     pub fn new_scratch(&self) -> SmoothingScratch {
         SmoothingScratch::new(self.layout.slot_count(), self.layout.keeps_offsets())
     }

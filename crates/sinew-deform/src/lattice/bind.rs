@@ -1,4 +1,12 @@
 //! Setup of the lattice: which rule each axis follows, checked once.
+//!
+//! A rule ([`AxisRule`]) is a basis, a linear map from the box's unit interval to the basis's own parameter, the range in which the formula
+//! of the basis holds, and whether it continues linearly beyond. All settings of interpolation, border and outside reduce to that, so that
+//! kernels know rules only.
+//!
+//! [`Outside::Natural`] differs by basis: linear, cardinal and cubic splines with a clamped border keep their formula for three more cells,
+//! after which all four control points are the border point. Eased lattices get a ring of additional points that never move, so that the
+//! displacement ends one cell outside. All others continue linearly.
 
 use super::basis::{AxisKind, AxisRule};
 use crate::{BindContext, NodeError};
@@ -26,7 +34,7 @@ pub enum Interpolation {
     CellEased,
 }
 
-/// What stands in for control points beyond the border rows.
+/// Control points beyond the border rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Border {
     /// The border point again.
@@ -42,15 +50,15 @@ pub enum Outside {
     None,
     /// They move like the nearest point of the box.
     Clamp,
-    /// Extrapolated, faded to nothing over a distance.
+    /// They move as with `Extrapolate`, fading to nothing within a distance.
     Falloff,
-    /// Each axis's basis continues linearly.
+    /// The basis of each axis continues linearly.
     Extrapolate,
-    /// The interpolation's own formula.
+    /// The formula of the interpolation continues where the border is clamped, and for eased lattices; elsewhere as `Extrapolate`.
     Natural,
 }
 
-/// Where the box lies about the origin of its transform.
+/// Position of the box relative to the origin of its transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoxOrigin {
     /// From `-size / 2` to `size / 2`.
@@ -59,27 +67,27 @@ pub enum BoxOrigin {
     Corner,
 }
 
-/// What does not change from frame to frame.
+/// Settings that do not change from frame to frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LatticeConfig {
     /// Interpolation between control points.
     pub interpolation: Interpolation,
-    /// Control points along each axis; 0 anywhere: the lattice does nothing.
+    /// Control points along each axis, 0 to 256. With 0 on any axis, the lattice does nothing.
     pub resolution: [i64; 3],
-    /// Control points that act on a vertex, per axis, for [`Interpolation::LocalBspline`]: 2 to 30, lowered to the
-    /// number of points on the axis.
+    /// For [`Interpolation::LocalBspline`]: control points per axis that act on a vertex, 2 to 30, reduced to the number of points on the
+    /// axis.
     pub influence: [i64; 3],
-    /// Rule beyond the border rows; Bernstein and eased lattices have no such rows.
+    /// Control points beyond the border rows; Bernstein and eased lattices need none.
     pub border: Border,
     /// Rule outside the box.
     pub outside: Outside,
     /// Edge lengths of the box before its transform, metres, each above zero.
     pub size: [f64; 3],
-    /// Where the box lies in its transform's space.
+    /// Position of the box in the space of its transform.
     pub origin: BoxOrigin,
-    /// Control points are in scene space, not in the box transform's space.
+    /// Whether control points are in scene space. Otherwise they are in the space of the box transform.
     pub points_in_world: bool,
-    /// Control points are displacements, not positions.
+    /// Whether control points are displacements. Otherwise they are positions.
     pub points_are_offsets: bool,
 }
 
@@ -103,7 +111,7 @@ impl Default for LatticeConfig {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LatticeBindError {
-    /// A number of control points that cannot be.
+    /// The resolution is out of range.
     #[error(
         "the resolution is {found:?}, expected 0 to {MAX_POINTS} control points per axis (0 turns the lattice off)"
     )]
@@ -111,7 +119,7 @@ pub enum LatticeBindError {
         /// What was given.
         found: [i64; 3],
     },
-    /// Local influence out of range.
+    /// The influence is out of range.
     #[error("the influence is {found:?}, expected 2 to 30 control points per axis")]
     Influence {
         /// What was given.
@@ -123,7 +131,7 @@ pub enum LatticeBindError {
         /// What was given.
         found: [f64; 3],
     },
-    /// A box transform that cannot be undone.
+    /// The box transform has no inverse.
     #[error(
         "rest_transform flattens the box: the determinant of its linear part is {determinant}, expected a finite number other than 0"
     )]
@@ -131,7 +139,7 @@ pub enum LatticeBindError {
         /// Determinant of the linear part.
         determinant: f64,
     },
-    /// A list of control points of the wrong length.
+    /// The number of control points does not fit the resolution.
     #[error(
         "found {found} control points, expected {expected} for resolution {resolution:?} (or none for the lattice at rest)"
     )]
@@ -143,7 +151,7 @@ pub enum LatticeBindError {
         /// Control points along each axis.
         resolution: [usize; 3],
     },
-    /// A control point that is not a number.
+    /// A control point is NaN or infinite.
     #[error("control point {index} is {point:?}, expected finite coordinates")]
     PointNotFinite {
         /// Its place in the list.
@@ -153,7 +161,7 @@ pub enum LatticeBindError {
     },
 }
 
-/// A lattice after setup: what [`super::LatticeJob`] needs beside the frame's data.
+/// A lattice after setup. It belongs to no mesh, unless it is bound to rest positions.
 #[derive(Clone, Debug)]
 pub struct LatticeBind {
     pub(super) config: LatticeConfig,
@@ -169,7 +177,7 @@ impl LatticeBind {
     /// Checks the configuration and derives the rule of each axis.
     ///
     /// # Errors
-    /// See [`LatticeBindError`].
+    /// [`LatticeBindError`]: resolution, influence or size out of range.
     pub fn new(config: LatticeConfig) -> Result<Self, LatticeBindError> {
         let fits = |n: i64| usize::try_from(n).ok().filter(|&n| n <= MAX_POINTS);
         let [Some(x), Some(y), Some(z)] = config.resolution.map(fits) else {
@@ -223,10 +231,10 @@ impl LatticeBind {
         Ok(self)
     }
 
-    /// Checks one frame's control points: none, or one for each grid point, all finite.
+    /// Checks the control points of a frame: none, or one for each grid point, all finite.
     ///
     /// # Errors
-    /// `LatticeBindError::PointCount`, `LatticeBindError::PointNotFinite`.
+    /// [`LatticeBindError::PointCount`], [`LatticeBindError::PointNotFinite`].
     pub fn check_points(&self, points: &[[f64; 3]]) -> Result<(), LatticeBindError> {
         if !points.is_empty() && points.len() != self.point_count() {
             return Err(LatticeBindError::PointCount {
@@ -244,12 +252,12 @@ impl LatticeBind {
         }
     }
 
-    /// Control points of the grid.
+    /// Number of control points: the product of the resolution.
     pub fn point_count(&self) -> usize {
         self.resolution.iter().product()
     }
 
-    /// Whether the lattice has no control points and so moves nothing.
+    /// Whether the lattice has no control points and moves nothing.
     pub fn is_identity(&self) -> bool {
         self.point_count() == 0
     }

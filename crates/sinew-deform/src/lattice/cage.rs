@@ -117,7 +117,8 @@ pub(super) fn offset_in_scene(
     }
 }
 
-/// Rest positions of the control points in the box transform's space, x fastest: where to begin moving them.
+/// Rest positions of the control points in the space of the box transform, x fastest, then y, then z. A single point on an axis is in the
+/// middle.
 pub fn rest_points(bind: &LatticeBind) -> Vec<[f64; 3]> {
     let [nx, ny, nz] = bind.resolution;
     let mut points = Vec::with_capacity(bind.point_count());

@@ -1,4 +1,9 @@
-//! The lattice on a device: constants of its axes, and the control points of a frame.
+//! The lattice on the GPU: constants of its axes, and the control points of a frame.
+//!
+//! The CPU writes the displacements of all control points in scene space (for eased lattices along the axes of the box), as `f32`, 12 bytes
+//! each. Points that a border rule adds beyond the ends are written too, as sums of real ones: the kernel adds up taps and has no special
+//! cases at borders. One of three texts sums: `sum_near.wgsl` for at most four taps along each axis, `sum_many.wgsl` for more,
+//! `sum_eased.wgsl` for eased lattices.
 
 use super::basis::{AxisKind, AxisRule, stand_ins};
 use super::bind::{Interpolation, LatticeBind, Outside};

@@ -11,7 +11,7 @@ use std::ops::Range;
 /// Vertices that are worked on in one go.
 const CHUNK: usize = 4096;
 
-/// Room for one frame's control points, made once for an instance.
+/// Control points of one frame in the form of the kernels; belongs to one instance.
 #[derive(Clone, Debug)]
 pub struct LatticeScratch {
     pub(super) cage: Cage<f32>,
@@ -23,7 +23,7 @@ pub struct LatticeScratch {
 }
 
 impl LatticeScratch {
-    /// Room for the grid of `bind`.
+    /// Scratch for the grid of `bind`. Allocates.
     pub fn new(bind: &LatticeBind) -> Self {
         let cage = Cage::new(bind);
         let plan = Plan::new(bind);
@@ -46,25 +46,25 @@ impl LatticeScratch {
     }
 }
 
-/// One frame of work: `output = lattice(input)`, vertex by vertex.
+/// One frame of a lattice: `output = lattice(input)`, vertex by vertex, in scene space.
 #[derive(Debug)]
 pub struct LatticeJob<'a> {
     /// Setup.
     pub bind: &'a LatticeBind,
-    /// Where the unmoved box is, scene space. Where it flattens the box, the output is the input.
+    /// Scene space from the space of the undeformed box. If it flattens the box, the output is the input.
     pub box_transform: Affine<f64>,
-    /// Control points, x fastest, as the configuration says. Where their count is not the grid's (none, for
-    /// example) the lattice is at rest and the output is the input.
+    /// Control points, x fastest, in the space and with the meaning of the configuration. With another number of them (for example none),
+    /// the lattice is at rest and the output is the input.
     pub points: &'a [[f64; 3]],
-    /// For [`super::Outside::Falloff`], metres; 0 leaves everything outside untouched.
+    /// For [`super::Outside::Falloff`]: metres outside the box at which the effect ends. 0 leaves all vertices outside unchanged.
     pub falloff_distance: f64,
-    /// Made for the same `bind`.
+    /// From [`LatticeScratch::new`] of the same bind.
     pub scratch: &'a mut LatticeScratch,
-    /// Strength for each vertex; the gradient of a mask does not turn normals.
+    /// Strength for each vertex. Normals ignore the gradient of the mask.
     pub weight: MaskWeight<'a>,
-    /// Mesh to bend.
+    /// Mesh to deform.
     pub input: MeshView<'a>,
-    /// Same vertex count as the input; must not overlap it.
+    /// Attributes to write, each with the length of the input.
     pub output: MeshViewMut<'a>,
     /// Threads.
     pub par: Par,
@@ -89,6 +89,10 @@ pub(super) struct Frame<'a> {
 
 impl LatticeJob<'_> {
     /// Runs the job. Attributes that the input lacks are not written.
+    ///
+    /// # Cost
+    /// O(control points), and O(vertices * control points that act on one of them): all with Bernstein. It does not allocate. The result
+    /// is the same bits for any [`Par`].
     pub fn run(self) {
         let Self {
             bind,

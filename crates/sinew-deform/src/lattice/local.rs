@@ -1,6 +1,9 @@
-//! Lattices whose control points act nearby, of any size: along each axis a vertex follows at most four of them, with
-//! weights that are cubics of its place in the cell. Sums go over the control points around a vertex, the three
-//! components side by side.
+//! Lattices of any size whose control points act nearby: along each axis, at most four of them act on a vertex, with weights that are
+//! cubics of its position in the cell.
+//!
+//! Setup turns the basis of each cell into coefficients of `1, t, t^2, t^3`, with the border rule folded in. A frame copies the
+//! displacements into a grid of four floats per point. A vertex then looks up its cell on each axis, evaluates 12 cubics and their
+//! derivatives, and sums over at most 4x4x4 points, with the three components side by side.
 
 use super::basis::{AxisBasis, AxisKind, AxisRule};
 use super::bind::LatticeBind;

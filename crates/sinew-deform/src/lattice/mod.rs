@@ -1,6 +1,16 @@
 //! Node `lattice`: free-form deformation by a box of control points.
 //!
-//! See the page `README.md` beside this file.
+//! Sederberg and Parry, *Free-Form Deformation of Solid Geometric Models*, SIGGRAPH 1986. A vertex gets the sum of the displacements of the
+//! control points, weighted by the products of one basis function per axis at its position in the box. Formulas and differences:
+//! `README.md` beside this file.
+//!
+//! | file | content |
+//! |---|---|
+//! | `bind.rs`, `basis.rs` | rules of each axis; basis functions and their derivatives |
+//! | `cage.rs` | control points of a frame, and their drawing |
+//! | `reference.rs` | one vertex, in any precision |
+//! | `simd.rs`, `tensor.rs` | kernels in which all control points act on each vertex |
+//! | `local.rs` | kernel for control points that act nearby only |
 
 mod basis;
 mod bind;

@@ -1,11 +1,11 @@
-//! The lattice at one vertex, generic over precision: the truth that the fast kernel is held to.
+//! The lattice at one vertex, generic over precision: the reference for the fast kernels.
 
 use super::basis::AxisBasis;
 use super::bind::{Interpolation, LatticeBind, Outside};
 use super::cage::Cage;
 use sinew_geom::{Affine, Mat3, Real, Vec3};
 
-/// Displacement of a point at full weight, metres, scene space, and its derivative by scene position.
+/// Displacement of a point at full strength, in metres of scene space, and its derivative by the position in scene space.
 #[derive(Clone, Copy, Debug)]
 pub struct Displacement<R: Real> {
     /// What to add to the position.

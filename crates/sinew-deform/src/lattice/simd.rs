@@ -1,8 +1,16 @@
-//! The fast kernel for lattices whose control points all act everywhere: one vertex a lane.
+//! The fast kernel for lattices in which all control points act on each vertex; lanes are vertices. Lattices with nearby control points
+//! enter here too, and their sums come from `local.rs`.
 //!
-//! A weighted sum whose weights add up to one is `P_0 + sum W_i (P_i - P_(i-1))` with `W_i = w_i + w_(i+1) + ..`.
-//! The differences along all three axes are taken once a frame; a row then takes one multiply-add less for each
-//! sum, a quarter of the work at four points.
+//! A weighted sum whose weights add up to one is `P_0 + sum W_i (P_i - P_(i-1))` with `W_i = w_i + w_(i+1) + ..`. The differences along all
+//! three axes are taken once per frame; a row then takes one multiply-add less for each sum, a quarter of the work at four points.
+//!
+//! For each eight vertices: position in the box, fade outside it, weights and their derivatives along each axis (Bernstein by de
+//! Casteljau's recurrence, or cubics fitted at setup to the reference's basis), and the sum (`tensor.rs`). With normals or tangents, the
+//! derivatives of the sum give the Jacobian. Vertices of weight 0 are copied, so that they keep their bits. [`Plan`] chooses the kernel
+//! once, at setup.
+//!
+//! Cost per vertex: O(n^2) for the Bernstein weights of `n` points on an axis, and O(all control points) for the sum. Weights are on the
+//! stack: 48 KiB for Bernstein lattices of other resolutions than 4x4x4.
 
 use super::basis::{AxisBasis, AxisKind, AxisRule};
 use super::bind::{LatticeBind, MAX_POINTS, Outside};

@@ -19,8 +19,7 @@ pub struct DeviceMap {
     pub name: &'static str,
     /// `struct Map`, as [`MapUniforms::new`] takes it.
     pub map: UniformKind,
-    /// WGSL with `struct Map` and
-    /// `fn map_at(map: Map, region: Region, p: vec3f) -> Local`; with helpers of its own.
+    /// WGSL with `struct Map` and `fn map_at(map: Map, region: Region, p: vec3f) -> Local`; helper functions may come with it.
     pub texts: Vec<&'static str>,
     /// Constants in those texts.
     pub settings: Vec<(&'static str, DeviceSetting)>,

@@ -19,12 +19,12 @@ pub(crate) struct VertexIn<R> {
     pub weight: R,
 }
 
-/// One vertex after.
+/// One vertex after the deformation.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Moved<R> {
     /// Position.
     pub position: [R; 3],
-    /// Unit normal, or what came in where there is no direction.
+    /// Unit normal; the incoming one if there is no direction.
     pub normal: [R; 3],
     /// Unit tangent, perpendicular to the normal where there is one.
     pub tangent: [R; 3],

@@ -42,10 +42,10 @@ pub use placement::{Axis, Frame, Placement};
 pub use region::RegionAt;
 pub use region::{Profile, Region};
 
-/// Displacement of a point and its derivative, canonical coordinates.
+/// Displacement of a point and its derivative, in canonical coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Local<R> {
-    /// Where the point goes minus where it is.
+    /// The new position minus the old one.
     pub offset: [R; 3],
     /// `gradient[c][r]` is the derivative of `offset[r]` by coordinate `c` (columns).
     pub gradient: [[R; 3]; 3],
@@ -53,7 +53,7 @@ pub struct Local<R> {
 
 /// A deformation in canonical coordinates: z along the axis, x and y across.
 pub trait LocalMap<R: LaneReal>: Copy + Send + Sync {
-    /// Displacement and gradient at a point. Written without data-dependent branches, so that the loop over
-    /// vertices becomes SIMD code. Must be finite for finite points of moderate size.
+    /// Displacement and gradient at a point. It is written without branches on data, so that the compiler makes SIMD code of a loop over
+    /// vertices. It must be finite for finite points of moderate size.
     fn at(&self, p: [R; 3]) -> Local<R>;
 }

@@ -1,10 +1,10 @@
-//! Where a local deformation sits in the scene.
+//! Position and axis of a local deformation in the scene.
 
 use super::LaneReal;
 use crate::{Choice, ParameterDesc, Parameters};
 use sinew_geom::{Affine, Mat3};
 
-/// Which axis of the local frame a deformation runs along.
+/// The axis of the local frame that a deformation runs along.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Axis {
     /// Along local x; the first cross axis is y, the second z.
@@ -80,7 +80,7 @@ impl Placement {
         }
     }
 
-    /// Both directions as a kernel wants them; `None` where the transform is singular or not finite.
+    /// Both directions in the form of the kernels; `None` if the transform is singular or not finite.
     pub fn frame<R: LaneReal>(&self) -> Option<Frame<R>> {
         let forth = self.scene_from_canonical();
         let back = forth.inverse()?;
@@ -102,7 +102,7 @@ impl Placement {
     }
 }
 
-/// A [`Placement`] ready for kernels; matrices as columns.
+/// A [`Placement`] in the form of the kernels. Matrices are columns; canonical coordinates have z along the axis.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<R> {
     /// Linear part of scene from canonical.

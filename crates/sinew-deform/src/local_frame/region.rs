@@ -1,4 +1,4 @@
-//! The stretch of the axis that a deformation acts on, and how strongly along it.
+//! The part of the axis that a deformation acts on, and profiles along it.
 
 use super::{LaneReal, high, low};
 use crate::{ParameterDesc, Parameters};
@@ -6,9 +6,9 @@ use crate::{ParameterDesc, Parameters};
 /// The deformed part of the axis, metres of the local frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Region {
-    /// Where it begins.
+    /// Lower end.
     pub low: f64,
-    /// Where it ends; above `low`.
+    /// Upper end; above `low`.
     pub high: f64,
 }
 
@@ -39,8 +39,8 @@ impl Region {
         "Fraction of the length, at the top, that moves rigidly.",
     );
 
-    /// From a length and the fractions cut off at both ends. Limits that meet or cross leave a region of 1e-4 of
-    /// the length around their middle: nothing is divided by zero or turned over.
+    /// From a length (at least 1e-6 m) and the fractions that are cut off at both ends, limited to 0 to 1. If the limits meet or cross, a
+    /// region of 1e-4 of the length is left around their middle, which avoids a division by zero.
     pub fn new(length: f64, limit_bottom: f64, limit_top: f64) -> Self {
         let length = length.max(1e-6);
         let (bottom, top) = (
@@ -64,7 +64,7 @@ impl Region {
         )
     }
 
-    /// Ready for kernels.
+    /// The region in the form of the kernels.
     pub fn at<R: LaneReal>(&self) -> RegionAt<R> {
         RegionAt {
             low: R::from_double(self.low),
@@ -89,19 +89,19 @@ pub struct RegionAt<R> {
 }
 
 impl<R: LaneReal> RegionAt<R> {
-    /// The nearest height inside.
+    /// The nearest height in the region.
     #[inline(always)]
     pub fn clamp(&self, z: R) -> R {
         high(low(z, self.high), self.low)
     }
-    /// 0 at the beginning to 1 at the end, and the derivative by z: zero outside.
+    /// Position in the region, from 0 at the lower end to 1 at the upper end, and its derivative by `z`: 0 outside.
     #[inline(always)]
     pub fn fraction(&self, z: R) -> (R, R) {
         let u = (self.clamp(z) - self.low) * self.inverse_span;
         // In `f32` the product may miss 1 by a rounding.
         (low(u, R::one()), self.inside(z) * self.inverse_span)
     }
-    /// One inside (ends included), zero outside.
+    /// 1 inside, ends included; 0 outside.
     #[inline(always)]
     pub fn inside(&self, z: R) -> R {
         let above = if z >= self.low { R::one() } else { R::zero() };
@@ -112,7 +112,7 @@ impl<R: LaneReal> RegionAt<R> {
 /// How a quantity rises from 0 to 1 over the region.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
-    /// Evenly; the slope jumps at the limits.
+    /// Linearly; the slope jumps at the limits.
     #[default]
     Linear,
     /// As `u² (3 - 2u)`: the slope is continuous at the limits.

@@ -56,14 +56,14 @@ pub(crate) enum MaskBindError {
     },
 }
 
-/// Where a mask comes from.
+/// Source of a mask.
 #[derive(Clone, Debug)]
 pub enum MaskSource {
-    /// The same everywhere, given each frame.
+    /// One weight for all vertices, given in each frame.
     Constant,
-    /// One number a vertex, read in setup.
+    /// One weight per vertex, read in setup.
     Values(Vec<f32>),
-    /// A volume, placed each frame.
+    /// A volume, placed in each frame.
     Shape(Shape),
 }
 

@@ -22,24 +22,24 @@ pub use reference::Combine;
 pub(crate) use reference::falloff_weight;
 pub use reference::{Curve, Shape, remap};
 
-/// Values of one frame.
+/// Settings of one frame. They act in the order source, remap, invert, combine.
 #[derive(Clone, Copy, Debug)]
 pub struct MaskSettings {
-    /// For [`MaskSource::Constant`].
+    /// Weight for [`MaskSource::Constant`].
     pub value: f32,
-    /// Scene from shape, for [`MaskSource::Shape`].
+    /// For [`MaskSource::Shape`]: scene space from the space of the shape. A singular transform gives 0 everywhere.
     pub transform: Affine<f32>,
-    /// Metres.
+    /// Distance outside of the shape over which the weight falls to 0, metres of the scene.
     pub falloff: f32,
     /// Shape of the falloff.
     pub curve: Curve,
-    /// Becomes 0.
+    /// Remap: this number becomes 0.
     pub low: f32,
-    /// Becomes 1.
+    /// Remap: this number becomes 1. Equal to `low`, it makes a step.
     pub high: f32,
-    /// One minus, after the remap.
+    /// Whether to take 1 minus the result of the remap.
     pub invert: bool,
-    /// How the other mask comes in.
+    /// How to combine it with the other mask.
     pub combine: Combine,
 }
 
@@ -58,25 +58,26 @@ impl Default for MaskSettings {
     }
 }
 
-/// One frame of work.
+/// One frame of a mask.
 #[derive(Debug)]
 pub struct MaskJob<'a> {
     /// From setup.
     pub source: &'a MaskSource,
     /// Values of this frame.
     pub settings: MaskSettings,
-    /// Where the vertices are, for [`MaskSource::Shape`]; as long as the output.
+    /// For [`MaskSource::Shape`]: current positions in scene space, as long as the output.
     pub positions: &'a [[f32; 3]],
     /// Another mask, as long as the output.
     pub with: Option<&'a [f32]>,
-    /// One weight a vertex, 0 to 1.
+    /// One weight per vertex, 0 to 1.
     pub output: &'a mut [f32],
     /// Threads.
     pub par: Par,
 }
 
 impl MaskJob<'_> {
-    /// Runs the job; nothing is written where a list is shorter than the output.
+    /// Runs the job. If a list is shorter than the output, nothing is written. It does not allocate. The result is the same bits for any
+    /// [`Par`].
     pub fn run(self) {
         let Self {
             source,

@@ -1,4 +1,4 @@
-//! Mask arithmetic of one vertex, generic over precision; all but the distances is also the CPU kernel.
+//! Mask arithmetic of one vertex, generic over precision. Except for distances, it is also the CPU kernel.
 
 use sinew_geom::{Affine, Real, Vec3};
 
@@ -17,7 +17,7 @@ pub enum Curve {
     Root,
 }
 
-/// How a mask meets another.
+/// How a mask `x` is combined with another mask `o`. The result is limited to 0..1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Combine {
     /// `x o`.
@@ -39,11 +39,11 @@ pub enum Combine {
 /// Volume of full weight, in the space of its transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// -1 to 1 on each axis.
+    /// A cube from -1 to 1 on each axis.
     Box,
-    /// Radius 1.
+    /// A sphere of radius 1 around the origin.
     Sphere,
-    /// Below y = 0.
+    /// The half space below y = 0.
     Plane,
 }
 
@@ -60,7 +60,7 @@ fn saturate<R: Real>(x: R) -> R {
 }
 
 impl Curve {
-    /// The curve at `t`, 0 to 1.
+    /// The curve at `t` in 0 to 1; `t` is not limited.
     #[inline(always)]
     pub fn at<R: Real>(self, t: R) -> R {
         let n = |v: f64| R::from_double(v);
@@ -75,7 +75,7 @@ impl Curve {
 }
 
 impl Combine {
-    /// Both, clamped to 0..1.
+    /// Combines two weights; the result is limited to 0..1.
     #[inline(always)]
     pub fn apply<R: Real>(self, x: R, other: R) -> R {
         let one = R::one();
@@ -92,7 +92,8 @@ impl Combine {
 }
 
 impl Shape {
-    /// Distance from `p` (scene) to the shape, zero inside. `inverse` undoes `transform`.
+    /// Distance in metres of the scene from `p` to the shape, 0 inside. `inverse` must be the inverse of `transform`. Exact for planes, for
+    /// boxes without shear and for evenly scaled spheres; otherwise the distance to the nearest point in the space of the shape.
     pub fn distance<R: Real>(self, transform: &Affine<R>, inverse: &Affine<R>, p: Vec3<R>) -> R {
         let local = inverse.point(p);
         let (one, zero) = (R::one(), R::zero());
@@ -131,7 +132,7 @@ pub(crate) fn falloff_weight<R: Real>(distance: R, falloff: R, curve: Curve) -> 
     curve.at(saturate(R::one() - distance / falloff))
 }
 
-/// `low` to 0, `high` to 1, clamped; a step where both are equal.
+/// Maps `low` to 0 and `high` to 1, linearly, and limits the result. Equal bounds make a step. `low` above `high` inverts.
 #[inline(always)]
 pub fn remap<R: Real>(x: R, low: R, high: R) -> R {
     if low == high {

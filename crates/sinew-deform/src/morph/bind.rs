@@ -1,4 +1,4 @@
-//! Setup: the targets as one list of deltas for each vertex.
+//! Setup: the targets as one list of deltas for each vertex. A frame then visits each vertex once, whatever the number of targets.
 
 use sinew_geom::{Mesh, MorphTarget, Rig};
 
@@ -62,7 +62,7 @@ pub(crate) struct Delta {
     pub(crate) tangent: [f32; 3],
 }
 
-/// Deltas of all vertices in compressed rows, targets rising.
+/// Deltas of all vertices in compressed rows, with targets in increasing order. 40 bytes per delta and 4 per vertex.
 #[derive(Clone, Debug)]
 pub struct MorphBind {
     pub(crate) offsets: Vec<u32>,
@@ -124,10 +124,10 @@ pub(crate) fn pose_weights(mesh: &Mesh, rig: &Rig) -> Result<Vec<usize>, MorphBi
 }
 
 impl MorphBind {
-    /// Turns the targets of `mesh` round. Linear time.
+    /// Transposes the targets of `mesh` to lists per vertex. Missing normal and tangent deltas count as 0. O(vertices + deltas).
     ///
     /// # Errors
-    /// [`MorphBindError`] where they do not fit the mesh.
+    /// [`MorphBindError`] if a target has lists of different lengths, or a vertex that the mesh does not have.
     pub fn new(mesh: &Mesh) -> Result<Self, MorphBindError> {
         check(mesh)?;
         let mut offsets = vec![0_u32; mesh.vertex_count() + 1];

@@ -63,26 +63,29 @@ pub static DESC: NodeDesc = NodeDesc {
     restore: None,
 };
 
-/// One frame of work.
+/// One frame of morphing: `position + scale * sum of weight * delta`.
 #[derive(Debug)]
 pub struct MorphJob<'a> {
     /// From setup.
     pub bind: &'a MorphBind,
-    /// One a target.
+    /// One per target; surplus weights are ignored. Numbers below 0 and above 1 extrapolate.
     pub weights: &'a [f32],
     /// Multiplies all weights.
     pub scale: f32,
-    /// As many vertices as bound.
+    /// Mesh to morph, as many vertices as bound, in the space of the deltas (scene space at bind).
     pub input: MeshView<'a>,
-    /// Same vertex count; must not overlap the input.
+    /// Attributes to write, each with the length of the input.
     pub output: MeshViewMut<'a>,
     /// Threads.
     pub par: Par,
 }
 
 impl MorphJob<'_> {
-    /// Runs the job. Attributes that the input lacks are not written. Nothing is written where weights or vertices
-    /// do not fit what was bound.
+    /// Runs the job. Attributes that the input lacks are not written. If there are too few weights, or the number of vertices differs from
+    /// the bind, nothing is written. Normals and tangents are normalized where any delta acts.
+    ///
+    /// # Cost
+    /// O(vertices + deltas), deltas of targets with weight 0 included. It does not allocate. The result is the same bits for any [`Par`].
     pub fn run(self) {
         let Self {
             bind,

@@ -6,7 +6,7 @@ use crate::local_frame::Axis;
 use arrayvec::ArrayVec;
 use sinew_geom::{Affine, Real, Vec3};
 
-/// Octaves, at most.
+/// Largest number of octaves.
 pub const MAX_OCTAVES: usize = 16;
 
 /// Shift from octave to octave, in cells: the first three of Roberts' R3 sequence, so that zeros of octaves do not meet.
@@ -22,7 +22,7 @@ const OCTAVE_SEED: u32 = 0x9e37_79b9;
 /// Rest coordinates are kept within it, m, so that no product overflows.
 const FARTHEST: f64 = 1e20;
 
-/// Where vertices move to.
+/// Direction of the displacement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NoiseDirection {
     /// Along the normal of each vertex.
@@ -34,22 +34,22 @@ pub enum NoiseDirection {
     Free,
 }
 
-/// What may change each frame.
+/// Settings that may change in each frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NoiseSettings {
     /// Largest displacement, m.
     pub amplitude: f64,
-    /// Size of the largest features, m; kept above 1e-4.
+    /// Size of the largest features, m; at least 1e-4.
     pub feature_size: f64,
-    /// Layers, 1 to [`MAX_OCTAVES`].
+    /// Number of octaves, 1 to [`MAX_OCTAVES`].
     pub octaves: usize,
     /// Amplitude of an octave divided by that of the one before.
     pub roughness: f64,
     /// Frequency of an octave divided by that of the one before.
     pub lacunarity: f64,
-    /// Where the noise moved to in the local frame, m.
+    /// Position of the noise in the local frame, m.
     pub offset: [f64; 3],
-    /// Each seed gives another noise.
+    /// Seed: another one gives another noise.
     pub seed: u32,
 }
 
@@ -90,7 +90,7 @@ impl NoiseSettings {
     }
 }
 
-/// Setup results.
+/// Setup results: rest positions in the frame of the noise, 12 bytes per vertex.
 #[derive(Clone, Debug)]
 pub struct NoiseBind {
     /// Where vertices move to.
@@ -102,7 +102,8 @@ pub struct NoiseBind {
 }
 
 impl NoiseBind {
-    /// From rest positions and the frame of the noise at rest. A flat frame gives a setup that moves nothing.
+    /// From rest positions in scene space and the frame of the noise at rest. A flat frame gives a setup that moves nothing. Positions that
+    /// are very far away are moved to a bound, where the noise is 0.
     pub fn new(rest: &[[f32; 3]], rest_transform: &Affine<f64>, direction: NoiseDirection) -> Self {
         let local_from_scene = rest_transform.inverse().filter(Affine::is_finite);
         let local = local_from_scene.map_or_else(Vec::new, |local_from_scene| {
@@ -128,7 +129,7 @@ impl NoiseBind {
         }
     }
 
-    /// Whether nothing moves, because the frame is flat.
+    /// Whether nothing moves, because the frame is flat or there is no vertex.
     pub fn is_flat(&self) -> bool {
         self.local.is_empty()
     }

@@ -1,6 +1,8 @@
 //! Node `noise`: moves vertices by smooth noise of their rest positions.
 //!
-//! See the page `README.md` beside this file.
+//! Improved gradient noise (Perlin, *Improving Noise*, SIGGRAPH 2002) in octaves. Gradients are chosen by an integer hash (`pcg4d`:
+//! Jarzynski and Olano, *Hash Functions for GPU Rendering*, JCGT 9(3), 2020), which gives the same bits on the CPU and the GPU. Formulas:
+//! `README.md` beside this file.
 
 mod bind;
 mod device;
@@ -143,18 +145,19 @@ pub static DESC: NodeDesc = NodeDesc {
     restore: None,
 };
 
-/// One frame of work: positions moved by noise.
+/// One frame: positions moved by noise.
 #[derive(Debug)]
 pub struct NoiseJob<'a> {
     /// Setup results.
     pub bind: &'a NoiseBind,
-    /// What the noise is like in this frame.
+    /// Settings of this frame.
     pub settings: NoiseSettings,
     /// Strength for each vertex.
     pub weight: MaskWeight<'a>,
-    /// Mesh to deform, as many vertices as in setup. Without normals, [`NoiseDirection::Normal`] moves nothing.
+    /// Mesh to deform, with as many vertices as in setup; vertices beyond those do not move. Without normals, [`NoiseDirection::Normal`]
+    /// moves nothing.
     pub input: MeshView<'a>,
-    /// Positions to write, as many; must not overlap the input. `None` does nothing.
+    /// Positions to write, as many as the input. With `None`, nothing is done.
     pub output: Option<&'a mut [[f32; 3]]>,
     /// Threads.
     pub par: Par,
@@ -162,6 +165,9 @@ pub struct NoiseJob<'a> {
 
 impl NoiseJob<'_> {
     /// Runs the job.
+    ///
+    /// # Cost
+    /// O(vertices * octaves). It does not allocate. The result is the same bits for any [`Par`].
     pub fn run(self) {
         self.run_in::<f32>();
     }

@@ -68,10 +68,10 @@ pub(super) fn lattice_noise<R: Real, const N: usize>(
     mix(mix(row(0), row(2), v), mix(row(4), row(6), v), w)
 }
 
-/// One octave, as kernels take it.
+/// One octave in the form of the kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Octave<R> {
-    /// Cells a metre.
+    /// Cells per metre.
     pub frequency: R,
     /// Largest displacement of this octave, m.
     pub amplitude: R,
@@ -96,7 +96,7 @@ impl<R: Real> Octave<R> {
         }
     }
 
-    /// Three independent noises at a point of the local frame, m.
+    /// Three independent noises at a point of the local frame in metres, each at most 1.0364 times the amplitude.
     #[inline(always)]
     pub fn at(&self, local: [R; 3]) -> [R; 3] {
         let far = R::from_double(FARTHEST);

@@ -1,4 +1,13 @@
-//! Setup: distances between poses, widths, and the system solved once.
+//! Setup: distances between poses, widths, and the linear system, solved once.
+//!
+//! 1. Check: counts, finite numbers, ranges, poses that the metric cannot tell apart.
+//! 2. Distances of all pairs of poses; from them, widths and one radial function per pose.
+//! 3. Interpolative solvers: the matrix `K[i][j]`, the influence of pose `i` at pose `j`, is inverted by LU with pivoting. No definiteness
+//!    is needed,
+//! because angles with a Gaussian have none. A condition number above 1e10 is an error.
+//! 4. Coordinates of all poses in their metrics, packed for the kernel.
+//!
+//! Cost: O(n^3) for n poses.
 
 use super::definition::{Clamp, Normalize, PoseDriver, Rules, Solver, Width};
 use super::metric::{Coordinates, DriverValue, Form, Metric, SwingTwist};
@@ -12,10 +21,10 @@ use sinew_geom::nalgebra::DMatrix;
 #[derive(Debug, thiserror::Error, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum PoseDriverError {
-    /// Nothing to compare with.
+    /// The driver has no poses.
     #[error("the driver has no poses; list at least the neutral pose")]
     NoPoses,
-    /// Poses of different numbers of joints.
+    /// Poses have different numbers of joints.
     #[error(
         "pose '{pose}' has {found} driver values, expected {expected}, one for each joint of the driver"
     )]
@@ -27,7 +36,7 @@ pub enum PoseDriverError {
         /// Joints of the driver.
         expected: usize,
     },
-    /// A value that is infinite or no number.
+    /// A value is NaN or infinite.
     #[error("pose '{pose}': {what} is not finite")]
     NotFinite {
         /// Name of the pose.
@@ -35,7 +44,7 @@ pub enum PoseDriverError {
         /// What.
         what: &'static str,
     },
-    /// Two poses cannot be told apart.
+    /// The metric cannot tell two poses apart.
     #[error(
         "poses '{first}' and '{second}' are the same for this metric (distance {distance:e}): no weight can be 1 at one and 0 at the other; remove one or use another metric"
     )]
@@ -47,7 +56,7 @@ pub enum PoseDriverError {
         /// Distance between them.
         distance: f64,
     },
-    /// Twist drivers do not see swing.
+    /// Poses of a twist driver differ in swing, which the driver ignores.
     #[error(
         "pose '{pose}' swings by {degrees:.2} degrees from pose '{first}', which a twist driver ignores; use two drivers, one for swing and one for twist"
     )]
@@ -59,7 +68,7 @@ pub enum PoseDriverError {
         /// How far.
         degrees: f64,
     },
-    /// Widths are lengths.
+    /// A width is not above 0.
     #[error("the width of pose '{pose}' is {found}, expected a number greater than 0")]
     Width {
         /// Name of the pose.
@@ -67,7 +76,7 @@ pub enum PoseDriverError {
         /// What was found.
         found: f64,
     },
-    /// A number that is out of range.
+    /// A setting is out of range.
     #[error("{what} is {found}, expected {expected}")]
     Setting {
         /// Which.
@@ -77,7 +86,7 @@ pub enum PoseDriverError {
         /// What is right.
         expected: &'static str,
     },
-    /// The system has no solution.
+    /// The system has no solution with any correct digits.
     #[error(
         "the kernel matrix of these {poses} poses cannot be inverted (condition {condition:e}); use another kernel, a smaller width or some regularization"
     )]
@@ -87,12 +96,12 @@ pub enum PoseDriverError {
         /// Condition number in the 1-norm; infinite where there is no inverse.
         condition: f64,
     },
-    /// Weights below zero may add up to nothing.
+    /// Negative weights could sum to 0, and cannot be divided by their sum.
     #[error(
         "normalization to a sum of 1 needs weights of 0 or more; clamp the weights, or normalize only above 1"
     )]
     NormalizeUnclamped,
-    /// A curve that is none.
+    /// The points of a curve are invalid.
     #[error("curve: {0}")]
     Curve(#[from] CurveError),
 }
@@ -104,7 +113,7 @@ pub(crate) struct Channel {
     pub(crate) form: Form,
 }
 
-/// A pose driver that is ready to be asked. Immutable; holds doubles, see the node's page for the reason.
+/// A pose driver after setup. Immutable; instances share it. All numbers are in double precision.
 #[derive(Clone, Debug)]
 pub struct PoseDriverBind {
     pub(crate) joint_count: usize,
@@ -137,10 +146,13 @@ pub(crate) const SAME: f64 = 1e-6;
 const WORST_CONDITION: f64 = 1e10;
 
 impl PoseDriverBind {
-    /// Checks and solves: `O(n³)` for n poses.
+    /// Checks a definition and solves it.
     ///
     /// # Errors
-    /// [`PoseDriverError`].
+    /// [`PoseDriverError`] names the first problem.
+    ///
+    /// # Cost
+    /// O(n^3) for n poses. [`Self::bytes`] are kept, at most 24 bytes per pair of poses for interpolative solvers.
     pub fn new(driver: &PoseDriver) -> Result<Self, PoseDriverError> {
         let joint_count = check(driver)?;
         let recipe = Recipe::of(driver);
@@ -201,11 +213,11 @@ impl PoseDriverBind {
         Ok(out)
     }
 
-    /// Number of poses: length of the weights.
+    /// Number of poses, which is the number of weights.
     pub fn pose_count(&self) -> usize {
         self.pose_count
     }
-    /// Number of driver joints: values that each query takes.
+    /// Number of driver joints, which is the number of values in each frame.
     pub fn joint_count(&self) -> usize {
         self.joint_count
     }
@@ -213,13 +225,13 @@ impl PoseDriverBind {
     pub fn widths(&self) -> &[f64] {
         &self.widths
     }
-    /// Condition number of the system in the 1-norm; `None` for additive solvers. The weights at a pose are exact to about
-    /// 1e-16 times this.
+    /// Condition number of the system in the 1-norm; `None` for additive solvers. At a pose, weights are exact to about 1e-16 times this
+    /// number.
     pub fn condition(&self) -> Option<f64> {
         self.system.as_ref().map(|s| s.condition)
     }
-    /// Smallest eigenvalue of the symmetric part of the kernel matrix; where it is not positive the kernel is not positive definite
-    /// for these poses, and weights between poses may swing widely. `None` for additive solvers.
+    /// Smallest eigenvalue of the symmetric part of the kernel matrix. If it is not positive, the kernel is not positive definite for these
+    /// poses, and weights between poses may oscillate. `None` for additive solvers. O(n^3) in each call.
     pub fn smallest_eigenvalue(&self) -> Option<f64> {
         self.system.as_ref().map(|s| s.smallest_eigenvalue())
     }

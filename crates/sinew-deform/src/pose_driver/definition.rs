@@ -1,23 +1,23 @@
-//! What a pose driver is, before it is solved.
+//! The definition of a pose driver, before it is solved.
 
 use super::metric::{DriverValue, Metric};
 use super::radial::{Curve, RadialKernel};
 use sinew_geom::Vec3;
 
-/// A pose with what the driver joints show in it.
+/// A pose: the values of the driver joints in it, and its own settings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DriverPose {
-    /// For messages and for targets to refer to.
+    /// Name for messages and for the nodes that the pose drives.
     pub name: String,
-    /// One a driver joint.
+    /// One per driver joint.
     pub values: Vec<DriverValue>,
-    /// Multiplies the width of this pose; for interpolation by the rules of Unreal and `RigLogic` its weight instead.
+    /// Factor of the width of this pose. For interpolative solvers by the rules of Unreal and `RigLogic`, factor of its weight.
     pub scale: f64,
-    /// Instead of the driver's; for additive solvers.
+    /// Metric instead of the driver's. The rules of other systems read it with additive solvers only.
     pub metric: Option<Metric>,
-    /// Instead of the driver's; for additive solvers.
+    /// Radial function instead of the driver's. The rules of other systems read it with additive solvers only.
     pub kernel: Option<RadialKernel>,
-    /// Maps the solver's weight to the one that is normalised.
+    /// Maps the limited weight to the one that is normalized.
     pub curve: Option<Curve>,
 }
 
@@ -28,14 +28,16 @@ impl DriverPose {
             name: name.into(),
             values,
             scale: 1.0,
+            /// No limits.
             metric: None,
+            /// Nothing. By the rules of Unreal and `RigLogic`, weights are still divided by a sum above 1.
             kernel: None,
             curve: None,
         }
     }
 }
 
-/// How weights come from influences.
+/// How weights follow from the influences of poses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Solver {
     /// A linear system, solved once, makes each pose's weight 1 at that pose and 0 at the others.
@@ -47,20 +49,20 @@ pub enum Solver {
 /// Width of the radial functions, in the unit of the metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Width {
-    /// The same for all poses, but for their scales.
+    /// The same for all poses, times their scales.
     Given(f64),
     /// Mean of the distances of all pairs of poses.
     Automatic,
-    /// Each pose's own: distance to the nearest other pose.
+    /// For each pose, the distance to the nearest other pose.
     Nearest,
 }
 
-/// What weights are limited to before they are normalised.
+/// Limits of the weights before they are normalized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clamp {
     /// Nothing.
     None,
-    /// Not below 0.
+    /// At least 0.
     Negative,
     /// 0 to 1.
     Unit,
@@ -71,25 +73,25 @@ pub enum Clamp {
 pub enum Normalize {
     /// Nothing. By Unreal's rules a sum above 1 is divided away all the same.
     None,
-    /// Weights are divided by their sum where that is above 1.
+    /// Weights are divided by their sum if it is above 1.
     AboveOne,
-    /// Weights are divided by their sum.
+    /// Weights are divided by their sum, by at least 1e-4 with [`Rules::Sinew`].
     Always,
-    /// Always near a pose, above one far from it.
+    /// As `Always` near a pose, as `AboveOne` far from it.
     WithinMedian {
         /// The pose in the middle.
         reference: DriverValue,
-        /// Up to here always; in the unit of the metric.
+        /// Distance up to which it is `Always`, in the unit of the metric.
         min: f64,
-        /// From here on above one only; not below `min`.
+        /// Distance from which it is `AboveOne`; at least `min`.
         max: f64,
     },
 }
 
-/// Whose order of steps and whose slips to follow.
+/// The system whose rules apply, for drivers that were authored there. The page of the node lists the differences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rules {
-    /// Ours: nothing jumps, nothing is undefined.
+    /// Our own: continuous and defined everywhere.
     Sinew,
     /// PSD JSON.
     PsdJson,
@@ -99,32 +101,32 @@ pub enum Rules {
     RigLogic,
 }
 
-/// A pose driver, before it is solved.
+/// The definition of a pose driver, before it is solved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoseDriver {
-    /// Poses; the weights are in their order.
+    /// Poses, all with the same number of joints. Weights are in this order.
     pub poses: Vec<DriverPose>,
-    /// How weights come from influences.
+    /// How weights follow from influences.
     pub solver: Solver,
-    /// What values are compared by.
+    /// Distance between values.
     pub metric: Metric,
-    /// Twist axis; any length but zero.
+    /// Twist axis in the joint's space, of any length above 0.
     pub axis: Vec3<f64>,
-    /// How influence falls with distance.
+    /// Radial function.
     pub kernel: RadialKernel,
-    /// How wide.
+    /// Width of the radial functions.
     pub width: Width,
-    /// Added to the diagonal of the system: above 0 the weights are no longer exact at the poses, but calmer.
+    /// Added to the diagonal of the system, 0 or more. Above 0, weights are no longer exact at the poses, but vary less between them.
     pub regularization: f64,
-    /// Limits.
+    /// Limits of the weights.
     pub clamp: Clamp,
-    /// Sum.
+    /// What happens to their sum.
     pub normalize: Normalize,
-    /// Weights up to this are 0, after normalising.
+    /// Weights up to this number become 0, after normalization.
     pub threshold: f64,
-    /// Whose rules.
+    /// The system whose rules apply.
     pub rules: Rules,
-    /// How much swing, in radians, the poses of a twist driver may differ by.
+    /// Largest difference in swing between poses of a twist driver, radians.
     pub swing_tolerance: f64,
 }
 

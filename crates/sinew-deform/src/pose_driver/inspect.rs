@@ -39,8 +39,8 @@ impl PoseDriverBind {
         out
     }
 
-    /// [`Self::unlimited_weights`] of many queries, query after query, with the influences as [`super::PoseDriverJob`] computes them. Empty where a
-    /// query does not fit. `O(n²)` a query, as one product of matrices.
+    /// [`Self::unlimited_weights`] of many queries, query after query, with the influences as [`super::PoseDriverJob`] computes them. Empty
+    /// where a query does not fit. `O(n²)` a query, as one product of matrices.
     pub fn unlimited_weights_of_many(&self, queries: &[Vec<DriverValue>]) -> Vec<f64> {
         if queries.iter().any(|q| q.len() != self.joint_count) {
             return Vec::new();

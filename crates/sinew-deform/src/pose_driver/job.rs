@@ -1,10 +1,10 @@
-//! One query of a bound driver.
+//! One frame of a bound driver.
 
 use super::bind::PoseDriverBind;
 use super::metric::{Coordinates, DriverValue};
 use super::{reference, simd};
 
-/// Memory for queries of one driver; made once, used again.
+/// Working memory of one driver; made once, reused in each frame.
 #[derive(Clone, Debug)]
 pub struct PoseDriverScratch {
     queries: Vec<Coordinates>,
@@ -13,7 +13,7 @@ pub struct PoseDriverScratch {
 }
 
 impl PoseDriverScratch {
-    /// For queries of `bind`, or of any driver with no more poses and as many joints.
+    /// Scratch for `bind`. Allocates.
     pub fn new(bind: &PoseDriverBind) -> Self {
         let padded = bind.pose_count.next_multiple_of(simd::LANES);
         Self {
@@ -28,21 +28,24 @@ impl PoseDriverScratch {
     }
 }
 
-/// One query: `O(n²)` for n poses of an interpolating driver, `O(n)` for an additive one. Allocates nothing.
+/// The weights of one frame.
+///
+/// # Cost
+/// O(n^2) for n poses of an interpolative driver, O(n) for an additive one. It does not allocate.
 #[derive(Debug)]
 pub struct PoseDriverJob<'a> {
     /// From setup.
     pub bind: &'a PoseDriverBind,
-    /// One a driver joint, in the space of the poses.
+    /// One per driver joint, in the space of the poses.
     pub values: &'a [DriverValue],
-    /// Made for `bind`.
+    /// From [`PoseDriverScratch::new`] of the same bind.
     pub scratch: &'a mut PoseDriverScratch,
-    /// One a pose.
+    /// Output: one weight per pose.
     pub weights: &'a mut [f32],
 }
 
 impl PoseDriverJob<'_> {
-    /// Runs the job. Where lengths do not fit what was bound nothing is written; values that are not finite give no weights.
+    /// Runs the job. If lengths do not fit the bind, nothing is written. If a value is not finite, all weights are 0.
     pub fn run(self) {
         let Self {
             bind,

@@ -87,8 +87,8 @@ fn value_of(trs: &Trs) -> DriverValue {
 
 /// What a pose of the document says of each joint.
 ///
-/// In the space of the parent a pose may leave out the scale of a joint that mirrors: then its rotation is meant as the file of the rig has it,
-/// beside its negative scale.
+/// In the space of the parent a pose may leave out the scale of a joint that mirrors: then its rotation is meant as the file of the rig has
+/// it, beside its negative scale.
 pub(crate) fn pose_values(joints: &[Affine<f64>], driver: &Joints, rig: &Rig) -> Vec<DriverValue> {
     let values = joints.iter().enumerate().map(|(index, joint)| {
         let mut value = DriverValue::from(joint);

@@ -1,9 +1,13 @@
-//! How far two driver values are from each other.
+//! Distances between two driver values.
+//!
+//! A metric reduces a value to at most four numbers ([`Coordinates`]), once per frame for the joint and once in setup for each pose. A
+//! [`Form`] then gives the distance of two of them. Angles come from the chord of the half angle: `acos` of a dot product loses half of its
+//! digits near 0.
 
 use sinew_geom::{EulerOrder, Quat, Vec3};
 use std::f64::consts::PI;
 
-/// What a driver joint gives: where it is relative to the space that the driver reads it in.
+/// Rotation and position of a driver joint, relative to the space in which the driver reads it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DriverValue {
     /// Unit quaternion; `q` and `-q` mean the same.
@@ -20,7 +24,7 @@ impl DriverValue {
             translation: Vec3::zeros(),
         }
     }
-    /// A place without rotation.
+    /// A position without rotation.
     pub fn translation(translation: Vec3<f64>) -> Self {
         Self {
             rotation: Quat::identity(),
@@ -36,7 +40,8 @@ impl DriverValue {
     }
 }
 
-/// What two driver values are compared by. Angles in radians, places in metres; chords are `2 sin(angle / 2)`.
+/// Distance between two driver values. Angles are in radians, positions in metres; chords are `2 sin(angle / 2)`. Rotations `q` and `-q`
+/// have the distance 0, except with `Components`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
     /// Angle of the rotation between them, 0 to π.
@@ -47,7 +52,7 @@ pub enum Metric {
     Swing,
     /// Chord of [`Self::Swing`].
     SwingChord,
-    /// Angle between where they point the axis to.
+    /// Angle between the directions to which they rotate the axis.
     Direction,
     /// Chord of [`Self::Direction`].
     DirectionChord,
@@ -60,9 +65,9 @@ pub enum Metric {
     Euler(EulerOrder),
     /// Euclidean distance of the triples whose second angle is within a quarter turn, as Unreal has it; does not wrap.
     EulerTriples(EulerOrder),
-    /// Euclidean distance of the quaternions' four numbers, as `RigLogic` has it; the nearer sign is not looked for.
+    /// Euclidean distance of the four numbers of the quaternions, as in `RigLogic`; `q` and `-q` differ.
     Components,
-    /// Distance of places.
+    /// Distance of positions.
     Position,
     /// [`Self::Swing`] as PSD JSON computes it: by a twist that keeps its length.
     PsdJsonSwing,

@@ -1,4 +1,8 @@
-//! Node `pose_driver`: weights of poses from joints' rotations (radial basis functions).
+//! Node `pose_driver`: one weight for each pose from the rotations or positions of joints (radial basis functions).
+//!
+//! Lewis, Cordner and Fong, *Pose Space Deformation*, SIGGRAPH 2000, with one weight per pose instead of one shape. A [`PoseDriver`] is the
+//! definition; [`PoseDriverBind`] is the solved form. `recipe.rs` turns the rules of other systems into steps that are the same for all.
+//! Everything is in double precision, because interpolation multiplies rounding by the condition number of the system.
 
 mod bind;
 mod definition;

@@ -1,6 +1,6 @@
-//! Radial functions: how a pose's influence falls with distance.
+//! Radial functions: how the influence of a pose falls with distance.
 
-/// How influence falls with distance `d`, for a width `s`. All are 1 at the pose itself (a curve: what it says there).
+/// How influence falls with distance `d`, for a width `s`. All are 1 at the pose itself, except curves.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RadialKernel {
     /// `exp(-(d/s)²)`. Positive definite with chords and places, not with angles (Feragen, Lauze, Hauberg 2015).
@@ -21,23 +21,23 @@ pub enum RadialKernel {
     Curve(Curve),
 }
 
-/// A line through points, level before the first and behind the last.
+/// A polyline of points with increasing x, constant before the first and after the last.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     points: Vec<[f64; 2]>,
 }
 
-/// Why points are no curve.
+/// Why points are not a curve.
 #[derive(Debug, thiserror::Error, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum CurveError {
-    /// Not pairs, or none.
+    /// The numbers are not pairs, or there are none.
     #[error("found {found} numbers, expected pairs: x0, y0, x1, y1, ...")]
     Pairs {
         /// How many numbers there are.
         found: usize,
     },
-    /// Out of order or not finite.
+    /// The x of a point is not above that of the point before, or not finite.
     #[error(
         "point {index} is at x = {found}, expected a value above {before}, the x of the point before"
     )]
@@ -49,7 +49,7 @@ pub enum CurveError {
         /// Where the one before is.
         before: f64,
     },
-    /// A height that is no number.
+    /// The y of a point is NaN or infinite.
     #[error("point {index} has the value {found}, expected a finite number")]
     NotFinite {
         /// Index of the point.
@@ -60,10 +60,10 @@ pub enum CurveError {
 }
 
 impl Curve {
-    /// From `x0, y0, x1, y1, ...`, x rising.
+    /// From `x0, y0, x1, y1, ...` with increasing x.
     ///
     /// # Errors
-    /// [`CurveError`].
+    /// [`CurveError`] names the first point that is wrong.
     pub fn new(numbers: &[f64]) -> Result<Self, CurveError> {
         let (points, rest) = numbers.as_chunks::<2>();
         if points.is_empty() || !rest.is_empty() {
@@ -90,12 +90,12 @@ impl Curve {
         })
     }
 
-    /// Its points, x rising.
+    /// Its points `[x, y]`, with increasing x; at least one.
     pub fn points(&self) -> &[[f64; 2]] {
         &self.points
     }
 
-    /// Its height at `x`.
+    /// The y at `x`. O(log points).
     pub fn at(&self, x: f64) -> f64 {
         let next = self.points.partition_point(|p| p[0] <= x);
         match (
@@ -161,7 +161,7 @@ impl RadialKernel {
         }
     }
 
-    /// Influence at a distance, for a width greater than zero.
+    /// Influence at a distance, for a width above 0.
     pub fn value(&self, distance: f64, width: f64) -> f64 {
         self.with_width(width).value(distance)
     }

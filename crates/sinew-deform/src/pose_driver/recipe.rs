@@ -1,4 +1,7 @@
-//! A definition by the rules of one system, as steps that mean the same for all.
+//! The rules of one system as steps that are the same for all.
+//!
+//! Systems differ in what a pose's scale means, in limits, and in the handling of sums. A recipe states these choices as data, so that
+//! setup and kernels need no cases for systems.
 
 use super::bind::PoseDriverError;
 use super::definition::{Clamp, DriverPose, Normalize, PoseDriver, Rules, Solver, Width};

@@ -1,4 +1,4 @@
-//! Parameters of the node as a definition.
+//! The parameters of the node as a definition.
 
 use super::DriverValue;
 use super::words;
@@ -9,22 +9,22 @@ use super::{
 use crate::{NodeError, Parameters};
 use sinew_geom::{EulerOrder, Vec3};
 
-/// What the parameters of a node say: the definition, and which joints it reads how.
+/// The parameters of a node: the definition, and the joints that it reads.
 #[derive(Clone, Debug)]
 pub struct PoseDriverSettings {
     /// Names of the driver joints.
     pub joints: Vec<String>,
-    /// `parent`, `rest` or `joint`.
+    /// Space of the values: `parent`, `rest` or `joint`.
     pub space: String,
-    /// The joint of space `joint`.
+    /// The joint for space `joint`.
     pub reference: String,
-    /// Poses that take part, and how they are solved.
+    /// The definition, with the enabled poses.
     pub driver: PoseDriver,
-    /// Poses that take no part, in their order.
+    /// The disabled poses, in their order.
     pub left_out: Vec<DriverPose>,
-    /// Index of each pose that takes part among all of the node, which is the place of its weight.
+    /// For each enabled pose, its index among all poses of the node, which is the index of its weight.
     pub places: Vec<usize>,
-    /// Number of all poses: length of the node's output.
+    /// Number of all poses, which is the length of the node's output.
     pub pose_count: usize,
 }
 
@@ -32,7 +32,8 @@ impl PoseDriverSettings {
     /// Reads the parameters of the node.
     ///
     /// # Errors
-    /// Where they do not fit each other. Whether the poses can be solved is for [`super::PoseDriverBind::new`] to say.
+    /// [`NodeError`] if a pose has another number of joints than the node, or a curve is invalid. [`super::PoseDriverBind::new`] checks the
+    /// rest.
     pub fn read(parameters: &Parameters<'_>) -> Result<Self, NodeError> {
         let (driver, left_out, places) = definition(parameters)?;
         Ok(Self {

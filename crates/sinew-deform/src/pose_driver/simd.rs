@@ -1,6 +1,8 @@
 //! The fast kernel: four poses side by side, in double precision.
 //!
-//! Serves drivers whose poses share metric and kind of kernel; others, and curves, go through the reference.
+//! It serves drivers whose poses share metric and kind of radial function; others, and curves, go through the reference. Poses are laid out
+//! four to a block, joint after joint. A frame computes the influences of all blocks, one step over all blocks after the other, then
+//! multiplies them by the inverse matrix, column by column. Additive drivers skip the matrix.
 
 use super::bind::PoseDriverBind;
 use super::definition::{Clamp, Normalize};

@@ -1,4 +1,17 @@
-//! Setup: what each vertex sees of the poses, and the system of each that sees something else.
+//! Setup: how strongly each vertex follows each driver joint, and one linear system for each different combination.
+//!
+//! Weighted pose space deformation: Kurihara and Miyata, *Modeling Deformable Human Hands from Medical Images*, SCA 2004. A vertex measures
+//! the distance of two poses over its own joints: `d^2 = sum_k w_k d_k^2`, with the weights `w_k` of its skin for the driver joints, scaled
+//! to a sum of 1. Poses that differ in joints it does not follow are the same for it.
+//!
+//! 1. Checks, distances of all pairs of poses for each joint, and the width.
+//! 2. Rows: the driver joints of each vertex that a target moves. Vertices with equal rows share a system.
+//! 3. Systems: the kernel matrix of a row is inverted by its eigenvectors, without those whose eigenvalue is below 1e-5 of the largest.
+//!    That is the least squares
+//! solution where poses look alike.
+//! 4. Coefficients: the inverse times the deltas of the targets, for positions, normals and tangents, in blocks of eight vertices.
+//!
+//! Cost: O(n^3) for n poses and each different row, and O(n^2) for each vertex.
 
 use super::blocks::{Blocks, Coefficients, Row};
 use super::definition::{JointInfluence, PoseSpace, PoseSpaceError};
@@ -15,25 +28,25 @@ use sinew_geom::nalgebra::DMatrix;
 use sinew_geom::{Mesh, Real, Vec3};
 use std::collections::HashMap;
 
-/// What setup found: how much is moved at what price, and what the poses ask for in vain.
+/// Results of setup: what is moved, and where poses ask for something that vertices cannot do.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PoseSpaceReport {
     /// Vertices that are moved.
     pub vertices: usize,
-    /// Vertices that targets move, but whose skin follows none of the driver joints: they stay where they are.
+    /// Vertices that targets move, but that follow none of the driver joints: they do not move.
     pub unseen: usize,
-    /// Systems that were solved: one for each different set of joint weights.
+    /// Systems that were solved, one for each different set of joint weights.
     pub systems: usize,
-    /// Vertices that cannot tell all poses apart, as those differ in joints that they hardly or do not see.
+    /// Vertices that cannot tell all poses apart, because these differ in joints that they hardly follow.
     pub blind: usize,
-    /// Largest distance, in metres, between what a vertex does at a pose and what that pose's target asks of it: zero but for rounding
-    /// where targets move only what sees their pose. With regularisation it is never zero.
+    /// Largest distance, in metres, between the displacement of a vertex at a pose and that of the pose's target. 0 up to rounding if
+    /// targets move only vertices that can tell their poses apart. Above 0 with regularization.
     pub largest_residual: f64,
     /// The vertex with the largest residual; `None` where nothing is moved.
     pub worst_vertex: Option<u32>,
 }
 
-/// A mesh with its poses, ready to be asked. Immutable.
+/// A mesh with its poses after setup. Immutable; instances share it.
 #[derive(Clone, Debug)]
 pub struct PoseSpaceBind {
     pub(super) vertex_count: usize,
@@ -57,12 +70,14 @@ const LARGEST: f64 = 1e30;
 const VERTICES_A_REPORT: usize = 256;
 
 impl PoseSpaceBind {
-    /// Checks and solves. `skin_joints` lists for each driver joint the joints of the skin that it is (indices as in
-    /// [`sinew_geom::Influences::joints`]); for [`JointInfluence::Equal`] the lists are not read. `O(n³)` for n poses and each different
-    /// set of weights.
+    /// Checks and solves. `skin_joints` has, for each driver joint, the joints of the skin that it stands for (indices as in
+    /// [`sinew_geom::Influences::joints`]); with [`JointInfluence::Equal`], only their number is read.
     ///
     /// # Errors
-    /// [`PoseSpaceError`].
+    /// [`PoseSpaceError`] names the first problem.
+    ///
+    /// # Cost
+    /// O(n^3) for n poses and each different set of weights.
     pub fn new(
         mesh: &Mesh,
         space: &PoseSpace,
@@ -71,7 +86,7 @@ impl PoseSpaceBind {
         Self::new_watched(mesh, space, skin_joints, &BindWatch::NONE)
     }
 
-    /// As [`Self::new`], followed: asks before each system, and between the vertices of large ones, whether to go on.
+    /// As [`Self::new`], with progress and cancellation: it asks before each system, and every 256 vertices of large ones.
     ///
     /// # Errors
     /// As [`Self::new`]; [`PoseSpaceError::Stopped`].
@@ -196,7 +211,7 @@ impl PoseSpaceBind {
         }
     }
 
-    /// Number of driver joints: values that each frame takes.
+    /// Number of driver joints, which is the number of values in each frame.
     pub fn joint_count(&self) -> usize {
         self.joint_count
     }
@@ -208,7 +223,7 @@ impl PoseSpaceBind {
     pub fn width(&self) -> f64 {
         self.width
     }
-    /// What setup found.
+    /// Results of setup.
     pub fn report(&self) -> &PoseSpaceReport {
         &self.report
     }
@@ -217,9 +232,9 @@ impl PoseSpaceBind {
         size_of_val(self.coordinates.as_slice()) + self.blocks.bytes()
     }
 
-    /// What is added to position, normal and tangent of a vertex at full strength, in double precision (but for the coefficients, which are
-    /// kept in single): for reports and tests, not for frames. `values` has one element a joint. Zero for vertices that do not move, and
-    /// where values are not finite or not as many as bound.
+    /// Displacements of position, normal and tangent of a vertex at full strength, in double precision (coefficients are stored in single
+    /// precision). It allocates: for reports and tests. `values` has one element per joint. 0 for vertices that do not move, and for values
+    /// that are not finite or too few or many.
     pub fn added(&self, values: &[DriverValue], vertex: usize) -> [Vec3<f64>; 3] {
         let place = self.blocks.place(vertex);
         let Some(place) = place.filter(|_| values.len() == self.joint_count) else {

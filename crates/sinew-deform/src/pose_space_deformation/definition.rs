@@ -1,4 +1,4 @@
-//! What a pose space deformation is, before it is solved.
+//! The definition of a pose space deformation, before it is solved.
 
 use crate::Stopped;
 use crate::morph::MorphBindError;
@@ -7,13 +7,13 @@ use crate::pose_driver::{
 };
 use sinew_geom::Vec3;
 
-/// How much a vertex sees of each driver joint.
+/// How strongly a vertex follows each driver joint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum JointInfluence {
-    /// As much as it is skinned to it, in relation to the other driver joints.
+    /// By its skin weights for the driver joints, scaled to a sum of 1.
     #[default]
     Skin,
-    /// Of each the same: plain pose space deformation.
+    /// Equally: plain pose space deformation.
     Equal,
 }
 
@@ -27,35 +27,35 @@ impl JointInfluence {
     }
 }
 
-/// A pose and the shape that was made for it.
+/// A pose and the shape that was sculpted for it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SculptedPose {
-    /// For messages.
+    /// Name for messages; unique.
     pub name: String,
-    /// One a driver joint.
+    /// One per driver joint.
     pub values: Vec<DriverValue>,
-    /// Name of the morph target that the mesh shows here; empty: none, as in the neutral pose.
+    /// Name of the morph target of this pose; empty for none, as in the neutral pose.
     pub target: String,
 }
 
 /// Poses, their shapes, and how they are interpolated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoseSpace {
-    /// The poses, the neutral one among them.
+    /// The poses, including the neutral one.
     pub poses: Vec<SculptedPose>,
-    /// What values are compared by.
+    /// Distance between values.
     pub metric: Metric,
-    /// Twist axis; any length but zero.
+    /// Twist axis in the joint's space, of any length above 0.
     pub axis: Vec3<f64>,
-    /// How influence falls with distance; any but a curve.
+    /// Radial function; not a curve.
     pub kernel: RadialKernel,
-    /// Width of the kernel in the unit of the metric; `None`: from the poses.
+    /// Width of the kernel in the unit of the metric; `None` computes it from the poses.
     pub width: Option<f64>,
-    /// Added to the diagonal of each system: above 0, shapes are no longer exact at their poses, but calmer between them.
+    /// Added to the diagonal of each system, 0 or more. Above 0, shapes are no longer exact at their poses, but vary less between them.
     pub regularization: f64,
-    /// How much, in radians, poses may swing where the metric looks at twist alone.
+    /// Largest difference in swing between poses if the metric reads twist only, radians.
     pub swing_tolerance: f64,
-    /// How much a vertex sees of each joint.
+    /// How strongly a vertex follows each joint.
     pub influence: JointInfluence,
 }
 
@@ -97,16 +97,16 @@ impl PoseSpace {
 #[derive(Debug, thiserror::Error, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum PoseSpaceError {
-    /// Poses or settings that no pose driver would take either.
+    /// The poses or settings are invalid for a pose driver.
     #[error(transparent)]
     Poses(#[from] PoseDriverError),
-    /// Morph targets that do not fit the mesh.
+    /// The morph targets do not fit the mesh.
     #[error(transparent)]
     Targets(#[from] MorphBindError),
-    /// Whoever follows setup wants no more.
+    /// The caller stopped setup.
     #[error(transparent)]
     Stopped(#[from] Stopped),
-    /// No shapes at all.
+    /// The mesh has no morph targets.
     #[error(
         "mesh '{mesh}' has no morph targets, which are the shapes of the poses; select a mesh with morph targets"
     )]
@@ -114,7 +114,7 @@ pub enum PoseSpaceError {
         /// Name of the mesh.
         mesh: String,
     },
-    /// A name that is no morph target's.
+    /// The mesh has no morph target of that name.
     #[error("pose '{pose}': the mesh has no morph target '{name}'; {help}")]
     UnknownTarget {
         /// Name of the pose.
@@ -124,13 +124,13 @@ pub enum PoseSpaceError {
         /// The closest name, or what there is.
         help: String,
     },
-    /// Messages would not tell which one they mean.
+    /// Two poses have the same name.
     #[error("two poses are called '{name}'; give each pose a different name")]
     SameName {
         /// The name.
         name: String,
     },
-    /// Nothing says what vertices see.
+    /// The mesh has no joint weights.
     #[error(
         "mesh '{mesh}' has no joint weights, which give the influence of driver joints on vertices; bind it to a skeleton, or set 'influence' to 'equal'"
     )]
@@ -138,7 +138,7 @@ pub enum PoseSpaceError {
         /// Name of the mesh.
         mesh: String,
     },
-    /// Weights and positions differ in number.
+    /// The number of rows of weights is not the number of vertices.
     #[error(
         "found joint weights of {found} vertices, expected {expected}, one row for each vertex"
     )]
@@ -148,7 +148,7 @@ pub enum PoseSpaceError {
         /// Vertices.
         expected: usize,
     },
-    /// Kernels must be formulas.
+    /// The kernel is a curve.
     #[error("the kernel cannot be a curve here; use one of the formulas")]
     CurveKernel,
 }

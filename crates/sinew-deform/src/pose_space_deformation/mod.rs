@@ -28,7 +28,7 @@ pub use definition::PoseSpaceError;
 pub use definition::{JointInfluence, PoseSpace, SculptedPose};
 pub use desc::DESC;
 
-/// Memory for frames of one mesh; made once, used again.
+/// Squared distances of each joint from each pose in one frame: 4 bytes each. Belongs to one instance.
 #[derive(Clone, Debug)]
 pub struct PoseSpaceScratch {
     /// Squared distance of each joint from each pose.
@@ -36,7 +36,7 @@ pub struct PoseSpaceScratch {
 }
 
 impl PoseSpaceScratch {
-    /// For frames of `bind`.
+    /// Scratch for `bind`. Allocates.
     pub fn new(bind: &PoseSpaceBind) -> Self {
         Self {
             squares: vec![0.0; bind.joint_count() * bind.pose_count()],
@@ -48,29 +48,32 @@ impl PoseSpaceScratch {
     }
 }
 
-/// One frame of work: `O(n J)` for n poses and J joints, then for each vertex that moves `O(n (j + 3))` for the j driver joints that it and its
-/// neighbours in the buffer see. Allocates nothing.
+/// One frame of pose space deformation.
+///
+/// # Cost
+/// O(n J) for n poses and J joints, then O(n (j + 3)) for each moved vertex, with the j driver joints that it and its neighbours in the
+/// buffer follow. It does not allocate.
 #[derive(Debug)]
 pub struct PoseSpaceJob<'a> {
     /// From setup.
     pub bind: &'a PoseSpaceBind,
-    /// One a driver joint, in the space of the poses.
+    /// One per driver joint, in the space of the poses.
     pub values: &'a [DriverValue],
     /// Strength for each vertex.
     pub weight: MaskWeight<'a>,
-    /// Made for `bind`.
+    /// From [`PoseSpaceScratch::new`] of the same bind.
     pub scratch: &'a mut PoseSpaceScratch,
-    /// As many vertices as bound.
+    /// Mesh to deform, as many vertices as bound, in the space of the targets (scene space at bind).
     pub input: MeshView<'a>,
-    /// Same vertex count; must not overlap the input.
+    /// Attributes to write, each with the length of the input.
     pub output: MeshViewMut<'a>,
     /// Threads.
     pub par: Par,
 }
 
 impl PoseSpaceJob<'_> {
-    /// Runs the job. Attributes that the input lacks are not written. Nothing is written where counts do not fit what was bound; where a
-    /// value is not finite the mesh passes unchanged.
+    /// Runs the job. Attributes that the input lacks are not written. If counts do not fit the bind, nothing is written. If a value is not
+    /// finite, the mesh passes without changes.
     pub fn run(self) {
         let Self {
             bind,

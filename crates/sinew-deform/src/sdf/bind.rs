@@ -1,4 +1,12 @@
-//! Setup: topology, an order of triangles that keeps neighbours together, and the size of everything.
+//! Setup: topology, an order of triangles that keeps neighbours together, and the size of all buffers.
+//!
+//! 1. Vertices at equal rest positions are one point. Triangles are sorted by halving their box across its longest side, again and again,
+//!    until eight are
+//! left: a cluster. Eight clusters make a box, eight boxes the next one.
+//! 2. Doubled triangles of double-sided exports are reduced to the first of each pair; a closed surface that faces inward is reversed.
+//! 3. Edges and corners of points, for pseudonormals.
+//! 4. The cell size, from the settings and the rest mesh; it stays the same in all frames.
+//! 5. Memory: the coarse level is built once to count bricks, and the count is multiplied by [`SdfSettings::spare_bricks`].
 
 use super::build::FieldBuffers;
 use super::field::{BRICK_CELLS, GridShape};
@@ -10,37 +18,37 @@ use crate::{BindWatch, Par};
 use sinew_geom::{CornerFans, Topology, WeldMap};
 use std::collections::HashMap;
 
-/// Bounds that are this near a whole number of cells (a box of 64 cells, say) count as there, so that neither rounding nor the device decides
-/// about the shape of the grid; padding may be as much less.
+/// Bounds that are this near a whole number of cells (a box of 64 cells, say) count as there, so that neither rounding nor the device
+/// decides about the shape of the grid; padding may be as much less.
 pub(super) const LEAN: f32 = 1.0 / 64.0;
 
-/// What the surface is like, seen with vertices of equal position as one.
+/// Properties of the surface, with vertices at equal positions as one point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SurfaceReport {
     /// Triangles of the mesh.
     pub triangles: usize,
-    /// Triangles that name one point twice; they measure distances but do not take part in signs.
+    /// Triangles that name a point twice. They count for distances, but not for signs.
     pub collapsed_triangles: usize,
-    /// Edges between two triangles that agree about the outside.
+    /// Edges between two triangles with the same orientation.
     pub closed_edges: usize,
     /// Edges with one triangle.
     pub open_edges: usize,
-    /// Edges with three or more triangles, or with two that disagree about the outside.
+    /// Edges with three or more triangles, or with two of opposite orientation.
     pub non_manifold_edges: usize,
-    /// Triangles left out since each has a partner of the same points that faces the other way.
+    /// Triangles that were left out, because each has a partner with the same points that faces the other way.
     pub doubled_triangles: usize,
-    /// The surface is closed and faced inwards: triangles count the other way round.
+    /// Whether the surface is closed and faces inward. Its triangles are then used with reversed winding.
     pub is_turned: bool,
 }
 
 impl SurfaceReport {
-    /// Whether pseudonormals know inside from outside everywhere, provided that the surface does not cut itself.
+    /// Whether pseudonormals give the right sign everywhere, if the surface does not intersect itself.
     pub fn is_closed(&self) -> bool {
         self.open_edges == 0 && self.non_manifold_edges == 0 && self.closed_edges > 0
     }
 }
 
-/// Setup of a field, immutable and shared by all that build it. Triangles are numbered in an order of their own.
+/// Setup of a field. Immutable; all instances share it. Triangles are numbered in an order of their own.
 #[derive(Clone, Debug)]
 pub struct SdfBind {
     settings: SdfSettings,
@@ -59,11 +67,11 @@ pub struct SdfBind {
 }
 
 impl SdfBind {
-    /// Reads topology and rest positions (scene space), and decides cell size and room. Builds the coarse part of the
-    /// field once to count bricks: about the time of one frame.
+    /// Reads the topology and the rest positions (scene space, one per vertex), and decides the cell size and the memory. It builds the
+    /// coarse part of the field once to count bricks, which takes about the time of one frame.
     ///
     /// # Errors
-    /// [`SdfError`]: settings out of range, no triangles, positions that do not fit, a grid that is too large.
+    /// [`SdfError`]: settings out of range, no triangles, positions that do not fit or are not finite, a grid that is too large.
     pub fn new(
         topology: &Topology,
         rest: &[[f32; 3]],
@@ -74,7 +82,7 @@ impl SdfBind {
         Self::new_watched(topology, rest, field_from_scene, settings, Par::Seq, &watch)
     }
 
-    /// As [`Self::new`], on threads and followed: asks between its parts whether to go on. The same for any number of threads.
+    /// As [`Self::new`], on threads, with progress and cancellation between its parts. The result is the same for any number of threads.
     ///
     /// # Errors
     /// As [`Self::new`]; [`SdfError::Stopped`].
@@ -212,15 +220,15 @@ impl SdfBind {
         }
     }
 
-    /// What was asked for.
+    /// The settings that it was made with.
     pub fn settings(&self) -> &SdfSettings {
         &self.settings
     }
-    /// What the surface is like.
+    /// Properties of the surface.
     pub fn report(&self) -> SurfaceReport {
         self.report
     }
-    /// Vertices that positions must have.
+    /// Number of positions that a build needs.
     pub fn vertex_count(&self) -> usize {
         self.vertex_count
     }
@@ -231,7 +239,7 @@ impl SdfBind {
             + size_of_val(&*self.edge_offsets)
             + size_of_val(&*self.edge_triangles)
     }
-    /// Edge of a cell, in units of the field's frame.
+    /// Edge length of a cell, in units of the field's frame.
     pub fn cell(&self) -> f32 {
         self.cell
     }

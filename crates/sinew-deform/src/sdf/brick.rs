@@ -1,6 +1,19 @@
-//! Values of one brick: from the brick to its eight blocks of 4x4x4 nodes to their eight groups of 2x2x2, dropping at each
-//! step the triangles that no node of the block can be nearest to. What is left for a group (some eight triangles)
-//! is measured exactly.
+//! Values of one brick: from the brick to its eight blocks of 4x4x4 nodes to their eight groups of 2x2x2, dropping at each step the
+//! triangles that no node of the block can be nearest to. What is left for a group (some eight triangles) is measured exactly.
+//!
+//! 1. The caller gives the triangle nearest to the centre of the brick. Its distances from the centres of the blocks limit the walk through
+//!    the tree of boxes, which yields clusters of eight triangles, in batches of 128 clusters.
+//! 2. Brick, then block, then group: each cluster is measured from the centre, eight triangles at once. That gives a lower bound `d + o .
+//!    u` of each triangle's distance from any node at offset `o` (`simd.rs`). The nearest triangle so far, at distance `L` in direction
+//!    `v`, gives an upper bound: `L + o . v + |o|^2 / (2 L)`. With nodes at most `r` away along each axis, a triangle goes if `d - r |u -
+//!    v|_1 > L + 1.5 r^2 / L`. If `L` is below `r`, the distance to the furthest node takes the place of the right side.
+//! 3. Group: one triangle at a time is measured from all eight nodes, the nearest to the centre first, since it excludes most others. Of
+//!    equal distances the lowest triangle wins, so that the order does not matter.
+//! 4. Signs: of nodes that the surface cannot separate from the centre of their block, one for all of them; otherwise each node's own, from
+//!    the pseudonormal at its nearest triangle or from winding numbers.
+//!
+//! Groups of a closed surface that lie outside the band as a whole are not measured exactly: the better of two likely triangles gives their
+//! distances, which are never below the exact ones.
 
 use super::field::{BRICK_CELLS, BRICK_VALUES};
 use super::simd::{

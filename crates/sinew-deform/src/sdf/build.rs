@@ -1,4 +1,14 @@
-//! A frame's field: coarse level, choice of bricks, values of bricks. Allocates nothing.
+//! The field of a frame: coarse level, choice of bricks, values of bricks.
+//!
+//! 1. Positions go to the field's frame; the box of the mesh gives the grid. The boxes of the triangle clusters are refitted, and normals
+//!    computed.
+//! 2. Coarse level: each corner of each brick looks for its nearest triangle in the tree, starting from that of its neighbour.
+//! 3. Bricks are chosen if a triangle may be within the band of one of their nodes. If there are more than fit into the memory, those that
+//!    the surface passes through come first.
+//! 4. Each chosen brick computes its 512 nodes (`brick.rs`).
+//!
+//! Every step gathers: a node reads triangles, and no triangle writes nodes. The result is the same bits for any number of threads. Nothing
+//! is allocated.
 
 use super::bind::SdfBind;
 use super::brick::{Frame, Work, behind_nearest, fill};
@@ -23,18 +33,18 @@ const COARSE_CHUNK: usize = 128;
 /// Bricks in one task.
 const BRICK_CHUNK: usize = 16;
 
-/// What a build did.
+/// Results of a build.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BuildReport {
     /// The grid of this frame.
     pub shape: GridShape,
-    /// Bricks near the surface.
+    /// Bricks within the band of the surface.
     pub bricks_wanted: usize,
-    /// Of these, bricks that found no room: there the coarse level stands in. Those that the surface runs through go first.
+    /// Number of these that found no memory; the coarse level replaces them. Bricks on the surface are served first.
     pub bricks_left_out: usize,
-    /// Vertices that were no numbers (or missing); their triangles are left out.
+    /// Vertices with NaN or infinity, or missing. Their triangles are left out.
     pub vertices_not_finite: usize,
-    /// Whether cells were made larger than at setup, because the mesh outgrew the room made for its box.
+    /// Whether cells are larger than in setup, because the mesh outgrew the memory for its box.
     pub cells_enlarged: bool,
 }
 
@@ -53,8 +63,7 @@ enum Near {
     Surface,
 }
 
-/// A field and all that building it needs: made once, for one character. Holds a field after the first
-/// [`Self::build`]; before that, everything is far outside.
+/// A field and all memory for building it, for one character. Before the first [`Self::build`], everything is far outside.
 #[derive(Clone, Debug)]
 pub struct FieldBuffers {
     surface: Surface,
@@ -71,7 +80,7 @@ pub struct FieldBuffers {
 }
 
 impl FieldBuffers {
-    /// Room for the fields of `bind`.
+    /// Buffers for fields of `bind`. Allocates.
     pub fn new(bind: &SdfBind) -> Self {
         let (entries, slots) = (bind.table_capacity(), bind.brick_capacity());
         let winding = bind.settings().sign == SignMethod::WindingNumber;
@@ -109,8 +118,11 @@ impl FieldBuffers {
         self.surface.bytes() + winding + lists + pool
     }
 
-    /// Builds the field of a mesh: `positions` in scene space, one for each vertex of the `bind` that these buffers were
-    /// made for. The same bits for any number of threads.
+    /// Builds the field of a mesh. `positions` are in scene space, one per vertex of `bind`, which must be the one that the buffers were
+    /// made for. The result is the same bits for any number of threads.
+    ///
+    /// # Cost
+    /// O(coarse nodes * log T + bricks) for `T` triangles; it does not allocate.
     pub fn build(
         &mut self,
         bind: &SdfBind,

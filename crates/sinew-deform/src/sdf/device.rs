@@ -1,17 +1,18 @@
-//! What the field runs on the GPU: the same tree, the same tests, the same words.
+//! What the field runs on the GPU: the same tree, tests and words as on the CPU.
 //!
 //! | pass | runs over | makes |
 //! |---|---|---|
-//! | `place` | vertices | the box of the mesh, and whether anything moved; where nothing did, all others end at once |
-//! | `triangles` | clusters of triangles, eight a group | planes of triangles, boxes of clusters, the shape of the grid, where vertices were |
-//! | `mark` | bricks around clusters; edges, points, boxes | which bricks come near the surface, and a triangle near each; pseudonormals, boxes higher up |
+//! | `place` | vertices | the box of the mesh, and whether anything moved; if nothing did, all later passes end at once |
+//! | `triangles` | clusters of triangles, eight per group | planes of triangles, boxes of clusters, the shape of the grid, copies of vertex positions |
+//! | `mark` | bricks around clusters; edges, points, boxes | which bricks come near the surface, and a triangle near each; pseudonormals, boxes of higher levels |
 //! | `moments` | clusters, then level after level | for winding numbers only |
-//! | `assign` | bricks | slots, by prefix sums, so that they do not depend on who comes first; the header |
-//! | `fill` | slots, then parts of the coarse level, a workgroup each | the coarse level and values of bricks |
+//! | `assign` | bricks | slots, by prefix sums, so that they do not depend on the order of threads; the header |
+//! | `fill` | slots, then parts of the coarse level, a workgroup each | the coarse level and the values of bricks |
 //!
-//! Nothing searches a tree (but winding numbers): triangles go to the bricks around them, and a group that fills one gathers leaves, clusters and triangles
-//! near it side by side. No pass binds more than eight buffers or uses more than 16 KiB of workgroup memory, as many as every device has. Lists in workgroup memory
-//! are in the order in which invocations came, but what is made of them is the least of all: results are the same bits in every run. Unlike on the processor, all values of bricks are exact, also beyond the band.
+//! No pass searches a tree, except for winding numbers: triangles go to the bricks around them, and a group that fills a brick gathers the
+//! leaves, clusters and triangles near it side by side. No pass binds more than eight buffers or uses more than 16 KiB of workgroup memory,
+//! which every device has. Lists in workgroup memory have a random order, but only the minimum of each list is used: every run gives the
+//! same bits. In contrast to the CPU, all values of bricks are exact, also beyond the band.
 
 use super::SdfBind;
 use super::bind::LEAN;

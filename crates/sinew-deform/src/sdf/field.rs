@@ -15,10 +15,10 @@ pub(crate) const BRICK_CELLS: usize = 7;
 pub(crate) const BRICK_NODES: usize = 8;
 /// Nodes of a brick: x fastest, then y, then z.
 pub(crate) const BRICK_VALUES: usize = 512;
-/// Entry of the brick table for bricks without values.
+/// Entry of the brick table for a brick without values.
 pub const NO_BRICK: u32 = u32::MAX;
 
-/// Distance of nodes that have none, in units of the field's frame: those of `tressfx_sdf` that no triangle is near.
+/// Distance of nodes without one, in units of the field's frame: nodes of `tressfx_sdf` that no triangle is near.
 pub const UNSET: f32 = 1e10;
 
 /// [`UNSET`] in cells of this size: no cells are so small or so large that it could be a distance in a grid, or overflow between nodes.
@@ -26,7 +26,7 @@ pub(crate) fn unset_in_cells(cell: f32) -> f32 {
     (UNSET / cell).clamp(1e9, 1e30)
 }
 
-/// Where the nodes are.
+/// Positions of the nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GridShape {
     /// Node `(0, 0, 0)`, in the field's frame.
@@ -50,11 +50,11 @@ impl GridShape {
     pub(crate) fn coarse_count(&self) -> usize {
         self.bricks.iter().map(|&b| b as usize + 1).product()
     }
-    /// Position of a node in the field's frame.
+    /// Position of a node in the field's frame. Nodes beyond the grid are allowed.
     pub fn node_position(&self, node: [u32; 3]) -> [f32; 3] {
         std::array::from_fn(|k| self.cell.mul_add(node[k] as f32, self.origin[k]))
     }
-    /// Highest node of the grid.
+    /// Position of the last node of the grid.
     pub fn high(&self) -> [f32; 3] {
         self.node_position(self.nodes().map(|n| n.saturating_sub(1)))
     }
@@ -64,17 +64,17 @@ impl GridShape {
         let [nx, ny, _] = self.bricks.map(|c| c as usize);
         x + nx * (y + ny * z)
     }
-    /// The way back.
+    /// Coordinates of the brick with that index in the table (x fastest).
     pub fn brick_at(&self, index: usize) -> [u32; 3] {
         unflatten(index, self.bricks)
     }
-    /// Number of a node of the coarse level, x fastest.
+    /// Index of a node of the coarse level, x fastest.
     pub fn coarse_index(&self, c: [u32; 3]) -> usize {
         let [x, y, z] = c.map(|c| c as usize);
         let [nx, ny, _] = self.bricks.map(|c| c as usize + 1);
         x + nx * (y + ny * z)
     }
-    /// The way back.
+    /// Coordinates of the coarse node with that index.
     pub fn coarse_at(&self, index: usize) -> [u32; 3] {
         unflatten(index, self.bricks.map(|b| b + 1))
     }
@@ -85,7 +85,7 @@ fn unflatten(index: usize, counts: [u32; 3]) -> [u32; 3] {
     [index % nx, index / nx % ny, index / (nx * ny)].map(|c| c as u32)
 }
 
-/// Numbers of the bricks.
+/// Distances at the nodes of bricks, in cells: 512 per brick, x fastest, then y, then z.
 #[derive(Clone, Copy, Debug)]
 pub enum BrickValues<'a> {
     /// Single precision.
@@ -95,7 +95,7 @@ pub enum BrickValues<'a> {
 }
 
 impl BrickValues<'_> {
-    /// One value, in cells; zero where there is no such brick.
+    /// One distance, in cells; 0 if there is no such brick.
     #[inline]
     pub fn get(&self, slot: usize, node: usize) -> f32 {
         match self {
@@ -133,22 +133,21 @@ fn corners<T: Copy>(brick: &[T; BRICK_VALUES], node: usize) -> [T; 8] {
     ]
 }
 
-/// A built field: borrowed, cheap to copy, free of locks. Distances are positive outside.
+/// A built field: borrowed, cheap to copy, without locks. Distances are positive outside.
 ///
-/// Inside bricks the value is the trilinear interpolation of exact distances. Between bricks (further from the
-/// surface than the band) it is that of the coarse level, whose nodes are exact too but seven cells apart.
-/// Outside the grid it is a lower bound, see [`Self::sample`].
+/// In bricks, a distance is the trilinear interpolation of exact distances. Between bricks, farther from the surface than the band, it is
+/// that of the coarse level, whose nodes are exact, too, but seven cells apart. Outside the grid it is a lower bound: see [`Self::sample`].
 #[derive(Clone, Copy, Debug)]
 pub struct FieldView<'a> {
-    /// Where the nodes are.
+    /// Positions of the nodes.
     pub shape: GridShape,
-    /// For each brick its place in `values`, or [`NO_BRICK`].
+    /// For each brick, the index of its values, or [`NO_BRICK`].
     pub table: &'a [u32],
-    /// Distances at the corners of bricks, in cells.
+    /// Distances at the corners of bricks, in cells, indexed by [`GridShape::coarse_index`].
     pub coarse: &'a [f32],
     /// Distances at the nodes of bricks, in cells.
     pub values: BrickValues<'a>,
-    /// From scene to field.
+    /// Field space from scene space.
     pub frame: FieldFrame,
 }
 
@@ -163,10 +162,11 @@ struct Cell {
 impl FieldView<'_> {
     /// Signed distance at a point of the field's frame, in its units.
     ///
-    /// Outside the grid, with `c` the closest point of the grid and `e` the way there, it is
-    /// `sqrt(sample(c)² + e²)`: no more than the true distance where the mesh is inside the grid, never less than
-    /// `sample(c)`, and continuous. Where the mesh reaches through the side of a fixed box (`sample(c) < 0`) it is
-    /// `sample(c) + e`. A point that is not finite gives NaN or infinity. Eight reads; about 10 ns.
+    /// Outside the grid, with `c` the closest point of the grid and `e` the distance to it, it is `sqrt(sample(c)^2 + e^2)`: at most the
+    /// true distance if the mesh is inside the grid, at least `sample(c)`, and continuous. If the mesh reaches through the side of a fixed
+    /// box (`sample(c) < 0`), it is `sample(c) + e`. A point that is not finite gives NaN or infinity.
+    ///
+    /// Eight reads, about 10 ns.
     pub fn sample(&self, point: [f32; 3]) -> f32 {
         let (inside, beyond) = self.locate(point);
         let value = self.cell(inside).value();
@@ -208,8 +208,8 @@ impl FieldView<'_> {
         None
     }
 
-    /// [`Self::sample`], or `None` where one of the eight nodes around the point is [`UNSET`]: what the TressFX look-up does
-    /// in place of interpolating. Only `tressfx_sdf` leaves nodes unset.
+    /// [`Self::sample`], or `None` if one of the eight nodes around the point is [`UNSET`], as the look-up of TressFX does. Only
+    /// `tressfx_sdf` leaves nodes unset.
     pub fn sample_set(&self, point: [f32; 3]) -> Option<f32> {
         let (inside, beyond) = self.locate(point);
         let cell = self.cell(inside);
@@ -240,15 +240,16 @@ impl FieldView<'_> {
         Some((d * unit, self.frame.gradient_to_scene(g)))
     }
 
-    /// Value of a node of the lattice, in units of the field's frame: exact inside bricks, interpolated elsewhere.
-    /// Beyond the grid that of the nearest node.
+    /// Distance at a node, in units of the field's frame: exact in bricks, interpolated elsewhere. Beyond the grid, that of the nearest
+    /// node.
     pub fn node(&self, node: [u32; 3]) -> f32 {
         let highest = self.shape.nodes().map(|n| n.saturating_sub(1));
         let at = std::array::from_fn(|k| node[k].min(highest[k]) as f32);
         self.cell(at).value() * self.shape.cell
     }
 
-    /// Signed distance at all nodes in units of the scene, the third index fastest; NaN where a node has none.
+    /// Signed distances at all nodes in metres of the scene, z fastest; NaN at nodes without a distance. Allocates 4 bytes per node: for
+    /// files, not for frames.
     pub fn dense(&self) -> Vec<f32> {
         let unit = self.frame.scene_length();
         let unset = 0.5 * unset_in_cells(self.shape.cell) * self.shape.cell;
@@ -269,7 +270,7 @@ impl FieldView<'_> {
         out
     }
 
-    /// Where nodes are in the scene: three rows, applied to `(i, j, k, 1)`.
+    /// Scene space from node indices: three rows that are applied to `(i, j, k, 1)`.
     pub fn scene_from_node(&self) -> [[f32; 4]; 3] {
         let at = |node| self.frame.point_to_scene(self.shape.node_position(node));
         let origin = at([0; 3]);
@@ -280,7 +281,7 @@ impl FieldView<'_> {
         })
     }
 
-    /// Whether a node lies in a brick, where values are exact.
+    /// Whether a node is in a brick, where distances within the band are exact.
     pub fn is_exact(&self, node: [u32; 3]) -> bool {
         let brick = std::array::from_fn(|k| {
             (node[k] / BRICK_CELLS as u32).min(self.shape.bricks[k].saturating_sub(1))

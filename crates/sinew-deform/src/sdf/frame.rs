@@ -1,8 +1,8 @@
-//! The frame in which a field lives: rigid, with one scale for all axes.
+//! The frame of a field: rigid, with one scale for all axes.
 
 use sinew_geom::{Mat3, Quat, Vec3};
 
-/// `field point = scale * rotation * scene point + translation`. A field that follows a joint gets another one each frame.
+/// `field point = scale * rotation * scene point + translation`. A field that follows a joint gets another frame each time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FieldFrame {
     /// Field axes from scene axes.
@@ -23,7 +23,7 @@ impl Default for FieldFrame {
 }
 
 impl FieldFrame {
-    /// `None` where the scale is not above zero or something is not finite.
+    /// `None` if the scale is not above 0, or a number is not finite.
     pub fn new(rotation: Quat<f32>, scale: f32, translation: [f32; 3]) -> Option<Self> {
         let rotation: Mat3<f32> = rotation.to_rotation_matrix().into_inner();
         let translation = Vec3::from(translation);
@@ -35,18 +35,18 @@ impl FieldFrame {
         })
     }
 
-    /// A point of the scene in the field's frame.
+    /// Field space from scene space.
     #[inline]
     pub fn point_from_scene(&self, p: [f32; 3]) -> [f32; 3] {
         (self.rotation * Vec3::from(p) * self.scale + self.translation).into()
     }
 
-    /// A point of the field's frame in the scene.
+    /// Scene space from field space.
     pub fn point_to_scene(&self, p: [f32; 3]) -> [f32; 3] {
         (self.rotation.tr_mul(&(Vec3::from(p) - self.translation)) * self.scene_length()).into()
     }
 
-    /// Length in the scene of one unit of the field.
+    /// Length in the scene, in metres, of one unit of the field.
     #[inline]
     pub fn scene_length(&self) -> f32 {
         1.0 / self.scale

@@ -5,7 +5,7 @@
 use super::field::FieldView;
 use std::collections::HashMap;
 
-/// Triangles with outward winding (towards larger distances).
+/// Triangles that face larger distances.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Isosurface {
     /// In the field's frame.
@@ -14,8 +14,8 @@ pub struct Isosurface {
     pub triangles: Vec<[u32; 3]>,
 }
 
-/// Where the field is `level` (units of its frame; 0 is the mesh itself). Visits every node of the grid and allocates: for
-/// looking, not for frames.
+/// The surface where the field is `level`, in units of its frame; 0 is the mesh itself. It reads every node of the grid and allocates: for
+/// pictures and files, not for frames.
 pub fn isosurface(view: &FieldView<'_>, level: f32) -> Isosurface {
     let mut net = Net {
         view,

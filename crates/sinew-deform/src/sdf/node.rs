@@ -1,4 +1,4 @@
-//! The node `sdf`.
+//! The node `sdf`: [`FieldBuffers`] for the mesh at its port, and the field as words.
 
 use super::device;
 use super::settings::{Axis, FieldBox, Resolution, SdfError, SdfSettings, SignMethod, Storage};

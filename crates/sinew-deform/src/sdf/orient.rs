@@ -4,8 +4,8 @@ use sinew_geom::{Real, Vec3};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-/// Where every triangle has a partner of the same points that faces the other way: which to keep, the first of each pair. Triangles that name
-/// one point twice stay.
+/// Where every triangle has a partner of the same points that faces the other way: which to keep, the first of each pair. Triangles that
+/// name one point twice stay.
 pub(super) fn first_of_pairs(classes: &[[u32; 3]]) -> Option<Vec<bool>> {
     let mut keep = vec![true; classes.len()];
     // By points in rising order, and whether the triangle goes round them in that order.

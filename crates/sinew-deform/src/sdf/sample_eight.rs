@@ -10,8 +10,8 @@ const CELLS: f32 = BRICK_CELLS as f32;
 const SHARE: f32 = 1.0 / CELLS;
 
 impl FieldView<'_> {
-    /// [`Self::sample`] of eight points, given as their x, y and z. These and distances are in a unit that has `unit` of the field's. Those whose bit is not set
-    /// in `wanted`, the lowest for the first, get anything. Cost: some three single ones.
+    /// [`Self::sample`] of eight points, given as their x, y and z. These and distances are in a unit that has `unit` of the field's. Those
+    /// whose bit is not set in `wanted`, the lowest for the first, get anything. Cost: some three single ones.
     pub(crate) fn sample_eight(&self, points: &[[f32; 8]; 3], wanted: u8, unit: f32) -> [f32; 8] {
         dispatch!(simd => sample(simd, self, points, wanted, unit))
     }

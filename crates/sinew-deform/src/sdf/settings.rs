@@ -1,15 +1,15 @@
-//! What a field is asked to be, and why a request is refused.
+//! Settings of a field, and why they may be refused.
 
-/// How fine the grid is.
+/// Size of the cells.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Resolution {
-    /// Edge of a cell, in units of the field's frame (metres where its scale is one).
+    /// Edge length of a cell, in units of the field's frame (metres if its scale is 1).
     CellSize(f32),
-    /// Cells along one axis of the mesh at setup, without padding. The cell keeps that size in all frames.
+    /// Number of cells along one axis of the mesh in setup, without padding. The cell size stays the same in all frames.
     Cells {
-        /// How many.
+        /// Number of cells, at least 1.
         count: u32,
-        /// Along which axis.
+        /// The axis.
         along: Axis,
     },
 }
@@ -28,12 +28,12 @@ pub enum Axis {
     Longest,
 }
 
-/// Where the grid is.
+/// Position of the grid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FieldBox {
     /// Around the mesh of each frame, plus padding. It moves by whole cells, so that nodes of a mesh at rest stay.
     Tight,
-    /// The same box in every frame, plus padding. Meshes that leave it are seen inside only.
+    /// The same box in every frame, plus padding. Parts of the mesh outside of it are not seen.
     Fixed {
         /// Lowest corner, in the field's frame.
         low: [f32; 3],
@@ -42,19 +42,19 @@ pub enum FieldBox {
     },
 }
 
-/// What decides between inside and outside.
+/// How inside and outside are decided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SignMethod {
-    /// The side of the nearest feature's pseudonormal (Baerentzen and Aanaes 2005): right for closed meshes
-    /// that do not cut through themselves. Fast.
+    /// By the pseudonormal of the nearest face, edge or vertex (Baerentzen and Aanaes 2005): for closed meshes that do not intersect
+    /// themselves. Fast.
     #[default]
     Pseudonormals,
-    /// Inside is where the generalised winding number exceeds a half (Jacobson et al. 2013), by clusters of
-    /// triangles far away (Barill et al. 2018). For open, self-cutting and self-touching meshes.
+    /// Inside is where the generalised winding number is above 0.5 (Jacobson et al. 2013), with far triangles in clusters (Barill et al.
+    /// 2018). For open, folded and self-intersecting meshes.
     WindingNumber,
 }
 
-/// Numbers in bricks.
+/// Precision of the distances in bricks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Storage {
     /// Single precision, 2 KiB a brick.
@@ -64,25 +64,24 @@ pub enum Storage {
     Half,
 }
 
-/// What to build.
+/// Settings of a field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SdfSettings {
-    /// How fine.
+    /// Size of the cells.
     pub resolution: Resolution,
-    /// Where.
+    /// Position of the grid.
     pub field_box: FieldBox,
-    /// Cells between the box and the edge of the grid, at least. A point outside the grid gets at least what the
-    /// nearest point of the grid's surface has.
+    /// Fewest cells between the box and the edge of the grid, 0 or more.
     pub padding_cells: f32,
-    /// Within this many cells of the surface every distance is exact at the nodes; at least 1.
+    /// Within this number of cells of the surface, all nodes have exact distances; at least 1.
     pub band_cells: f32,
-    /// Inside or outside.
+    /// How inside and outside are decided.
     pub sign: SignMethod,
-    /// Numbers in bricks.
+    /// Precision of the distances in bricks.
     pub storage: Storage,
-    /// Bricks to make room for, as a multiple of the bricks at setup; at least 1.
+    /// Memory for bricks, as a multiple of the number in setup; at least 1.
     pub spare_bricks: f32,
-    /// The most bytes that the buffers may take.
+    /// Largest size of the buffers in bytes.
     pub max_bytes: usize,
 }
 
@@ -108,10 +107,10 @@ impl Default for SdfSettings {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SdfError {
-    /// Nothing to measure distances to.
+    /// The mesh has no triangles.
     #[error("the mesh has no triangles")]
     EmptyMesh,
-    /// Another mesh than the topology's.
+    /// The number of positions is not the number of vertices.
     #[error("found {found} positions, expected one for each of {expected} vertices")]
     PositionCount {
         /// Given.
@@ -119,13 +118,13 @@ pub enum SdfError {
         /// Of the topology.
         expected: usize,
     },
-    /// A position that is no number.
+    /// A position is NaN or infinite.
     #[error("position of vertex {vertex} is not finite")]
     NotFinite {
         /// Which.
         vertex: usize,
     },
-    /// A setting outside its range.
+    /// A setting is out of range.
     #[error("{name} is {found}, expected {range}")]
     Setting {
         /// Name of the setting.
@@ -135,10 +134,10 @@ pub enum SdfError {
         /// What is allowed.
         range: &'static str,
     },
-    /// The axis whose length gives the cell size has none.
+    /// The mesh has no extent along the axis that gives the cell size.
     #[error("the mesh has no extent along the axis that sets the cell size")]
     NoExtent,
-    /// A box turned inside out.
+    /// The low corner of a box is above its high corner.
     #[error("the fixed box has its low {low} above its high {high} on axis {axis}")]
     Box {
         /// 0, 1 or 2.
@@ -148,7 +147,7 @@ pub enum SdfError {
         /// Upper bound.
         high: f32,
     },
-    /// A grid that would not fit.
+    /// The grid needs more memory than allowed.
     #[error(
         "the grid needs {found} bytes, but {allowed} are allowed; use larger cells or raise `max_bytes`"
     )]
@@ -158,16 +157,16 @@ pub enum SdfError {
         /// Bytes allowed.
         allowed: usize,
     },
-    /// Whoever follows setup wants no more.
+    /// The caller stopped setup.
     #[error(transparent)]
     Stopped(#[from] crate::Stopped),
 }
 
 impl SdfSettings {
-    /// Ranges of the single settings; what depends on a mesh is checked where it is bound.
+    /// Checks the range of each setting. What depends on a mesh is checked by [`super::SdfBind::new`].
     ///
     /// # Errors
-    /// [`SdfError::Setting`] or [`SdfError::Box`], the first found.
+    /// [`SdfError::Setting`] or [`SdfError::Box`] for the first problem.
     pub fn check(&self) -> Result<(), SdfError> {
         if let Resolution::CellSize(cell) = self.resolution {
             // Smaller ones have no reciprocal.

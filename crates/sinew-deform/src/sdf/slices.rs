@@ -1,4 +1,4 @@
-//! A plane of nodes as numbers, for pictures and for looking.
+//! A plane of nodes as numbers, for pictures.
 
 use super::field::FieldView;
 
@@ -13,7 +13,7 @@ pub struct Slice {
     pub exact: Vec<bool>,
 }
 
-/// The nodes with index `layer` along `axis` (0, 1 or 2, others count as 2); beyond the grid its last layer.
+/// The nodes with index `layer` along `axis` (0, 1 or 2; larger numbers count as 2). Beyond the grid, its last layer. Allocates.
 pub fn slice(view: &FieldView<'_>, axis: usize, layer: u32) -> Slice {
     let axis = axis.min(2);
     let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);

@@ -1,4 +1,7 @@
-//! A mesh at one moment, in cells from the grid's origin, in the form that the kernels read.
+//! The mesh of one frame, in cells from the origin of the grid, in the form that the kernels read.
+//!
+//! Eight triangles make a cluster, stored number by number. A triangle has an origin, two axes in its plane, a normal and its edges, which
+//! makes the distance of a point a problem in two dimensions. Triangles with a corner that is not finite are moved far away.
 
 use super::bind::{Bounds, SdfBind};
 use super::field::GridShape;

@@ -245,8 +245,8 @@ fn to_hemisphere([x, y, z]: [f32; 3]) -> f32 {
     }
 }
 
-/// Largest difference from that, in cells, and how many signs are wrong, over the nodes of which `is_behind` is known; of those that are no copies of bricks only
-/// the sign counts.
+/// Largest difference from that, in cells, and how many signs are wrong, over the nodes of which `is_behind` is known; of those that are no
+/// copies of bricks only the sign counts.
 fn against_hemisphere(
     made: &Made,
     is_behind: impl Fn([f32; 3], bool) -> Option<bool>,
@@ -268,7 +268,8 @@ fn against_hemisphere(
     (off, wrong, count)
 }
 
-/// From a place in the rim's plane the rim's disc takes up half of all directions, so that the number is a half there: the lid is that disc.
+/// From a place in the rim's plane the rim's disc takes up half of all directions, so that the number is a half there: the lid is that
+/// disc.
 #[test]
 fn open_hemisphere_is_filled_by_winding_numbers() {
     let sphere = meshes::sphere(40, 80);
@@ -290,8 +291,8 @@ fn open_hemisphere_is_filled_by_winding_numbers() {
     assert!(off < 0.03 && count > 10_000, "{off} cells at {count} nodes");
 }
 
-/// Above the rim signs are those of the sphere. Below it the nearest edge is open, and its pseudonormal that of its triangle, level but for half of a triangle's
-/// height: behind it is what is nearer to the axis than the rim.
+/// Above the rim signs are those of the sphere. Below it the nearest edge is open, and its pseudonormal that of its triangle, level but for
+/// half of a triangle's height: behind it is what is nearer to the axis than the rim.
 #[test]
 fn open_hemisphere_has_two_sides_by_pseudonormals() {
     let sphere = meshes::sphere(40, 80);

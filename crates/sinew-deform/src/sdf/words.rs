@@ -42,10 +42,10 @@ pub(crate) fn solids_words(count: usize) -> usize {
     HEADER_WORDS + count * SOLID_WORDS
 }
 
-/// What words hold.
+/// Content of the words of a field.
 #[derive(Clone, Copy, Debug)]
 pub enum FieldWords<'a> {
-    /// Nothing yet.
+    /// No field yet, or no valid words.
     Nothing,
     /// Distances on a grid.
     Grid(FieldView<'a>),
@@ -53,17 +53,17 @@ pub enum FieldWords<'a> {
     Solids(SolidsView<'a>),
 }
 
-/// Capsules and planes in words.
+/// Capsules and planes in the words of a field.
 #[derive(Clone, Copy, Debug)]
 pub struct SolidsView<'a> {
     /// Twelve words each.
     pub solids: &'a [[u32; SOLID_WORDS]],
-    /// From scene to field.
+    /// Field space from scene space.
     pub frame: FieldFrame,
 }
 
 impl<'a> FieldWords<'a> {
-    /// Reads words; [`Self::Nothing`] where they are not those of a field.
+    /// Reads words without copying; [`Self::Nothing`] if they are not those of a field.
     pub fn read(words: &'a [u32]) -> Self {
         Self::try_read(words).unwrap_or(Self::Nothing)
     }
@@ -167,8 +167,8 @@ pub(crate) struct GridParts<'a> {
     pub(crate) count: &'a mut u32,
 }
 
-/// Makes words a grid in single precision with room for all its bricks; `None` where the words are too few ([`grid_words`]). What was in its
-/// parts stays there.
+/// Makes words a grid in single precision with room for all its bricks; `None` where the words are too few ([`grid_words`]). What was in
+/// its parts stays there.
 pub(crate) fn lay_grid<'a>(
     words: &'a mut [u32],
     shape: &GridShape,

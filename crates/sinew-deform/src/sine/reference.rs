@@ -17,22 +17,22 @@ pub enum Wave {
     Radial,
 }
 
-/// Settings.
+/// Settings of the node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sine {
     /// Shape.
     pub wave: Wave,
     /// Largest displacement, m.
     pub amplitude: f64,
-    /// Distance between crests, m; kept above 1e-4.
+    /// Distance between crests, m; at least 1e-4.
     pub wavelength: f64,
-    /// Phase where the region begins, rad.
+    /// Phase at the start of the region, rad.
     pub phase: f64,
-    /// Plane wave: where it moves to, about the axis, rad.
+    /// Plane wave: direction of the displacement as an angle about the axis, rad.
     pub direction: f64,
-    /// Radial wave: fading, 1/m.
+    /// Radial wave: exponential decay, 1/m.
     pub decay: f64,
-    /// Heights (plane) or radii (radial) over which it waves.
+    /// Heights (plane) or radii (radial) of the wave.
     pub region: Region,
 }
 

@@ -3,21 +3,21 @@
 use super::blocks::Blocks;
 use sinew_geom::{Influences, Mesh, Rig, Vec3};
 
-/// How joints combine.
+/// How the joints of a vertex combine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkinMethod {
-    /// The strongest joint alone.
+    /// The joint with the largest weight alone.
     Rigid,
     /// Weighted sum of matrices.
     Linear,
     /// Weighted sum of dual quaternions.
     DualQuaternion,
-    /// Per vertex between linear and dual quaternion.
+    /// A mix of linear and dual quaternion, with a share per vertex.
     Blended,
 }
 
 impl SkinMethod {
-    /// From the word used in documents.
+    /// The method with that name in documents: `rigid`, `linear`, `dual_quaternion` or `blended`.
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "rigid" => Self::Rigid,
@@ -45,7 +45,7 @@ pub enum SkinBindError {
         /// Name of the mesh.
         mesh: String,
     },
-    /// Weights and positions differ in number.
+    /// The number of rows of weights is not the number of vertices.
     #[error(
         "found joint weights of {found} vertices, expected {expected}, one row for each vertex"
     )]
@@ -65,7 +65,7 @@ pub enum SkinBindError {
         /// How many joints there are.
         joint_count: usize,
     },
-    /// A vertex follows no joint.
+    /// A vertex has no joint weights.
     #[error("vertex {vertex} has no joint weights; bind it to a joint in the authoring tool")]
     EmptyRow {
         /// Index of the vertex.
@@ -82,7 +82,8 @@ pub(crate) enum Packed {
     Rows,
 }
 
-/// A mesh bound to a rig.
+/// A mesh bound to a rig: the setup results of skinning. It holds weights, not positions: morph targets may move the rest mesh in each
+/// frame.
 #[derive(Clone, Debug)]
 pub struct SkinBind {
     pub(crate) method: SkinMethod,
@@ -94,10 +95,13 @@ pub struct SkinBind {
 }
 
 impl SkinBind {
-    /// Binds `mesh` to `rig`.
+    /// Binds `mesh` to `rig`. Only the influences of the mesh are read, and the inverse bind matrices of the joints.
     ///
     /// # Errors
-    /// [`SkinBindError`] where weights are missing or do not fit the rig.
+    /// [`SkinBindError`] if weights are missing or do not fit the rig.
+    ///
+    /// # Cost
+    /// O(influences); [`Self::bytes`] are kept.
     pub fn new(mesh: &Mesh, rig: &Rig, method: SkinMethod) -> Result<Self, SkinBindError> {
         let influences = check_influences(mesh, rig.joints().len())?;
         // A joint whose bind matrix is singular has no origin; any centre gives the same motion for it alone.
@@ -156,7 +160,8 @@ impl SkinBind {
             (joints, weights)
         }
     }
-    /// Bytes held.
+    /// Bytes on the heap: 8 per influence, 4 per vertex, 24 per joint. With blocks, also 36 per block of eight vertices and 36 per joint of
+    /// a block.
     pub fn bytes(&self) -> usize {
         let packed = match &self.packed {
             Packed::Blocks(blocks) => blocks.bytes(),

@@ -1,7 +1,7 @@
 //! What skinning runs on the GPU.
 //!
-//! Setup decides what the kernel is made of: the method, how many joints a vertex follows at most, whether any follows
-//! more than four, bits of a joint's index. Bytes moved a vertex, up to 256 joints and four influences:
+//! Setup chooses the kernel: the method, the largest number of joints of a vertex, whether any vertex has more than four, and the bits of a
+//! joint index. Bytes moved per vertex, up to 256 joints and four influences:
 //!
 //! | | position | with normal | with tangent |
 //! |---|---|---|---|
@@ -11,14 +11,14 @@
 //! | written | 12 | 24 | 40 |
 //! | together | 36 | 60 | 92 |
 //!
-//! All characters of a crowd share joints, weights and rest mesh, which then stay in the cache: what goes to memory is
-//! the 12 (24, 40) bytes that are written. 257 to 65 536 joints cost 4 bytes more; where every vertex follows one joint,
-//! 1 or 2 bytes stand in place of those 12; a vertex with more than four joints reads 8 bytes, and 8 for each one from
-//! the fifth on and one more. Matrices (48 bytes a joint and influence) come from the cache.
+//! All characters of a crowd share joints, weights and rest mesh, which then stay in the cache: only the 12 (24, 40) written bytes go to
+//! memory. 257 to 65 536 joints cost 4 bytes more. If every vertex follows one joint, 1 or 2 bytes replace the 12 bytes of joints and
+//! weights. A vertex with more than four joints reads two offsets, 8 bytes, and 8 bytes for each joint from the fifth on and for one entry
+//! more, which takes their weight from the strongest joint. Matrices (48 bytes per joint and influence) come from the cache.
 //!
-//! Weights in 16 bits each would be 7.6e-6 off, which moves vertices by as much of the distance between where their joints put them.
-//! Since the sum is 1 and rows fall, three weights of 22, 21 and 20 bits in steps of 2^-22 take the same 8 bytes, and
-//! each is at most 1.2e-7 off (a fourth weight of exactly 1/4: 2.4e-7).
+//! Weights in 16 bits each would be up to 7.6e-6 off, and move vertices by that share of the distance between the positions that their
+//! joints give them. Since a row sums to 1 and falls, three weights of 22, 21 and 20 bits in steps of 2^-22 take the same 8 bytes, and each
+//! is at most 1.2e-7 off (a fourth weight of exactly 1/4: 2.4e-7).
 
 use super::SkinBind;
 use super::bind::SkinMethod;

@@ -3,7 +3,7 @@
 use sinew_geom::nalgebra::{self, Quaternion};
 use sinew_geom::{Affine, DualQuaternion, Mat3, Quat, Real, Vec3};
 
-/// One joint of one frame.
+/// One joint of one frame: its skinning matrix in the form that dual quaternion skinning sums up.
 #[derive(Clone, Copy, Debug)]
 pub struct JointMotion<R: Real> {
     /// The rotation of the matrix, and the translation that brings the joint's bind origin to where the matrix brings it. The whole
@@ -38,8 +38,15 @@ pub(crate) fn split_joint<R: Real>(matrix: &Affine<R>, origin: Vec3<R>) -> Joint
     }
 }
 
-/// The rotation in a matrix: its polar factor where that is a rotation, else the mirrored polar factor nearest
-/// to the identity; for a singular matrix the rotation found by the alignment step below.
+/// The rotation in a matrix.
+///
+/// * Regular: the orthogonal polar factor, by Newton's iteration with scaling (Higham, *Computing the Polar Decomposition*, 1986).
+/// * Mirrored: that factor with one column reversed, the one that leaves the smallest rotation.
+/// * Singular, or with a determinant below 1e-6 of the cube of its norm: an iteration that rotates a frame towards the columns (Müller et
+///   al., *A Robust Method to Extract the Rotational Part of Deformations*, 2016).
+/// * Zero, NaN or infinite: the identity.
+///
+/// Does not allocate; at most 20 and 60 iterations.
 pub fn rotation_of<R: Real>(a: &Mat3<R>) -> Quat<R> {
     let Some(polar) = polar_factor(a) else {
         return align(a);

@@ -1,4 +1,9 @@
 //! Node `skin`: moves vertices with the joints that influence them.
+//!
+//! Each frame, the palette becomes what the method sums up: matrices as they are, or dual quaternions. If any joint is stretched, its whole
+//! matrix takes part by its products with the rotation ([`JointMotion`]). Then all vertices are visited, eight side by side. Setup packs
+//! the influences of eight consecutive vertices into one list of joints, because neighbours in a buffer mostly follow the same joints.
+//! Where they do not, each vertex keeps its own row.
 
 mod bind;
 mod blend;
@@ -123,7 +128,7 @@ pub static DESC: NodeDesc = NodeDesc {
     restore: None,
 };
 
-/// What a frame's joints are turned into before the vertices are visited; belongs to one instance.
+/// The joints of one frame in the form of the kernels; belongs to one instance.
 #[derive(Clone, Debug, Default)]
 pub struct SkinScratch {
     motions: Vec<PackedMotion>,
@@ -131,7 +136,7 @@ pub struct SkinScratch {
 }
 
 impl SkinScratch {
-    /// Room for the joints of `bind`.
+    /// Scratch for the joints of `bind`. Allocates.
     pub fn new(bind: &SkinBind) -> Self {
         let n = if bind.method().uses_dual_quaternions() {
             bind.joint_count()
@@ -162,20 +167,20 @@ fn single(v: f64) -> f32 {
     v as f32
 }
 
-/// One frame of work.
+/// Skinning of one frame. Positions, normals and tangents are in scene space.
 #[derive(Debug)]
 pub struct SkinJob<'a> {
     /// From setup.
     pub bind: &'a SkinBind,
-    /// Skinning matrices, one a joint (scene from scene at bind).
+    /// Skinning matrices, at least one per joint of the bind: scene space now, from scene space at bind ([`sinew_geom::Pose::palette`]).
     pub palette: &'a [PackedAffine],
-    /// For [`SkinMethod::Blended`]: 0 linear, 1 dual quaternion.
+    /// For [`SkinMethod::Blended`]: 0 is linear, 1 is dual quaternion.
     pub dual_quaternion_blend: f32,
-    /// Multiplies that, one value a vertex.
+    /// Factor of `dual_quaternion_blend`, one per vertex. A shorter mask is ignored.
     pub dual_quaternion_mask: Option<&'a [f32]>,
-    /// Rest mesh (or what came before skinning), as many vertices as bound.
+    /// Rest mesh, or the mesh that a node before skinning moved; as many vertices as bound.
     pub input: MeshView<'a>,
-    /// Same vertex count; must not overlap the input.
+    /// Attributes to write, each with the length of the input.
     pub output: MeshViewMut<'a>,
     /// From [`SkinScratch::new`] of the same bind.
     pub scratch: &'a mut SkinScratch,
@@ -184,8 +189,11 @@ pub struct SkinJob<'a> {
 }
 
 impl SkinJob<'_> {
-    /// Runs the job. Attributes that the input lacks are not written. Nothing is written where the palette or the
-    /// input is shorter than what was bound.
+    /// Runs the job. Attributes that the input lacks are not written. If the palette is shorter than the joints of the bind, or the number
+    /// of positions differs from its vertices, nothing is written.
+    ///
+    /// # Cost
+    /// O(influences + joints). It does not allocate. The result is the same bits for any [`Par`].
     pub fn run(self) {
         let Self {
             bind,

@@ -1,4 +1,4 @@
-//! Skinning of one vertex, generic over precision: the truth that the fast kernel is tested against.
+//! Skinning of one vertex, generic over precision: the reference for the fast kernel.
 
 use super::joint::JointMotion;
 use sinew_geom::{Affine, Mat3, Real, Vec3, nalgebra::Quaternion};
@@ -6,7 +6,7 @@ use sinew_geom::{Affine, Mat3, Real, Vec3, nalgebra::Quaternion};
 /// Squared lengths up to this have no direction.
 pub(crate) const NO_LENGTH: f64 = 1e-36;
 
-/// A vertex on its way through the kernel.
+/// One vertex, before or after skinning, in scene space.
 #[derive(Clone, Copy, Debug)]
 pub struct SkinVertex<R: Real> {
     /// Position.
@@ -84,7 +84,13 @@ pub(crate) fn apply_affine<R: Real>(a: &Affine<R>, v: SkinVertex<R>) -> SkinVert
     }
 }
 
-/// Linear skinning of one vertex.
+/// Linear skinning of one vertex: `p' = sum_j w_j M_j p`.
+///
+/// `row` has joints and weights, as many of each; joints index `palette`. Normals follow the cofactors of the blended matrix; directions
+/// are normalized. A direction of zero length keeps that of `v`.
+///
+/// # Panics
+/// If a joint of `row` is not in `palette`.
 pub fn skin_linear<R: Real>(
     palette: &[Affine<R>],
     row: (&[u32], &[f32]),
@@ -95,7 +101,13 @@ pub fn skin_linear<R: Real>(
     apply_affine(&a, v)
 }
 
-/// Dual-quaternion skinning of one vertex.
+/// Dual quaternion skinning of one vertex (Kavan et al. 2008): `p'` is the vector part of `(sum_j w_j (M_j p) r_j) r* / |r|^2` with
+/// `r = sum_j w_j r_j`.
+///
+/// The first joint of `row` is the pivot for the signs of quaternions: put the strongest first. Directions as in [`skin_linear`].
+///
+/// # Panics
+/// If a joint of `row` is not in `joints`.
 pub fn skin_dual_quaternion<R: Real>(
     joints: &[JointMotion<R>],
     row: (&[u32], &[f32]),
@@ -106,7 +118,8 @@ pub fn skin_dual_quaternion<R: Real>(
     apply_affine(&a, v)
 }
 
-/// From `a` (factor 0) to `b` (factor 1); directions are renormalised.
+/// Linear interpolation from `a` (factor 0) to `b` (factor 1), with directions normalized again. The sign of the bitangent is that of `b`
+/// above a factor of 0.5.
 pub fn mix<R: Real>(a: SkinVertex<R>, b: SkinVertex<R>, factor: R) -> SkinVertex<R> {
     let lerp = |a: Vec3<R>, b: Vec3<R>| a + (b - a) * factor;
     SkinVertex {

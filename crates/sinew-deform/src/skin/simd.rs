@@ -1,4 +1,20 @@
 //! The fast kernel: eight vertices side by side.
+//!
+//! Lanes are vertices. For each block the kernel sums what the method blends, once; then it moves positions, normals and tangents with the
+//! sum:
+//!
+//! * [`Linear`]: rows of `M = sum w_j M_j`, and `p' = M p`.
+//! * [`Dual`] without stretch: `r = sum w_j r_j` and `d = sum w_j d_j`, where a joint whose rotation points away from the strongest joint's
+//!   enters with the opposite sign. `r` stays unnormalised: `p' = p + (2 / |r|^2) (v x (v x p + w p) + Im(d r*))` with `r = (v, w)` divides
+//!   once instead (Kavan et al., *Geometric Skinning with Approximate Dual Quaternion Blending*, 2008).
+//! * [`Dual`] with stretch: `r`, and the sums of the joints' [`JointMotion::products`]. Each column of the vertex's matrix is the vector
+//!   part of such a sum times `r*`, over `|r|^2`.
+//! * [`Blended`]: linear and dual result, interpolated by `blend` times the mask. Directions are normalised again; a tangent's sign comes
+//!   from the larger part.
+//!
+//! Where a matrix moves the vertex, normals go through its cofactor matrix, with the opposite sign if the matrix mirrors; tangents go
+//! through the matrix itself, and their sign flips if it mirrors. A direction that loses its length stays as it came in. Each block loads
+//! its joints once (`blocks.rs`), or each vertex its own row if neighbours share too few joints.
 
 use super::bind::{Packed, SkinBind};
 use super::blend::{BlendSource, Matrices, Quaternions};

@@ -68,12 +68,12 @@ pub static DESC: NodeDesc = NodeDesc {
     }),
 };
 
-/// One frame of work.
+/// Smoothing of one frame.
 #[derive(Debug)]
 pub struct SmoothJob<'a> {
-    /// Setup, for the same topology as the input.
+    /// From setup, for the same topology as the input.
     pub bind: &'a Smoother,
-    /// In what space points are smoothed, from [`crate::laplacian::Anchor::space`].
+    /// Space in which points are smoothed, from [`crate::laplacian::Anchor::space`].
     pub space: FrameSpace,
     /// Number of passes.
     pub iterations: u32,
@@ -83,7 +83,7 @@ pub struct SmoothJob<'a> {
     pub blend: f32,
     /// Strength for each vertex.
     pub weight: MaskWeight<'a>,
-    /// Incoming positions, one a vertex.
+    /// Incoming positions in scene space, one per vertex.
     pub input: &'a [[f32; 3]],
     /// Same length as the input.
     pub output: &'a mut [[f32; 3]],
@@ -94,7 +94,10 @@ pub struct SmoothJob<'a> {
 }
 
 impl SmoothJob<'_> {
-    /// Runs the job. Where lengths do not fit the setup, nothing is written.
+    /// Runs the job. If the lengths of input or scratch do not fit the bind, nothing is written; a shorter output gets the first vertices.
+    ///
+    /// # Cost
+    /// O(iterations * edges) for any mesh. It does not allocate. The result is the same bits for any [`Par`].
     pub fn run(self) {
         let keeps_offsets = self.bind.layout().keeps_offsets();
         if !self.bind.fits(self.input, self.scratch, keeps_offsets) {

@@ -141,7 +141,7 @@ const DEBUG_SIZE: ParameterDesc = ParameterDesc::float(
 )
 .with_unit("m");
 
-/// How the section follows the stretch.
+/// How the cross section follows the stretch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// Determinant of the Jacobian 1 everywhere.
@@ -151,7 +151,7 @@ pub enum Mode {
     Published,
 }
 
-/// Settings.
+/// Settings of the node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SquashStretch {
     /// How the section follows.
@@ -164,11 +164,11 @@ pub struct SquashStretch {
     pub limit_bottom: f64,
     /// Fraction at the top that moves rigidly.
     pub limit_top: f64,
-    /// Where the section changes most, 0 to 1.
+    /// Height in the region at which the section changes most, 0 to 1.
     pub axis_bias: f64,
-    /// Share between the cross axes, 0 to 1.
+    /// Distribution between the two cross axes, 0 to 1.
     pub cross_bias: f64,
-    /// Keep the published mode from folding.
+    /// Whether to keep the published mode from folding.
     pub prevent_fold: bool,
 }
 

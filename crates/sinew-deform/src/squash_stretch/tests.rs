@@ -55,8 +55,8 @@ fn published_samples() {
     );
 }
 
-/// The published map in double precision, written from its description: `factor` is 0.5 at rest, z runs from `low` to `high`, `bias` moves the bulge
-/// along the axis and `cross` shares it between both other axes.
+/// The published map in double precision, written from its description: `factor` is 0.5 at rest, z runs from `low` to `high`, `bias` moves
+/// the bulge along the axis and `cross` shares it between both other axes.
 fn published(p: [f64; 3], factor: f64, [low, high]: [f64; 2], bias: f64, cross: f64) -> [f64; 3] {
     let ratio = 2.0 * factor;
     let inside = p[2].clamp(low, high);

@@ -1,4 +1,15 @@
 //! Setup: smoothing groups, corner lists, UV coefficients, authored directions in local frames.
+//!
+//! In this order, since each part needs the one before it:
+//!
+//! 1. Smoothing groups (`groups.rs`): which vertices share a normal, and the corners of each group.
+//! 2. Reference edges: the longest rest edge that leaves each group. It gives frames a direction around the normal without texture
+//!    coordinates.
+//! 3. Normals of the rest mesh in double precision, which stand in for vertices that lose all area around them.
+//! 4. Authored normals and tangents in the local frames.
+//! 5. Tangent groups: from UV gradients (`uv.rs`), or MikkTSpace's (`mikk.rs`).
+//!
+//! Everything but the topology is saved; [`TangentFramesBind::restored`] checks lengths and indices of saved data.
 
 use super::groups::{Rows, smoothing_groups};
 use super::reference::{self, FaceTerms};
@@ -11,49 +22,49 @@ use std::sync::Arc;
 /// Stands for no vertex.
 pub(super) const NO_VERTEX: u32 = u32::MAX;
 
-/// How normals are made.
+/// How normals are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NormalMode {
-    /// Face normals weighted by the corner angle.
+    /// Face normals weighted by the corner angle (Thürmer and Wüthrich 1998).
     #[default]
     AngleWeighted,
     /// Face normals weighted by area.
     AreaWeighted,
-    /// Authored normals, carried in the frame of the angle-weighted ones.
+    /// Authored normals, stored in the frame of the angle-weighted ones.
     KeepAuthoredDelta,
-    /// Angle weights, summed as integers.
+    /// Angle weights, with each addend truncated to an integer.
     FixedPoint,
 }
 
-/// How tangents are made.
+/// How tangents are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TangentMode {
-    /// From UV gradients, angle weighted.
+    /// From the gradients of the texture coordinates, angle-weighted.
     #[default]
     Uv,
     /// MikkTSpace with the groups of the rest mesh.
     Mikktspace,
-    /// The rest tangents, carried in the frame of the normal and one edge.
+    /// Authored rest tangents, carried in the frame of the normal and one edge.
     Project,
-    /// Not from the surface: perpendicular to the normal, along one edge.
+    /// Without texture coordinates: perpendicular to the normal, along one edge.
     None,
 }
 
 /// Which vertices at one position share a normal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HardEdges {
-    /// Those whose authored rest normals agree; all of them where the mesh has none.
+    /// Those whose authored rest normals differ by at most one degree; all if the mesh has none.
     #[default]
     Authored,
     /// Those whose own rest normals differ by at most `hard_angle`.
     Angle,
-    /// All.
+    /// All vertices.
     None,
-    /// None: every vertex takes only the triangles that name it.
+    /// No vertices: each one uses only its own triangles.
     Split,
 }
 
-/// What setup reads.
+/// Settings of setup.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TangentFramesConfig {
     /// How normals are made.
@@ -62,11 +73,11 @@ pub struct TangentFramesConfig {
     pub tangents: TangentMode,
     /// Which vertices at one position share a normal.
     pub hard_edges: HardEdges,
-    /// Largest angle that [`HardEdges::Angle`] smooths, radians.
+    /// For [`HardEdges::Angle`]: largest angle between normals that are smoothed, radians.
     pub hard_angle: f32,
-    /// Vertices at most this far apart count as one position, metres.
+    /// Vertices at most this far apart at rest count as one position, metres.
     pub weld_tolerance: f32,
-    /// Texture coordinate set for tangents; where the mesh has no set at all, tangents follow edges.
+    /// Texture coordinate set for tangents. If the mesh has no set at all, tangents follow edges.
     pub uv_set: usize,
 }
 
@@ -105,7 +116,7 @@ pub enum TangentFramesError {
     /// Saved bytes do not belong to this mesh and configuration.
     #[error("{0}")]
     Saved(String),
-    /// Whoever follows setup wants no more.
+    /// The caller stopped setup.
     #[error(transparent)]
     Stopped(#[from] Stopped),
 }
@@ -133,7 +144,7 @@ pub(crate) struct UvBind {
     pub(super) signs: Vec<f32>,
 }
 
-/// Setup result: constant for a mesh and a configuration.
+/// Setup results for a mesh and a configuration.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TangentFramesBind {
     #[serde(skip)]
@@ -155,18 +166,21 @@ pub struct TangentFramesBind {
 }
 
 impl TangentFramesBind {
-    /// Prepares a mesh. Linear time but for positions shared by very many vertices with different normals.
+    /// Prepares a mesh. Its rest positions, normals, tangents and texture coordinates are read.
     ///
     /// # Errors
-    /// [`TangentFramesError`] where attributes do not fit the mesh.
+    /// [`TangentFramesError`] if attributes do not fit the mesh.
+    ///
+    /// # Cost
+    /// O(vertices + triangles), except for positions that very many vertices with different normals share.
     pub fn new(mesh: &Mesh, config: TangentFramesConfig) -> Result<Self, TangentFramesError> {
         Self::new_watched(mesh, config, &BindWatch::NONE)
     }
 
-    /// As [`Self::new`], followed: asks between its parts whether to go on.
+    /// As [`Self::new`], with progress and cancellation between its parts.
     ///
     /// # Errors
-    /// As [`Self::new`]; `TangentFramesError::Stopped`.
+    /// As [`Self::new`]; [`TangentFramesError::Stopped`].
     pub fn new_watched(
         mesh: &Mesh,
         config: TangentFramesConfig,
@@ -297,10 +311,10 @@ impl TangentFramesBind {
         self.normal_rows.bytes() + n * 16 + self.reference.len() * 8 + uv + local
     }
 
-    /// Checks what came from a file against the mesh and configuration it is used with.
+    /// Checks a bind from a file against the mesh and the configuration, and adds the topology.
     ///
     /// # Errors
-    /// `TangentFramesError::Saved` names the first part that does not fit.
+    /// [`TangentFramesError::Saved`] names the first part that does not fit.
     pub fn restored(
         mut self,
         mesh: &Mesh,

@@ -8,7 +8,7 @@ use sinew_geom::{Mesh, Real, Vec3, WeldMap, index32};
 /// Authored normals this close (cosine of one degree) count as one: files store them in as few as eight bits.
 const SAME_NORMAL_COSINE: f64 = 0.999_847_7;
 
-/// Lists of triangle corners (`4 * triangle + corner`) in compressed rows.
+/// Lists of triangle corners (`4 * triangle + corner`) in compressed rows; the two low bits are the corner.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rows {
     offsets: Vec<u32>,

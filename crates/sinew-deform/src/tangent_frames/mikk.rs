@@ -1,5 +1,14 @@
-//! MikkTSpace's welding and grouping, done once on the rest mesh. Written after the published algorithm
-//! (Mikkelsen 2008); steps keep its names.
+//! MikkTSpace's welding and grouping, done once on the rest mesh. Written after Mikkelsen, *Simulation of Wrinkled Surfaces Revisited*,
+//! 2008; steps keep the names of the original.
+//!
+//! 1. Faces: orientation of the texture coordinates, and which faces have no usable gradient or no three positions.
+//! 2. Weld: corners with equal position, normal and texture coordinates are one vertex.
+//! 3. Neighbours: edges of opposite winding are paired.
+//! 4. Groups: a flood fill around each vertex, across shared edges, while the orientation stays. Faces without a gradient join any group.
+//! 5. Rows: each vertex gets the corners of its groups. The original splits a vertex with several groups; here it combines those with the
+//!    orientation of the larger angle.
+//!
+//! Signs and zero tests run in single precision, because they are part of the definition. Cost: O(T log T) for `T` triangles.
 
 use super::bind::UvBind;
 use super::groups::{Rows, corner};

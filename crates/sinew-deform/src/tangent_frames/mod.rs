@@ -1,4 +1,8 @@
 //! Node `tangent_frames`: normals and tangents from current positions.
+//!
+//! Setup finds smoothing groups and tangent groups once, because topology and texture coordinates do not change (`groups.rs`, `uv.rs`,
+//! `mikk.rs`). Each frame has two passes: triangles compute a normal, corner angles and a tangent; vertices sum those of the corners in
+//! their groups. Gathering needs no atomics, and sums have a fixed order: the result is the same bits for any number of threads.
 
 mod bind;
 mod device;
@@ -162,7 +166,7 @@ const HARD_EDGES: &[Choice] = &[
     },
 ];
 
-/// What one instance needs between the two passes. Sized by [`TangentFramesBind::new_scratch`].
+/// Triangle results between the two passes: 24 bytes per triangle, and 12 more for tangents from texture coordinates.
 #[derive(Debug)]
 pub struct TangentFramesScratch {
     faces: Vec<FaceTerms<f32>>,
@@ -178,7 +182,7 @@ impl TangentFramesBind {
             TangentMode::Project | TangentMode::None => true,
         }
     }
-    /// Scratch for one instance.
+    /// Scratch of one instance. Allocates.
     pub fn new_scratch(&self) -> TangentFramesScratch {
         let n = self.topology.triangles().len();
         TangentFramesScratch {
@@ -188,26 +192,29 @@ impl TangentFramesBind {
     }
 }
 
-/// One frame of work. Where the positions do not have one element a vertex, or the scratch is of another mesh,
-/// nothing is written.
+/// One frame. If positions, outputs or scratch do not fit the bind, nothing is written.
 #[derive(Debug)]
 pub struct TangentFramesJob<'a> {
-    /// Setup of the mesh.
+    /// From setup of the mesh.
     pub bind: &'a TangentFramesBind,
-    /// Current positions, one a vertex.
+    /// Current positions, one per vertex.
     pub positions: &'a [[f32; 3]],
-    /// Unit normals to write, one a vertex.
+    /// Output: unit normals, one per vertex.
     pub normals: Option<&'a mut [[f32; 3]]>,
-    /// Unit tangents with bitangent sign to write, one a vertex.
+    /// Output: unit tangents, one per vertex, perpendicular to the normal. `w` is the sign of glTF:
+    /// `bitangent = w * cross(normal, tangent)`.
     pub tangents: Option<&'a mut [[f32; 4]]>,
-    /// Overwritten.
+    /// From [`TangentFramesBind::new_scratch`] of the same bind.
     pub scratch: &'a mut TangentFramesScratch,
     /// Threads.
     pub par: Par,
 }
 
 impl TangentFramesJob<'_> {
-    /// Runs the job: triangles first, then vertices gather from the triangles around them.
+    /// Runs the job. All results are unit vectors and finite, also for degenerate triangles.
+    ///
+    /// # Cost
+    /// O(vertices + triangles). It does not allocate.
     pub fn run(self) {
         let Self {
             bind,
@@ -284,9 +291,8 @@ fn face_pass(
     }
 }
 
-/// Rest normals for a mesh: angle weighted, smooth across vertices at equal positions, unit. Vertices without
-/// area around them keep the mesh's own normal where it has one, else +Y. An empty list where positions and
-/// topology disagree.
+/// Rest normals of a mesh: angle-weighted, smooth across vertices at equal positions, of unit length. A vertex without area around it keeps
+/// the mesh's own normal, or gets +Y. Empty if the numbers of positions and vertices differ. Binds and allocates: for setup.
 pub fn compute_normals(mesh: &Mesh) -> Vec<[f32; 3]> {
     let bare = Mesh {
         topology: mesh.topology.clone(),

@@ -1,4 +1,17 @@
-//! Normals and tangents of one triangle and of one vertex, generic over precision: the truth.
+//! Normals and tangents of one triangle and of one vertex, generic over precision: the reference.
+//!
+//! 1. Per triangle ([`face_terms`], `face_tangent`): unit normal, the angle of each corner from `atan2`, and the direction in which `u`
+//!    grows, as a combination of two edges with coefficients from setup. Edges are divided by their largest component first, so that
+//!    squares of very small or large triangles neither vanish nor overflow. Triangles that are nearly lines add nothing. With area weights,
+//!    both steps are spared: the cross product of two edges has the area as its length, and corners weigh 1.
+//! 2. Per vertex (`vertex_normal`): the sum over the corners of its smoothing group, each face normal times the corner's angle (Thürmer and
+//!    Wüthrich, *Computing Vertex Normals from Polygonal Facets*, 1998). The angle weight makes the normal independent of how a flat face
+//!    is cut into triangles. With nothing to sum, the vertex keeps its rest normal.
+//! 3. Per vertex (`vertex_tangent`): the sum over its tangent group, made perpendicular to the normal. If nothing is left of it, the
+//!    tangent follows the group's reference edge, or any perpendicular direction.
+//!
+//! Authored directions are stored at setup in the frame (reference edge, bitangent, normal) of their vertex and are rebuilt from the
+//! current frame.
 
 use super::bind::{NO_VERTEX, TangentFramesBind};
 use super::{NormalMode, TangentMode};
@@ -10,16 +23,17 @@ pub(super) const SLIVER: f64 = 1e-13;
 /// The integer range of the fixed-point accumulation: one unit is this many steps.
 pub(crate) const FIXED_POINT_RANGE: f64 = 32767.0;
 
-/// What one triangle adds to its corners.
+/// What one triangle contributes to its corners.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FaceTerms<R: Real> {
-    /// Unit normal (area weighting: the cross product of two edges); zero where the triangle has no area.
+    /// Unit normal; 0 if the triangle has no area. With area weighting, the cross product of two edges.
     pub normal: [R; 3],
-    /// Weight of each corner: its angle in radians (area weighting: one).
+    /// Weight of each corner: its angle in radians, or 1 with area weighting.
     pub weights: [R; 3],
 }
 
-/// Unit vector, or `None` where the length is zero, not finite or lost to underflow.
+/// `v` divided by its length; `None` if the length is 0, not finite or beyond about 1e-30 to 1e30. Safe from overflow and underflow of
+/// squares.
 #[inline]
 pub fn unit<R: Real>(v: Vec3<R>) -> Option<Vec3<R>> {
     let square = v.norm_squared();
@@ -36,7 +50,7 @@ pub fn unit<R: Real>(v: Vec3<R>) -> Option<Vec3<R>> {
     Some(v / v.norm())
 }
 
-/// Angle between two vectors of any length, 0 to pi, well conditioned everywhere.
+/// Angle between two vectors of any length, 0 to pi radians. Accurate for all angles; 0 if a vector is 0.
 #[inline]
 pub fn angle_between<R: Real>(a: Vec3<R>, b: Vec3<R>) -> R {
     a.cross(&b).norm().atan2(a.dot(&b))
@@ -85,7 +99,10 @@ pub(crate) fn face_tangent<R: Real>(p: [Vec3<R>; 3], coefficients: [f32; 2]) -> 
     unit(t).unwrap_or_else(Vec3::zeros).into()
 }
 
-/// Sum of a triangle attribute over a list of corners (`4 * triangle + corner`), weighted by corner.
+/// Sum over a list of corners (`4 * triangle + corner`) of the normals in `faces`, or of `vectors`, one per triangle, weighted by corner.
+///
+/// # Panics
+/// If a corner names a triangle that does not exist.
 #[inline]
 pub fn gather<R: Real>(faces: &[FaceTerms<R>], vectors: Option<&[[R; 3]]>, row: &[u32]) -> Vec3<R> {
     let mut sum = Vec3::zeros();

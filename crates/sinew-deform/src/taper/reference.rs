@@ -6,16 +6,16 @@ use crate::local_frame::{
 };
 use crate::{DeviceSetting, Parameters, UniformType};
 
-/// How the scale goes from the bottom to the top.
+/// How the section scale changes from bottom to top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// By equal steps, or eased.
+    /// Linearly, or eased.
     Profile(Profile),
-    /// By equal factors.
+    /// By a constant factor per length.
     Exponential,
 }
 
-/// Settings.
+/// Settings of the node. Source: Barr, *Global and Local Deformations of Solid Primitives*, SIGGRAPH 1984.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Taper {
     /// Scales of both cross axes at the bottom.

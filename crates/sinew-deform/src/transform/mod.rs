@@ -48,16 +48,16 @@ pub static DESC: NodeDesc = NodeDesc {
     restore: None,
 };
 
-/// One frame of work: `output = transform(input)`, vertex by vertex.
+/// One frame: `output = transform(input)`, vertex by vertex, in scene space.
 #[derive(Debug)]
 pub struct TransformJob<'a> {
-    /// Where the mesh goes.
+    /// Transform of points at full strength. At a strength in between, a vertex is on the line between both positions.
     pub transform: Affine<f32>,
     /// Strength for each vertex.
     pub weight: MaskWeight<'a>,
     /// Mesh to move.
     pub input: MeshView<'a>,
-    /// Same vertex count as the input; must not overlap it.
+    /// Attributes to write, each with the length of the input.
     pub output: MeshViewMut<'a>,
     /// Threads.
     pub par: Par,

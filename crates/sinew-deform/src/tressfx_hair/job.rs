@@ -1,4 +1,15 @@
-//! The TressFX step.
+//! One frame by the rules of TressFX 4.1, quirks included.
+//!
+//! Each guide runs the stages of [`ORDER`] on its own. Followers are then copied from guides that have not collided, and collide by
+//! themselves; guides collide last. This is the order of the shaders of TressFX 4.1. All numbers are per frame, so that the frame rate
+//! changes the result.
+//!
+//! | quirk | effect |
+//! |---|---|
+//! | the matrix of the root is read as a rotation | blended matrices scale the bends |
+//! | wind acts against its direction, by the square of a segment's length | hardly visible |
+//! | a displacement above the limit becomes `limit^2 / displacement` | the faster, the less motion is kept |
+//! | collision sets the previous position to the new one | hair sticks |
 
 use super::TressFxState;
 use crate::collide::{Collider, GradientMode, PerStrand, tressfx_response, turn, unit_or};

@@ -53,8 +53,8 @@ impl<R: Real> TressFxState<R> {
 }
 
 impl TressFxState {
-    /// The state as bytes, little endian; [`Self::restore`] gives the same frames bit for bit. Positions before the last and tangents are not
-    /// in it: each step writes them before it reads them.
+    /// The state as bytes, little endian; [`Self::restore`] gives the same frames bit for bit. Positions before the last and tangents are
+    /// not in it: each step writes them before it reads them.
     pub(crate) fn save(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.byte_length());
         out.extend(MAGIC);

@@ -294,8 +294,8 @@ fn agrees_with_a_step_worked_out_by_hand() {
     assert_eq!(tangents[1], tangents[2]);
 }
 
-/// Positions and tangents of the last vertex of three, level from the origin, frame after frame: it falls by `gravity / 400` a frame, and nothing else
-/// but solids moves it.
+/// Positions and tangents of the last vertex of three, level from the origin, frame after frame: it falls by `gravity / 400` a frame, and
+/// nothing else but solids moves it.
 fn fallen(gravity: f32, colliders: &[Collider<'_>], frames: usize) -> Vec<[[f32; 3]; 2]> {
     let strands = Strands::new([3]).expect("valid");
     let rest = [[0.0; 3], [1.0, 0.0, 0.0], [2.0, 0.0, 0.0]];
@@ -341,8 +341,8 @@ fn the_clamp_leaves_the_less_the_faster_it_was() {
     }
 }
 
-/// On a slope each frame begins at rest: what falls by `g h^2` = 0.25 and is pushed out along the normal goes as far along the slope in each frame. The
-/// first two frames begin at the rest shape.
+/// On a slope each frame begins at rest: what falls by `g h^2` = 0.25 and is pushed out along the normal goes as far along the slope in
+/// each frame. The first two frames begin at the rest shape.
 #[test]
 fn contacts_take_all_velocity() {
     let slope = Plane {

@@ -1,4 +1,7 @@
 //! The TressFX field on a dense grid, as the shaders of TressFX 4.1 build it.
+//!
+//! Each triangle writes its distance to the nodes near it; the smallest wins. Nodes that no triangle is near stay [`UNSET`], which look-ups
+//! must handle.
 
 use crate::sdf::triangle::{P, cross, dot, sub};
 use crate::sdf::{UNSET, closest_point};

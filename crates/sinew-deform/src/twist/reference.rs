@@ -6,7 +6,7 @@ use crate::local_frame::{
 };
 use crate::{DeviceSetting, Parameters, UniformType};
 
-/// Settings.
+/// Settings of the node. Source: Barr, *Global and Local Deformations of Solid Primitives*, SIGGRAPH 1984.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Twist {
     /// Angle at the top, rad.

@@ -138,7 +138,8 @@ impl VatPlaybackBind {
         })
     }
 
-    /// Frames of the layout that are seen at a moment of the clip, seconds; one without `blend`, or where the in-betweens of two mean nothing.
+    /// Frames of the layout that are seen at a moment of the clip, seconds; one without `blend`, or where the in-betweens of two mean
+    /// nothing.
     pub(crate) fn frames(&self, secs: f64, blend: bool) -> FrameBlend {
         let (manifest, at) = (self.animation.manifest(), self.clip.at(secs));
         let blends = blend && manifest.can_blend;

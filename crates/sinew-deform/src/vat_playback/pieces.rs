@@ -19,7 +19,8 @@ pub(crate) struct PieceCarrier {
 }
 
 impl PieceCarrier {
-    /// From the mesh that stands beside the bake: its texture coordinates `uv_set` are the middle of the texel that its vertex' piece has in frame 0.
+    /// From the mesh that stands beside the bake: its texture coordinates `uv_set` are the middle of the texel that its vertex' piece has
+    /// in frame 0.
     pub(super) fn new(
         manifest: &Manifest,
         rotations: usize,
@@ -61,7 +62,7 @@ fn texel_at(uv: [f32; 2], size: [u32; 2]) -> [u32; 2] {
     })
 }
 
-/// How a piece lies at a moment.
+/// Position and rotation of a piece at one time.
 #[derive(Clone, Copy, Debug)]
 pub struct PiecePose<R: Real> {
     /// Where its pivot is in the carrier, metres.
@@ -73,7 +74,7 @@ pub struct PiecePose<R: Real> {
 }
 
 impl<R: Real> PiecePose<R> {
-    /// Positions and rotations mixed between two frames, the shorter way round; a rotation without length is none.
+    /// Positions and rotations of a piece between two frames, by the shorter rotation. A quaternion of length 0 is the identity.
     #[inline]
     pub fn new(
         places: &BakedTexture<'_>,
@@ -103,14 +104,14 @@ impl<R: Real> PiecePose<R> {
         }
     }
 
-    /// Where a vertex of the carrier is: `rotation (carrier - pivot) + position`.
+    /// The position of a vertex: `rotation * (carrier - pivot) + position`. `carrier` is its position in the mesh that carries the bake.
     #[inline]
     pub fn place(&self, carrier: [f32; 3]) -> [f32; 3] {
         let arm = R::vec3(carrier) - self.pivot;
         R::array3(self.turned(arm) + self.position)
     }
 
-    /// A direction of the carrier, turned.
+    /// A direction of the carrier, rotated with the piece.
     #[inline]
     pub fn direction(&self, carrier: [f32; 3]) -> [f32; 3] {
         R::array3(self.turned(R::vec3(carrier)))

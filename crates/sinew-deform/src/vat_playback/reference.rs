@@ -7,7 +7,7 @@ use sinew_vat::playback::FrameBlend;
 use sinew_vat::texel::TexelFormat;
 use sinew_vat::texture::TextureSpec;
 
-/// A texture of a bake with three channels or more: positions, offsets, normals, rotations.
+/// A texture of a bake with at least three channels: positions, offsets, normals or rotations.
 #[derive(Clone, Copy, Debug)]
 pub struct BakedTexture<'a> {
     animation: &'a VertexAnimation,
@@ -17,7 +17,7 @@ pub struct BakedTexture<'a> {
 }
 
 impl<'a> BakedTexture<'a> {
-    /// The texture of that index in the manifest; `None` where there is none or it has fewer than three channels.
+    /// The texture with that index in the manifest. `None` if there is none, or it has fewer than three channels.
     pub fn new(animation: &'a VertexAnimation, texture: usize) -> Option<Self> {
         let manifest = animation.manifest();
         let spec = &manifest.textures.get(texture)?.spec;
@@ -29,7 +29,7 @@ impl<'a> BakedTexture<'a> {
         })
     }
 
-    /// What it says of a vertex (of a piece, where pieces have texels) in a frame: `texel * scale + offset`.
+    /// Its vector for a vertex (or for a piece) in a frame: `texel * scale + offset`.
     #[inline]
     pub fn at<R: Real>(&self, vertex: u32, frame: u32) -> Vec3<R> {
         let [x, y, z] = self.numbers(vertex, frame);
@@ -54,7 +54,7 @@ impl<'a> BakedTexture<'a> {
         })
     }
 
-    /// The same between two frames: `a + (b - a) * weight`.
+    /// The vector between two frames: `a + (b - a) * weight`.
     #[inline]
     pub fn between<R: Real>(&self, vertex: u32, at: FrameBlend) -> Vec3<R> {
         let a = self.at(vertex, at.frame);

@@ -1,4 +1,9 @@
-//! Setup: which places of the driver each vertex hangs on.
+//! Setup: the closest points of the driver for each vertex.
+//!
+//! Slivers of the driver are left out, because their frames magnify rounding. In mode `surface`, Newton's method solves
+//! `p = x(u, v) + h n(u, v)` with the normalized interpolated normal `n`, on each of the eight closest triangles, from nearest to farthest.
+//! The first solution inside of its triangle counts, and one whose normal stands up from the triangle is preferred. Without a solution
+//! (beyond a border, deep in a fold), the closest point is used. Everything runs in double precision.
 
 use super::bvh::{Bvh, Hit};
 use super::reference::{DriverTriangle, local_frame};
@@ -40,7 +45,7 @@ pub enum WrapError {
     /// Saved bytes do not belong to these meshes and this configuration.
     #[error("{0}")]
     Saved(String),
-    /// Whoever follows setup wants no more.
+    /// The caller stopped setup.
     #[error(transparent)]
     Stopped(#[from] Stopped),
 }
@@ -55,22 +60,22 @@ impl From<WrapError> for NodeError {
     }
 }
 
-/// One place on the driver and the rest frame there.
+/// One point on the driver and the inverse of its rest frame. 64 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Binding {
     /// Triangle of the driver.
     pub triangle: u32,
-    /// Barycentric coordinates of corners 1 and 2.
+    /// Barycentric coordinates of corners 1 and 2; that of corner 0 is the rest to 1.
     pub barycentric: [f32; 2],
-    /// Share of this binding; those of a vertex sum to one.
+    /// Weight of this binding; those of a vertex sum to 1.
     pub weight: f32,
-    /// The place at rest, metres.
+    /// The point at rest in scene space, metres.
     pub origin: [f32; 3],
-    /// Columns of the inverse rest frame.
+    /// Columns of the inverse of the frame at rest.
     pub local_from_rest: [[f32; 3]; 3],
 }
 
-/// Setup result: constant for two meshes and a configuration.
+/// Setup results for two meshes and a configuration.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WrapBind {
     #[serde(skip)]
@@ -96,18 +101,21 @@ struct Rest {
 }
 
 impl WrapBind {
-    /// Binds the rest points of `mesh` to the rest surface of `driver`.
+    /// Binds the rest points of `mesh` to the rest surface of `driver`, both in scene space.
     ///
     /// # Errors
-    /// [`WrapError`] where the driver has no surface or an attribute does not fit.
+    /// [`WrapError`] if the driver has no triangle with an area, or an attribute does not fit its mesh.
+    ///
+    /// # Cost
+    /// O((V + T) log T) for `V` points and `T` triangles in practice; one thread.
     pub fn new(mesh: &Mesh, driver: &Mesh, config: WrapConfig) -> Result<Self, WrapError> {
         Self::new_watched(mesh, driver, config, &BindWatch::NONE)
     }
 
-    /// As [`Self::new`], followed: asks now and then whether to go on.
+    /// As [`Self::new`], with progress and cancellation: it asks every 1024 vertices.
     ///
     /// # Errors
-    /// As [`Self::new`]; `WrapError::Stopped`.
+    /// As [`Self::new`]; [`WrapError::Stopped`].
     pub fn new_watched(
         mesh: &Mesh,
         driver: &Mesh,
@@ -154,10 +162,10 @@ impl WrapBind {
             + self.normals.as_ref().map_or(0, TangentFramesBind::bytes)
     }
 
-    /// Checks what came from a file against the meshes and configuration it is used with.
+    /// Checks a bind from a file against the meshes and the configuration, and adds the parts that a file does not hold.
     ///
     /// # Errors
-    /// `WrapError::Saved` names the first part that does not fit.
+    /// [`WrapError::Saved`] names the first part that does not fit.
     pub fn restored(
         mut self,
         mesh: &Mesh,

@@ -5,7 +5,7 @@ use sinew_geom::Vec3;
 
 type P = Vec3<f64>;
 
-/// A point of a triangle.
+/// A point of a triangle, the result of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
     /// Index of the triangle.

@@ -1,4 +1,8 @@
 //! Node `wrap`: the surface of one mesh moves the points of another.
+//!
+//! Setup finds, for each point, one or several closest points on the rest surface of the driver (`bind.rs`, over the box tree of `bvh.rs`),
+//! and stores the inverse of the local frame there. Each frame rebuilds these frames on the moved driver and carries the points with them.
+//! The page of the node has the formulas.
 
 mod bind;
 mod bvh;
@@ -129,32 +133,32 @@ const MODES: &[Choice] = &[
     },
 ];
 
-/// What a point hangs on.
+/// What a point is bound to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WrapMode {
-    /// A place on the surface, offset along the interpolated vertex normal.
+    /// One point of the surface, with an offset along the interpolated vertex normal.
     #[default]
     Surface,
     /// The rigid frame of one triangle.
     Triangle,
-    /// A blend of several triangles' frames.
+    /// A weighted blend of the frames of several triangles.
     Smooth,
 }
 
-/// What setup reads.
+/// Settings of setup.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WrapConfig {
-    /// What a point hangs on.
+    /// What a point is bound to.
     pub mode: WrapMode,
-    /// Points farther from the driver stay, metres; zero means no limit.
+    /// Points farther from the driver do not move, metres; 0 means no limit.
     pub max_distance: f32,
-    /// Width of the band inside `max_distance` where the effect fades, metres.
+    /// Width of the band inside `max_distance` in which the effect fades, metres.
     pub falloff: f32,
-    /// Triangles a point in [`WrapMode::Smooth`].
+    /// For [`WrapMode::Smooth`]: triangles per point.
     pub neighbours: usize,
-    /// Distance of weight 1/e in [`WrapMode::Smooth`], metres; zero takes the driver's mean edge.
+    /// For [`WrapMode::Smooth`]: distance at which the weight is 1/e, metres; 0 takes the mean edge length of the driver.
     pub radius: f32,
-    /// Leave out triangles that face away from the point's normal.
+    /// Whether to ignore triangles that face away from the point's rest normal.
     pub reject_opposing: bool,
 }
 
@@ -172,7 +176,7 @@ impl Default for WrapConfig {
 }
 
 impl WrapConfig {
-    /// Strength of a point at that distance (metres) from the driver, 0 to 1; `None` is beyond reach.
+    /// Strength, 0 to 1, of a point at that distance in metres from the driver. `None` means that nothing is near, and gives 0.
     pub fn strength(&self, distance: Option<f64>) -> f32 {
         let Some(distance) = distance else {
             return 0.0;
@@ -186,7 +190,7 @@ impl WrapConfig {
     }
 }
 
-/// What one instance needs: vertex normals of the driver.
+/// Working memory of one instance: vertex normals of the driver, in [`WrapMode::Surface`].
 #[derive(Debug)]
 pub struct WrapScratch {
     normals: Vec<[f32; 3]>,
@@ -194,7 +198,7 @@ pub struct WrapScratch {
 }
 
 impl WrapBind {
-    /// Scratch for one instance.
+    /// Scratch of one instance. Allocates.
     pub fn new_scratch(&self) -> WrapScratch {
         WrapScratch {
             normals: self
@@ -206,27 +210,32 @@ impl WrapBind {
     }
 }
 
-/// One frame of work. Where lengths do not fit the setup, nothing is written.
+/// One frame of wrapping, in scene space.
 #[derive(Debug)]
 pub struct WrapJob<'a> {
-    /// Setup of the two meshes.
+    /// From setup with the two meshes.
     pub bind: &'a WrapBind,
     /// Strength for each vertex.
     pub weight: MaskWeight<'a>,
     /// Mesh to move.
     pub input: MeshView<'a>,
-    /// Current positions of the driver.
+    /// Current positions of the driver, one per vertex.
     pub driver: &'a [[f32; 3]],
-    /// Same vertex count as the input; must not overlap it.
+    /// Attributes to write, each with the length of the input.
     pub output: MeshViewMut<'a>,
-    /// Overwritten.
+    /// From [`WrapBind::new_scratch`] of the same bind.
     pub scratch: &'a mut WrapScratch,
     /// Threads.
     pub par: Par,
 }
 
 impl WrapJob<'_> {
-    /// Runs the job. Attributes that the input lacks are not written.
+    /// Runs the job. Attributes that the input lacks are not written. If the lengths of input or driver do not fit the bind, nothing is
+    /// written.
+    ///
+    /// # Cost
+    /// O(bindings), and in [`WrapMode::Surface`] the vertex normals of the driver. It does not allocate. The result is the same bits for
+    /// any [`Par`].
     pub fn run(self) {
         let Self {
             bind,

@@ -1,5 +1,5 @@
-//! Frames on the driver and what they carry, generic over precision: the truth, and what
-//! moves points on collapsed triangles.
+//! Frames on the driver and the points that they carry, generic over precision: the reference, and the code that moves points on collapsed
+//! triangles.
 
 use super::{Binding, Out, WrapBind, WrapMode};
 use crate::tangent_frames::{any_perpendicular, gram_schmidt, unit};
@@ -7,7 +7,7 @@ use crate::{MaskWeight, MeshView};
 use sinew_geom::{Affine, Mat3, Real, Vec3};
 use std::ops::Range;
 
-/// The driver's triangle under a binding.
+/// The triangle of the driver under a binding.
 #[derive(Clone, Copy, Debug)]
 pub struct DriverTriangle<R: Real> {
     /// Corner positions.
@@ -16,8 +16,8 @@ pub struct DriverTriangle<R: Real> {
     pub normals: [Vec3<R>; 3],
 }
 
-/// Origin and columns of the local frame at a point of a driver triangle. Finite for any finite triangle, regular
-/// for every triangle with area.
+/// Origin and columns of the local frame at a point of a driver triangle. It is finite for any finite triangle, and regular for every
+/// triangle with an area.
 pub fn local_frame<R: Real>(
     mode: WrapMode,
     t: &DriverTriangle<R>,
@@ -50,7 +50,8 @@ pub fn local_frame<R: Real>(
     (origin, Mat3::from_columns(&columns))
 }
 
-/// What a vertex's bindings make of it: the moved point and the Jacobian of the map there.
+/// The position to which the bindings of a vertex carry `p`, and the Jacobian of the map there. `triangle` gives the current triangle for
+/// an index. Without bindings, both are 0.
 pub fn carry<R: Real>(
     mode: WrapMode,
     bindings: &[Binding],

@@ -1,4 +1,12 @@
 //! The fast kernel: eight vertices side by side, one binding of each after the other.
+//!
+//! A binding is a driver triangle, barycentric coordinates and the inverse of the triangle's rest frame. The kernel gathers the corners of
+//! eight triangles, computes their frames now, and adds `weight * (origin + frame * inverse_rest_frame * (p - rest_origin))`, with `p` the
+//! incoming position. The Jacobian `frame * inverse_rest_frame`, summed with the same weights, moves normals (by its cofactors) and
+//! tangents; a tangent's sign flips if the Jacobian mirrors and the vertex follows it by more than half.
+//!
+//! Vertices without bindings stay where they are. If any triangle of a block has no area, the reference moves the whole block. Cost:
+//! O(bindings), without allocation.
 
 use super::reference::{Frame, one_by_one};
 use super::{Binding, Out, WrapMode};

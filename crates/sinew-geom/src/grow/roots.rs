@@ -1,4 +1,22 @@
-//! Where strands grow: places on the surface, spread evenly.
+//! Where strands grow: points spread evenly over the surface.
+//!
+//! Weighted sample elimination: C. Yuksel, *Sample Elimination for Generating Poisson Disk Sample Sets*, Computer Graphics Forum 34(2),
+//! 2015.
+//!
+//! 1. Candidates: five random points for each root that is wanted. A triangle is drawn in proportion to its area times its largest density,
+//!    then a uniform point in it. The point is accepted with its density divided by that largest one, which makes the density exact.
+//! 2. Radius: half of the largest distance that the wanted number of points can keep, `r = sqrt(A / (2 sqrt(3) n))`, where `A` is the
+//!    integral of density over the surface.
+//! 3. Crowding of a candidate: the sum of `(1 - d / 2r)^8` over the others within `2r`. Distances `d` are straight lines in space. They are
+//!    multiplied by the square root of the mean density of both, which spreads points farther where the density is low.
+//! 4. The most crowded candidate goes, and its neighbours become less crowded, until the wanted number is left. A heap finds it; crowding
+//!    only falls, thus an entry that is out of date is corrected when it comes to the top.
+//!
+//! We leave out the weight limiting of the paper. Neighbours come from hash grids, one for each level of density: one grid for all would
+//! have cells as wide as the sparsest candidates reach, full of dense ones.
+//!
+//! Cost: O(n log n) for n roots. A density below 0.04 counts as 0.04 for distances, which bounds the number of neighbours. The order of
+//! sums is fixed, thus a seed gives the same roots on every machine.
 
 use super::random::Random;
 use super::{GrowAmount, GrowError, GrowSettings, IN_ALL, MOST_IN_ALL, MOST_STRANDS};
@@ -207,8 +225,8 @@ fn eliminate(
     radius: f64,
     step: &dyn Fn(f64) -> Result<(), GrowError>,
 ) -> Result<Vec<bool>, GrowError> {
-    // By cells as wide as anything reaches. This is the order, too, in which weights are summed up, which decides their last bits, and those decide
-    // ties: as always, so that a seed gives the strands that it always gave.
+    // By cells as wide as anything reaches. Weights are summed in this order, too. It decides their last bits, and those decide ties: a
+    // seed must keep its strands.
     let widest = reach(radius, LEAST_DENSITY, LEAST_DENSITY);
     let mut order: Vec<u32> = (0..candidates.len() as u32).collect();
     order.sort_by_cached_key(|i| {
@@ -260,8 +278,8 @@ fn eliminate(
 /// Finds the candidates that crowd another one.
 struct Neighbours {
     radius: f64,
-    /// One for each level of density that there is, with cells by what the sparsest of its candidates reach: no search looks at more than a few
-    /// cells, and those hold few candidates that are far away.
+    /// One for each level of density, with cells sized by the reach of its sparsest candidates: no search looks at more than a few cells,
+    /// and those hold few candidates that are far away.
     grids: Vec<Grid>,
 }
 

@@ -1,4 +1,13 @@
 //! The curve of one strand.
+//!
+//! The middle line starts along the normal of the skin, after a random lean. Over the first 40 % of its length it bends to the combing
+//! direction, quadratically; droop adds a direction down that grows linearly to the tip. Its direction is integrated by the midpoint rule
+//! in eight steps per segment.
+//!
+//! Curls are a helix around the middle line. Its frame is carried along without twist, and its radius grows from 0 within the first
+//! rotation, which keeps the root in place. The fine curve is then scaled to the wanted length and sampled at equal arc lengths.
+//!
+//! All in double precision. The random numbers of a strand depend on the seed and the number of its root alone.
 
 use super::random::Random;
 use super::roots::Root;

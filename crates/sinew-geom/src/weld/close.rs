@@ -1,8 +1,15 @@
-//! Joins points within a tolerance, in near-linear time for any tolerance.
+//! Joins points within a tolerance, in near-linear time for any tolerance: single linkage, as a union of all pairs whose distance is at
+//! most the tolerance.
 //!
-//! Points lie in a hash grid whose cells are so small that all points of one cell are close; what remains is
-//! whether two cells have a close pair, for the cells within reach of each other. A cell pair is settled by
-//! splitting the larger side until bounding boxes decide.
+//! 1. Points go into a hash grid of cells with a diagonal just below the tolerance. All points of one cell are close and are joined without
+//!    a test.
+//! 2. For each cell and each of the 62 others within reach on one side (half of the 5x5x5 neighbours), only one question is left: whether
+//!    the two cells have a close pair. Cells that are joined already are skipped.
+//! 3. A pair of cells is decided by bounding boxes. If these do not decide, the larger side is split at its median, down to eight points
+//!    each, which are compared one by one.
+//!
+//! Distances are computed in double precision. Points with NaN or infinite coordinates stay alone. The representative of a set is its
+//! lowest index.
 
 use super::find;
 use std::collections::HashMap;

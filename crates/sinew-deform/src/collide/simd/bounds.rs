@@ -1,7 +1,7 @@
 //! How far vertices are from solids at least, so that most need not be asked for again.
 //!
-//! Distances grow no faster than the way ([`crate::collide::Distance`]): what was found at one place, less the way from there, is a lower bound. It holds
-//! from pass to pass and, as solids are rigid during a frame, from step to step, with ways as the solid sees them.
+//! Distances grow no faster than the way ([`crate::collide::Distance`]): what was found at one place, less the way from there, is a lower
+//! bound. It holds from pass to pass and, as solids are rigid during a frame, from step to step, with ways as the solid sees them.
 
 use super::super::MAX_COLLIDERS;
 use super::super::placed::Placement;

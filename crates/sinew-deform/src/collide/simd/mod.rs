@@ -87,8 +87,8 @@ impl<'a> StrandGroup<'a> {
         self.counts == [0; WIDTH]
     }
 
-    /// See [`super::push_out`]. `vertices` are as many as those of the longest strand, or more. What is known of their distances is from where they
-    /// start where this is the first pass of a step (`is_first`), else from the end of the pass before.
+    /// See [`super::push_out`]. `vertices` are as many as those of the longest strand, or more. What is known of their distances is from
+    /// where they start where this is the first pass of a step (`is_first`), else from the end of the pass before.
     pub(crate) fn push_out(&self, vertices: &mut [ContactLanes], is_first: bool) {
         let vertices = self.used(vertices);
         if is_first {

@@ -1,4 +1,10 @@
-//! Vertices and segments out of one solid; see `contact.rs`.
+//! Moves vertices and segments of eight strands out of one solid; `contact.rs` has the method.
+//!
+//! Most vertices are proved clear without evaluating the solid, since a distance changes no faster than the position: by the distance of
+//! the previous vertex of the strand, or by a bound from an earlier pass (`bounds.rs`). Only the others are evaluated, eight lanes at once,
+//! and only those that are too deep or may have passed through a detail go to the reference's functions, lane by lane.
+//!
+//! A distance that was bounded instead of measured is marked in `guessed`; segments measure their ends before they rely on it.
 
 use super::super::contact::{FoundSegment, resolve};
 use super::super::motion::Rigid;

@@ -1,4 +1,7 @@
-//! The last pass; see `settle.rs` of one strand.
+//! The last pass for eight strands side by side; see `settle.rs` for one strand.
+//!
+//! Lanes take part in a round as long as their strand has something left to do. The search for the deepest sample of a segment runs in
+//! lanes; the rare rotation of a segment runs lane by lane, by the functions of the reference.
 
 use super::super::MAX_COLLIDERS;
 use super::super::contact::{ContactVertex, Hit, deepest, margins_along};
@@ -142,8 +145,8 @@ struct Segment<S: Simd> {
     index: usize,
 }
 
-/// Distances from the first solids, as far as they were asked for: those of the vertices where the segment at hand ends, those of where it begins, and those of
-/// the last exempt vertices.
+/// Distances from the first solids, as far as they were asked for: those of the vertices where the segment at hand ends, those of where it
+/// begins, and those of the last exempt vertices.
 struct Measured {
     skin: Lanes3,
     at_skin: [Option<Lanes>; MAX_COLLIDERS],

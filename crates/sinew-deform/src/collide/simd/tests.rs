@@ -62,7 +62,8 @@ fn loaded(strands: &[Vec<ContactVertex<f32>>]) -> Vec<ContactLanes> {
 /// Steps one after another, as a frame has them: what is known of distances goes on from one to the next.
 const STEPS: usize = 3;
 
-/// How far vertices of both ways are from each other after each step, and how many touch something. The next step begins where single strands are.
+/// How far vertices of both ways are from each other after each step, and how many touch something. The next step begins where single
+/// strands are.
 fn compare(seed: u64, colliders: &[Collider<'_>], contacts: &[Contact]) -> (Vec<f32>, usize) {
     let mut alone: Vec<_> = (COUNTS.iter().enumerate())
         .map(|(lane, &count)| strand(seed, lane, count))
@@ -142,7 +143,8 @@ fn spinning(shape: &dyn crate::collide::Distance) -> Collider<'_> {
     }
 }
 
-/// Roundings alone decide at times whether something is touched, and what hangs on it goes another way then: few may. The others differ by roundings.
+/// Roundings alone decide at times whether something is touched, and what hangs on it goes another way then: few may. The others differ by
+/// roundings.
 #[test]
 fn strands_side_by_side_go_where_they_go_alone() {
     let ball = Grid::new([-0.15; 3], [0.15; 3], 0.006, |p| Vec3::from(p).norm() - 0.1);

@@ -1,4 +1,7 @@
-//! The node in two layers: virtual bones move as vertices of the mesh would, all vertices follow them by linear skinning.
+//! The node in two layers: virtual bones move as vertices of the mesh would, and all vertices follow them by linear skinning.
+//!
+//! Per frame, moments are summed for the bones only; a vertex costs what linear skinning costs. [`super::compress()`] finds bones and
+//! weights in setup.
 
 mod node;
 
@@ -39,7 +42,7 @@ struct Parts {
 }
 
 impl VirtualBonesBind {
-    /// From what [`super::compress`] found with the same variant, and the number of joints that it was found for. `full_bytes` is
+    /// From what [`super::compress()`] found with the same variant, and the number of joints that it was found for. `full_bytes` is
     /// what the mesh takes without virtual bones, for `Self::full_bytes`.
     pub fn new(
         found: &VirtualBones,
@@ -103,15 +106,15 @@ impl VirtualBonesBind {
     pub fn joint_count(&self) -> usize {
         self.bones.joint_count()
     }
-    /// Virtual bones that a vertex follows at most.
+    /// Largest number of virtual bones of a vertex.
     pub fn influences_per_vertex(&self) -> usize {
         self.skin.influences().max_per_vertex()
     }
-    /// How far it is from the full method.
+    /// Distance from the full method.
     pub fn error(&self) -> CompressionError {
         self.error
     }
-    /// Bytes held: the bones' moments as [`DirectDeltaMushBind::bytes`] says, and weights as linear skinning holds them.
+    /// Bytes on the heap: the moments of the bones as in [`DirectDeltaMushBind::bytes`], and the weights as in linear skinning.
     pub fn bytes(&self) -> usize {
         self.bones.bytes() + self.skin.bytes()
     }
@@ -121,7 +124,7 @@ impl VirtualBonesBind {
     }
 }
 
-/// What a frame's bones are; belongs to one instance.
+/// Joints and bones of one frame; belongs to one instance.
 #[derive(Clone, Debug, Default)]
 pub struct VirtualBonesScratch {
     joints: DirectDeltaMushScratch,
@@ -130,7 +133,7 @@ pub struct VirtualBonesScratch {
 }
 
 impl VirtualBonesScratch {
-    /// Room for the joints and bones of `bind`.
+    /// Scratch for the joints and bones of `bind`. Allocates.
     pub fn new(bind: &VirtualBonesBind) -> Self {
         Self {
             joints: DirectDeltaMushScratch::new(&bind.bones),
@@ -144,16 +147,16 @@ impl VirtualBonesScratch {
     }
 }
 
-/// One frame of work.
+/// One frame of direct delta mush with virtual bones.
 #[derive(Debug)]
 pub struct VirtualBonesJob<'a> {
     /// From setup.
     pub bind: &'a VirtualBonesBind,
-    /// Skinning matrices, one a joint (scene from scene at bind).
+    /// Skinning matrices, at least one per joint of the bind: scene space now, from scene space at bind.
     pub palette: &'a [PackedAffine],
-    /// Rest mesh, or what moves in rest space (morph targets); as many vertices as bound.
+    /// Rest mesh, or a mesh that another node moved in rest space (morph targets); as many vertices as bound.
     pub input: MeshView<'a>,
-    /// Same vertex count; must not overlap the input.
+    /// Attributes to write, each with the length of the input.
     pub output: MeshViewMut<'a>,
     /// From [`VirtualBonesScratch::new`] of the same bind.
     pub scratch: &'a mut VirtualBonesScratch,
@@ -162,8 +165,10 @@ pub struct VirtualBonesJob<'a> {
 }
 
 impl VirtualBonesJob<'_> {
-    /// Runs the job. Attributes that the input lacks are not written. Nothing is written where the palette, the scratch or the input
-    /// is shorter than what was bound.
+    /// Runs the job. Attributes that the input lacks are not written. If palette, scratch or input do not fit the bind, nothing is written.
+    ///
+    /// # Cost
+    /// O(joints + moments of the bones + influences). It does not allocate. The result is the same bits for any [`Par`].
     pub fn run(self) {
         let Self { bind, par, .. } = self;
         let VirtualBonesScratch { joints, bones } = self.scratch;

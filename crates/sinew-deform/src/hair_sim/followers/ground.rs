@@ -1,4 +1,4 @@
-//! What followers' roots lie on: the skin where it is known, otherwise a plane.
+//! The surface under the roots of followers: the skin if it is known, otherwise a plane.
 
 use crate::wrap::Bvh;
 use sinew_geom::{Vec3, WeldMap};
@@ -21,7 +21,7 @@ pub(super) struct Place {
     pub(super) normal: P,
 }
 
-/// The skin that strands grow on, at rest.
+/// The skin that strands grow on, at rest, with a tree for searches.
 #[derive(Debug)]
 pub struct RootSkin {
     triangles: Vec<[u32; 3]>,
@@ -33,10 +33,16 @@ pub struct RootSkin {
 }
 
 impl RootSkin {
-    /// From vertices and triangles, whose corners must be among them. Triangles without area are left out.
+    /// From vertices and triangles in scene space at bind. Triangles without area are left out.
     ///
-    /// Normals are those of Max, "Weights for computing vertex normals from facet normals", 1999, which are exact on balls; vertices at one
-    /// position share theirs.
+    /// Normals are those of Max, *Weights for Computing Vertex Normals from Facet Normals*, 1999, which are exact on spheres. Vertices at
+    /// one position share theirs.
+    ///
+    /// # Panics
+    /// If a triangle names a vertex that does not exist.
+    ///
+    /// # Cost
+    /// O(T log T) for `T` triangles; double precision.
     pub fn new(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Self {
         let positions_64: Vec<P> = positions
             .iter()
@@ -72,7 +78,8 @@ impl RootSkin {
         }
     }
 
-    /// The triangle nearest to a point, no farther than `limit`, where there is one: its corners and how much each of them counts.
+    /// The triangle nearest to a point, no farther than `limit` metres: the vertices of its corners, and the barycentric coordinates of the
+    /// nearest point. `None` if there is none.
     pub fn corners_at(&self, point: [f32; 3], limit: f32) -> Option<([u32; 3], [f64; 3])> {
         let (p, limit) = (P::from(point.map(f64::from)), f64::from(limit));
         let found = self.boxes.nearest(p, 1, limit * limit, |_| true);

@@ -12,7 +12,7 @@ use sinew_geom::{Strands, StrandsError};
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FollowersError {
-    /// There is not one position for each vertex.
+    /// The number of positions is not the number of vertices.
     #[error("found {found} positions, expected one for each of {expected} strand vertices")]
     PositionCount {
         /// Positions given.
@@ -20,37 +20,45 @@ pub enum FollowersError {
         /// Vertices there are.
         expected: usize,
     },
-    /// Together there are too many.
+    /// There would be too many vertices.
     #[error(transparent)]
     Strands(#[from] StrandsError),
 }
 
-/// Which followers [`place_followers`] makes.
+/// Settings of [`place_followers`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FollowerSettings {
-    /// Behind each guide.
+    /// Number of followers of each guide.
     pub per_guide: usize,
-    /// Of the disc that their roots are in, scene units.
+    /// Radius of the disc around the guide's root in which their roots lie, metres.
     pub radius: f32,
-    /// Their distance from the guide grows by this factor, from root to tip: `1 + tip_separation * t`, with `t` the share of the guide's
-    /// arc length. Followers of guides that are not longer than that lean away by 45 degrees at most.
+    /// Growth of their distance from the guide, from root to tip: `1 + tip_separation * t`, with `t` the share of the guide's arc length.
+    /// They lean away by 45 degrees at most.
     pub tip_separation: f32,
-    /// Which places in the disc.
+    /// Seed of their positions in the disc.
     pub seed: u32,
 }
 
-/// Adds followers behind each guide and returns all strands with their rest positions.
+/// Adds followers to each guide and returns all strands with their rest positions: each guide, then its followers.
 ///
-/// Their roots are at random places of a disc around the guide's root, on the skin: where the guide's root is no farther than the radius from `skin`, the disc is
-/// laid on that, on the side that the guide is on, and the follower is the guide turned as the skin is turned between both roots. Elsewhere the disc is flat,
-/// in the plane of the guides' roots around it (eight at most); where there are fewer than three or they lie in no plane, across the guide's first
-/// segment. Segments are as long as the guide's; those of followers that spread towards the tip lean away from it, and not towards the skin.
+/// Roots lie at random positions of a disc around the guide's root:
 ///
-/// Places depend on `seed` and the guide's index alone: the same on every machine. Strands of `guides` that are followers
-/// already are dropped. `positions` has one entry a vertex of `guides`. Cost: a search among triangles for each follower.
+/// | surface at the root | disc |
+/// |---|---|
+/// | `skin` nearer than the radius | on the skin, on the side of the guide; the follower is the guide, rotated as the skin is between both roots |
+/// | none, guides around | in the plane of the roots of up to eight guides nearby |
+/// | none, fewer than three guides nearby or no plane | across the guide's first segment |
+///
+/// Segments are as long as those of the guide. With `tip_separation`, they lean away from the guide, and never towards the skin.
+///
+/// Positions depend on `seed` and the guide's index alone and are the same on every machine. Strands of `guides` that are followers are
+/// dropped. `positions` has one entry per vertex of `guides`, in scene space at bind.
 ///
 /// # Errors
-/// [`FollowersError`] where there is not one position a vertex, or there would be too many vertices.
+/// [`FollowersError`] if the number of positions is wrong, or there are too many vertices.
+///
+/// # Cost
+/// A search in a tree of triangles for each follower.
 pub fn place_followers(
     guides: &Strands,
     positions: &[[f32; 3]],
@@ -185,7 +193,8 @@ fn single(p: P) -> [f32; 3] {
     [p.x as f32, p.y as f32, p.z as f32]
 }
 
-/// A place of the unit disc, each as likely as any other: the first of a row of places of the square that is in it. No sines: these differ by machine.
+/// A place of the unit disc, each as likely as any other: the first of a row of places of the square that is in it. No sines: these differ
+/// by machine.
 fn in_disc(random: u64) -> [f64; 2] {
     const TRIES: usize = 32;
     let share = |bits: u64| (bits & 0xff_ffff) as f64 / 8_388_608.0 - 1.0;

@@ -1,4 +1,4 @@
-//! What a step begins with: the share of the root's motion, forces, and where the skin wants the strands.
+//! The start of a step: the share of the root's motion, forces, and skinned rest positions.
 
 use super::group::GroupStep;
 use super::room::GroupVertex;

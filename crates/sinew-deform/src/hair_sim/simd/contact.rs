@@ -19,7 +19,8 @@ pub(super) struct Reach<'s> {
 }
 
 impl<'s> Reach<'s> {
-    /// Looks for solids, and copies strands to where contacts are found if one can touch any. The first `used` strands count, of at most `longest` vertices.
+    /// Looks for solids, and copies strands to where contacts are found if one can touch any. The first `used` strands count, of at most
+    /// `longest` vertices.
     pub(super) fn find(
         strands: &'s Strands<'s>,
         (used, longest): (usize, usize),
@@ -149,7 +150,8 @@ fn copy_in(vertices: &[GroupVertex], contacts: &mut [ContactLanes]) {
     }
 }
 
-/// Where they were moved to; returns how far a vertex of each strand was brought out of a solid that it began in, or what it was before, if that is more.
+/// Where they were moved to; returns how far a vertex of each strand was brought out of a solid that it began in, or what it was before, if
+/// that is more.
 #[simd]
 fn copy_out<S: Simd>(
     simd: S,
@@ -175,7 +177,8 @@ fn copy_out<S: Simd>(
     out
 }
 
-/// Where the last pass took the strands of which `counts` vertices took part; returns the largest coefficient of friction of what each touches.
+/// Where the last pass took the strands of which `counts` vertices took part; returns the largest coefficient of friction of what each
+/// touches.
 #[simd]
 fn take_over<S: Simd>(
     simd: S,

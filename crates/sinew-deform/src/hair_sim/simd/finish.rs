@@ -1,4 +1,8 @@
-//! Velocities at the end of a step.
+//! Velocities at the end of a step, for eight strands side by side; `step.rs` has the formulas and constants.
+//!
+//! A velocity is the motion of the step over its duration, relative to what the root hands on, without the part that leads into a touched
+//! surface, and limited to the largest speed. Slow strands then lose velocity relative to the skin (`come_to_rest`), and strands that
+//! hardly moved keep their positions relative to the skin exactly (`stay`): static friction.
 
 use super::group::GroupStep;
 use super::room::GroupVertex;
@@ -12,8 +16,8 @@ use crate::simd_vector::V3;
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 use fearless_simd_macros::simd;
 
-/// Velocities from positions, without what leads into surfaces; `touches` is empty where nothing is touched, with coefficients of friction `rubs` of each strand. Returns
-/// the sum of all positions and velocities: it is finite where they are.
+/// Velocities from positions, without what leads into surfaces; `touches` is empty where nothing is touched, with coefficients of friction
+/// `rubs` of each strand. Returns the sum of all positions and velocities: it is finite where they are.
 #[simd]
 pub(super) fn finish<S: Simd>(
     simd: S,

@@ -1,4 +1,7 @@
 //! A group of strands on its way through the steps of a frame.
+//!
+//! Eight guides of similar length are loaded into lanes, go through up to 16 steps, and are stored. The matrix of the shape solve is the
+//! same in all of these steps: it is built and decomposed once when they are loaded.
 
 use super::contact::Reach;
 use super::room::{GroupRoom, GroupVertex};
@@ -152,7 +155,8 @@ impl<'f, 'r> Group<'f, 'r> {
         }
     }
 
-    /// Takes all velocities. Only where drives are still, as in what comes before the first frame: the next step begins where roots are now.
+    /// Takes all velocities. Only where drives are still, as in what comes before the first frame: the next step begins where roots are
+    /// now.
     pub(super) fn stop(&mut self) {
         for w in &mut self.room.vertices[..self.longest] {
             w.velocity = [[0.0; WIDTH]; 3];

@@ -1,10 +1,9 @@
-//! Steps on the processor, eight strands side by side: what runs in single precision. The formulas are those of `step.rs`, `shape.rs`
-//! and `length.rs`, in the same order; branches are masks.
+//! Steps on the CPU, eight strands side by side, in single precision. The formulas are those of `step.rs`, `shape.rs` and `length.rs`, in
+//! the same order; branches are masks.
 //!
-//! Guides of a task are grouped by their number of vertices. The strands of a group that are shorter than its longest go on behind
-//! their tips with vertices that nothing moves and that move nothing ([`BEHIND`]); lanes without a strand repeat another one and
-//! are not written back. A group is loaded once and goes through all steps. Contacts are found strand by strand, for those
-//! strands alone that solids can reach.
+//! Guides of a task are grouped by their number of vertices. Shorter strands of a group are filled up to its longest with vertices that
+//! nothing moves and that move nothing ([`BEHIND`]). Lanes without a strand repeat another one and are not written back. A group is loaded
+//! once and goes through all steps of a task. Contacts are computed only for strands that a solid can reach.
 
 mod begin;
 mod contact;
@@ -29,8 +28,8 @@ pub(crate) use room::GroupRoom;
 
 /// Strands side by side.
 const WIDTH: usize = 8;
-/// Length of segments behind the tip of a strand that is shorter than others of its group. Such vertices have no mass to be moved by, no stiffness
-/// and no place in the solve for lengths.
+/// Length of segments behind the tip of a strand that is shorter than others of its group. Such vertices have no mass to be moved by, no
+/// stiffness and no place in the solve for lengths.
 const BEHIND: f32 = -1.0;
 
 /// One task: a run of guides.

@@ -1,4 +1,4 @@
-//! Room for one group of strands: vertex after vertex, each number of all eight strands together.
+//! Scratch of one group of strands: vertex after vertex, each number of all eight strands together.
 
 use crate::collide::ContactVertex;
 use crate::collide::simd::ContactLanes;

@@ -1,4 +1,15 @@
-//! Global and local shape; see `shape.rs` of the reference for the formulas.
+//! Global and local shape for eight strands side by side; `shape.rs` of the reference has the formulas. The matrix is the same in all steps
+//! of a frame: `matrix.rs` has assembled and decomposed it.
+//!
+//! 1. Right-hand side: inertia, the pull to the rest position, and the resistance to rotations, which acts on changes of motion.
+//! 2. `add_bends`, root to tip: the force of each bend on its own segment, with the frame carried along. `add_reactions`, tip to root: what
+//!    bends do to the segments before, twist included.
+//! 3. `divide`: the solution without tensions.
+//! 4. `hold_lengths`: conjugate gradients for the tensions. Each step is one sweep in each direction for the preconditioner
+//!    (`find_stretch`, `pull_along`) and one more `divide`.
+//! 5. If a segment would rotate by more than about `TURN`, all displacements of the strand are scaled down.
+//!
+//! A vertex with inverse mass 0 does not move; a segment of length 0 has no bend. Cost per step: O(vertices), without allocation.
 
 use super::group::GroupStep;
 use super::room::GroupVertex;
@@ -181,8 +192,8 @@ fn hold_lengths<S: Simd>(simd: S, steps: usize, vertices: &mut [GroupVertex]) {
     }
 }
 
-/// Elimination from the root to the tip of what takes the stretch out of the corrections where only masses resist. Returns the sum of tension times
-/// stretch.
+/// Elimination from the root to the tip of what takes the stretch out of the corrections where only masses resist. Returns the sum of
+/// tension times stretch.
 #[inline(always)]
 fn find_stretch<S: Simd>(simd: S, vertices: &mut [GroupVertex]) -> f32x8<S> {
     let (nothing, one) = (f32x8::splat(simd, 0.0), f32x8::splat(simd, 1.0));

@@ -124,9 +124,9 @@ const CONTACT: Contact = Contact {
     friction: 0.3,
 };
 
-/// Roundings of positions around 0.3 m are 3e-8; 24 steps, with a few solves each for up to 24 vertices, leave some hundreds of them. Segments of no length have
-/// the direction of a rounding, which the reference in single precision follows no less: there the kernel, which rounds products
-/// less often, may be a few times as far from the truth as that is.
+/// Roundings of positions around 0.3 m are 3e-8; 24 steps, with a few solves each for up to 24 vertices, leave some hundreds of them.
+/// Segments of no length have the direction of a rounding, which the reference in single precision follows no less: there the kernel, which
+/// rounds products less often, may be a few times as far from the truth as that is.
 #[test]
 fn the_kernel_is_as_exact_as_the_reference() {
     let windy = HairSettings {

@@ -1,5 +1,5 @@
-//! The field, look-ups, gradients and responses against an evaluation in double precision, written here from the published formulas: nothing
-//! of the class under test takes part but its numbers.
+//! The field, look-ups, gradients and responses against an evaluation in double precision, written here from the published formulas:
+//! nothing of the class under test takes part but its numbers.
 
 use super::{bound, update, view};
 use crate::collide::{Distance, FieldCollider, GradientMode, tressfx_gradient, tressfx_response};
@@ -232,8 +232,8 @@ fn forward(field: &CompatibilityField, p: V) -> Option<V> {
     Some(out)
 }
 
-/// Forward, or backward where that would leave the cell; the step of a tenth of a cell in metres is taken for one in cells. `None` where the two
-/// schemes are equally far, and single precision may take either.
+/// Forward, or backward where that would leave the cell; the step of a tenth of a cell in metres is taken for one in cells. `None` where
+/// the two schemes are equally far, and single precision may take either.
 fn mixed(field: &CompatibilityField, p: V) -> Option<V> {
     let look = Look::new(field, p)?;
     let h = 0.1 * f64::from(field.cell);
