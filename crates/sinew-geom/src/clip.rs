@@ -63,6 +63,16 @@ pub enum ClipError {
         /// 3 for cubic splines, otherwise 1.
         groups: usize,
     },
+    /// A translation or scale has 3 numbers per key, a rotation 4.
+    #[error("found {found} numbers per key, expected {expected} for a {target:?}")]
+    Width {
+        /// What is animated.
+        target: ChannelTarget,
+        /// Numbers per key.
+        found: usize,
+        /// Expected number.
+        expected: usize,
+    },
     /// A time or value is NaN or infinite.
     #[error("number {index} of the {what} is not finite")]
     NotFinite {
@@ -110,10 +120,22 @@ impl Channel {
         } else {
             1
         };
-        let expected = times.len() * width * groups;
         if times.is_empty() {
             return Err(ClipError::Empty);
         }
+        let fixed = match target {
+            ChannelTarget::Translation | ChannelTarget::Scale => Some(3),
+            ChannelTarget::Rotation => Some(4),
+            ChannelTarget::Weights => None,
+        };
+        if let Some(expected) = fixed.filter(|fixed| *fixed != width) {
+            return Err(ClipError::Width {
+                target,
+                found: width,
+                expected,
+            });
+        }
+        let expected = times.len().saturating_mul(width).saturating_mul(groups);
         if values.len() != expected {
             return Err(ClipError::ValueCount {
                 found: values.len(),
@@ -387,6 +409,28 @@ mod tests {
             (trs.rotation.angle() - std::f64::consts::FRAC_PI_4).abs() < 1e-6,
             "45 degrees"
         );
+    }
+
+    /// A rotation of three numbers would be read past its keys.
+    #[test]
+    fn numbers_per_key_fit_what_is_animated() {
+        for (target, expected) in [
+            (ChannelTarget::Translation, 3),
+            (ChannelTarget::Scale, 3),
+            (ChannelTarget::Rotation, 4),
+        ] {
+            for width in [0, 1, 3, 4, 5, usize::MAX] {
+                let values = vec![0.5; width.min(8)];
+                let made = Channel::new(0, target, Interpolation::Step, vec![0.0], values, width);
+                let is_refused = made
+                    == Err(ClipError::Width {
+                        target,
+                        found: width,
+                        expected,
+                    });
+                assert_eq!(is_refused, width != expected, "{target:?} {width}");
+            }
+        }
     }
 
     #[test]

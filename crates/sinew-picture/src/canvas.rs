@@ -200,14 +200,17 @@ impl Picture {
             }
         }
         if let Some(color) = mesh.wireframe {
-            for t in mesh.triangles {
-                for k in 0..3 {
-                    // Each inner edge is met from both sides; once is enough.
-                    if t[k] < t[(k + 1) % 3] {
-                        let [from, to] = [t[k], t[(k + 1) % 3]].map(|v| mesh.positions[v as usize]);
-                        self.stroke(&LinePicture { from, to, color }, camera, 0.45, false);
-                    }
-                }
+            let sides = mesh
+                .triangles
+                .iter()
+                .flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
+            let mut edges: Vec<[u32; 2]> = sides.map(|[a, b]| [a.min(b), a.max(b)]).collect();
+            // Inner edges are met from both sides; once is enough.
+            edges.sort_unstable();
+            edges.dedup();
+            for edge in edges {
+                let [from, to] = edge.map(|v| mesh.positions[v as usize]);
+                self.stroke(&LinePicture { from, to, color }, camera, 0.45, false);
             }
         }
         Ok(())

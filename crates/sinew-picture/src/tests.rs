@@ -129,6 +129,43 @@ fn deterministic() {
     assert_eq!(draw(), draw());
 }
 
+/// Each side of a square is drawn, in whichever order its triangles name the corners.
+#[test]
+fn wireframes_have_every_border_edge() {
+    let corners = [
+        [-1.0, -1.0, 0.0],
+        [1.0, -1.0, 0.0],
+        [1.0, 1.0, 0.0],
+        [-1.0, 1.0, 0.0],
+    ];
+    let camera = Camera::framing(&corners, 0.0, 0.0, 1.0);
+    for triangles in [[[0, 1, 2], [0, 2, 3]], [[2, 0, 1], [3, 0, 2]]] {
+        let mut picture = Picture::new(64, 64);
+        let mesh = MeshPicture {
+            wireframe: Some([1.0, 0.0, 0.0]),
+            ..MeshPicture::new(&corners, &triangles)
+        };
+        picture.draw_mesh(&mesh, &camera).expect("valid");
+        let image = picture.resolve();
+        for (a, b) in [(0, 1), (1, 2), (2, 3), (3, 0)] {
+            let middle: [f32; 3] =
+                std::array::from_fn(|c| 0.5 * corners[a][c] + 0.5 * corners[b][c]);
+            let [x, y, _] = camera.project(middle, 64.0, 64.0).expect("in front");
+            // The line is thinner than a pixel: it is in the nearest one or beside it.
+            let is_red = |dx: i32, dy: i32| {
+                let at = [x as i32 + dx, y as i32 + dy].map(|v| v.clamp(0, 63) as usize);
+                let [r, g, ..] = image.pixel(at[0], at[1]).expect("inside");
+                i32::from(r) - i32::from(g) > 40
+            };
+            let near = (-1..=1).flat_map(|dx| (-1..=1).map(move |dy| (dx, dy)));
+            assert!(
+                near.into_iter().any(|(dx, dy)| is_red(dx, dy)),
+                "edge {a}-{b}"
+            );
+        }
+    }
+}
+
 #[test]
 fn bad_meshes_are_refused_and_odd_ones_survive() {
     let (mut positions, triangles) = gem();
