@@ -8,6 +8,7 @@ mod kernel;
 #[cfg(not(feature = "kernels"))]
 #[path = "check/no_kernels.rs"]
 mod kernel;
+mod linked;
 mod links;
 mod nested;
 mod nodes;
@@ -96,6 +97,7 @@ enum ParameterRef {
 enum FixedValue {
     Constant(ParameterValue),
     Keyed(Keyed),
+    Linked(Box<linked::Linked>),
 }
 
 impl FixedValue {
@@ -103,6 +105,7 @@ impl FixedValue {
         match self {
             Self::Constant(value) => std::slice::from_ref(value),
             Self::Keyed(keyed) => &keyed.values,
+            Self::Linked(_) => &[],
         }
     }
 
@@ -165,6 +168,8 @@ struct RawNode {
     /// Text and location of the link for each input port.
     links: Vec<Option<(String, Range<usize>)>>,
     parameters: Vec<ParameterSource>,
+    /// Links of its parameters, which name them by their index.
+    parameter_links: Vec<linked::RawLink>,
 }
 
 struct Collector<'a> {
@@ -177,6 +182,8 @@ struct Collector<'a> {
     /// Scope and name of each declared parameter that nothing has read so far, by its index.
     unread_parameters: BTreeMap<usize, (usize, String, Range<usize>)>,
     nodes: Vec<RawNode>,
+    /// Links of the parameters of the node that is being read.
+    parameter_links: Vec<linked::RawLink>,
     /// Documents in other files, by their names: who reports their problems, and what was read, where it can be.
     documents: HashMap<String, Option<(usize, Rc<Json>)>>,
     /// Bytes of nested documents so far.
@@ -209,6 +216,7 @@ pub(crate) fn compile(
         parameters: Vec::new(),
         unread_parameters: BTreeMap::new(),
         nodes: Vec::new(),
+        parameter_links: Vec::new(),
         documents: HashMap::new(),
         nested_bytes: 0,
         given_bytes: 0,
@@ -397,12 +405,14 @@ impl Collector<'_> {
                 let n = &self.nodes[raw];
                 let location = self.location(n.scope, n.span.start);
                 let n = &mut self.nodes[raw];
+                let (inputs, parameters) = sources[raw].split_at(n.desc.inputs.len());
                 PlanNode {
                     location,
                     name: std::mem::take(&mut n.name),
                     desc: n.desc,
                     kernel: n.kernel.take(),
-                    inputs: sources[raw].iter().map(|s| s.and_then(convert)).collect(),
+                    inputs: inputs.iter().map(|s| s.and_then(convert)).collect(),
+                    parameter_inputs: parameters.iter().filter_map(|s| convert((*s)?)).collect(),
                     parameters: std::mem::take(&mut n.parameters),
                     runs_in_setup: false,
                     implicit: false,

@@ -2,6 +2,7 @@
 
 use crate::bind::FRAME_POSITIONS;
 use crate::instance::Instance;
+use crate::linked::Takes;
 use crate::plan::{ParameterSource, Plan};
 use crate::program::{BufferDesc, Content};
 use sinew_deform::{Element, Phase};
@@ -48,6 +49,17 @@ impl Plan {
                         }
                         ParameterSource::Keyed(k) => {
                             Some(format!("{} keyed at {} times", d.name, k.times.len()))
+                        }
+                        ParameterSource::Linked(link) => {
+                            let from = self.source_name(*n.parameter_inputs.get(link.input)?);
+                            Some(match &link.takes {
+                                Takes::Numbers { first, .. } => {
+                                    format!("{} <- {from}[{first}]", d.name)
+                                }
+                                Takes::Joint { name, .. } => {
+                                    format!("{} <- joint '{name}' of {from}", d.name)
+                                }
+                            })
                         }
                         ParameterSource::FrameTime => {
                             Some(format!("{} = time of the frame", d.name))

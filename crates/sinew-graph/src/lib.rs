@@ -21,6 +21,7 @@ mod instance;
 mod json;
 mod kernel;
 mod keyed;
+mod linked;
 mod plan;
 mod program;
 pub mod renamed;
@@ -46,6 +47,7 @@ pub use kernel::{
     SUMMARY as KERNEL_SUMMARY,
 };
 pub use keyed::{KeyInterpolation, Keyed};
+pub use linked::{ParameterLink, Takes};
 pub use plan::{
     Followers, InputDecl, InputType, OutputDecl, ParameterDecl, ParameterError, ParameterSource,
     Plan, PlanNode, Source, Thickness,

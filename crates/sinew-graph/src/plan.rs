@@ -3,6 +3,7 @@
 use crate::diagnostic::Diagnostic;
 use crate::kernel::CustomKernel;
 use crate::keyed::Keyed;
+use crate::linked::ParameterLink;
 use sinew_deform::{
     AttributeEffect, DefaultValue, NodeDesc, ParameterDesc, ParameterType, ParameterValue, Phase,
     PortType,
@@ -127,6 +128,8 @@ pub enum ParameterSource {
     Parameter(usize),
     /// Keyframes in the document.
     Keyed(Keyed),
+    /// Data of the graph in each frame.
+    Linked(ParameterLink),
     /// The time of the frame in seconds; 0 in setup. Used if the document sets no value and this is the node's default.
     FrameTime,
 }
@@ -168,6 +171,8 @@ pub struct PlanNode {
     pub inputs: Vec<Option<Source>>,
     /// Sources of its parameters, in the order of the description's parameters.
     pub parameters: Vec<ParameterSource>,
+    /// What its parameters are linked to ([`ParameterLink::input`]).
+    pub parameter_inputs: Vec<Source>,
     /// Whether it depends on nothing that changes over time: it then runs once, in setup.
     pub runs_in_setup: bool,
     /// Whether the binder added it.
@@ -319,7 +324,9 @@ impl Plan {
                             || match source {
                                 ParameterSource::Constant(_) => true,
                                 ParameterSource::Parameter(p) => self.parameters[*p].setup,
-                                ParameterSource::Keyed(_) | ParameterSource::FrameTime => false,
+                                ParameterSource::Keyed(_)
+                                | ParameterSource::Linked(_)
+                                | ParameterSource::FrameTime => false,
                             }
                     });
             let stateless = n.desc.kind != sinew_deform::NodeKind::Solver;

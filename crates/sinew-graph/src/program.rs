@@ -154,6 +154,8 @@ pub struct Step {
     pub outputs: Vec<Option<PortData>>,
     /// Sources of its parameters, in the order of the description.
     pub sources: Vec<ParameterSource>,
+    /// Where the data is that its parameters are linked to ([`crate::ParameterLink::input`]).
+    pub parameter_data: Vec<PortData>,
     /// Values of the parameters when it was bound.
     pub values: Vec<ParameterValue>,
     /// Whether the binder added it.
@@ -173,6 +175,22 @@ impl Step {
             _ => None,
         });
         first.map_or(0, |mesh| mesh.vertex_count())
+    }
+
+    /// A parameter that is linked to data which only the GPU has when the GPU runs the graph.
+    pub fn parameter_on_device(&self, program: &Program) -> Option<&'static str> {
+        let parameters = self.desc.parameters.iter().zip(&self.sources);
+        let mut linked = parameters.filter_map(|(desc, source)| match source {
+            ParameterSource::Linked(link) => {
+                Some((desc.name, self.parameter_data.get(link.input)?))
+            }
+            _ => None,
+        });
+        let found = linked.find(|(_, data)| match data {
+            PortData::Pose(place) | PortData::Array(place) => !program.is_on_host(*place),
+            PortData::Mesh(_) => true,
+        });
+        found.map(|(name, _)| name)
     }
 
     /// Whether the CPU runs it when the GPU runs the graph.
@@ -280,7 +298,9 @@ impl Program {
 
     /// Whether each frame must pass in the input of that index.
     pub fn needs_input(&self, input: usize) -> bool {
-        let mut read = self.all_steps().flat_map(|s| s.inputs.iter().flatten());
+        let mut read = self
+            .all_steps()
+            .flat_map(|s| s.inputs.iter().flatten().chain(&s.parameter_data));
         let is_it = |place: &DataRef| *place == DataRef::Input(input);
         read.any(|port| match port {
             PortData::Mesh(attributes) => attributes.iter().flatten().any(is_it),

@@ -1,6 +1,7 @@
 //! The JSON Schema of graph documents, generated from the registry.
 
 use crate::check::{VERSION, angles};
+use crate::linked::width;
 use serde_json::{Map, Value, json};
 use sinew_deform::{DefaultValue, NodeDesc, ParameterDesc, ParameterType, Phase, REGISTRY};
 
@@ -23,6 +24,9 @@ pub fn schema() -> Value {
         json!({ "type": "string", "pattern": "^\\$.+$", "description": "$NAME of a parameter of the graph." }),
     );
     defs.insert("transform".into(), transform_schema());
+    defs.insert("linked_number".into(), json!({ "type": "string", "pattern": "^[^.$/]+(\\.[^.$/]+)?(\\[[0-9]+\\])?$", "description": "Link to a number of an input or a node: NAME, NODE.PORT or NODE.PORT[INDEX]." }));
+    defs.insert("linked_numbers".into(), linked_numbers_schema());
+    defs.insert("linked_joint".into(), linked_joint_schema());
     defs.insert("input".into(), input_schema());
     defs.insert("parameter".into(), parameter_declaration_schema());
     let words: Vec<&str> = REGISTRY.iter().map(|d| d.name).collect();
@@ -91,6 +95,7 @@ fn parameter_schema(p: &ParameterDesc) -> Value {
     }
     if p.phase == Phase::Update {
         forms.push(keyed_schema(&value));
+        forms.extend(link_schemas(p.ty));
     }
     described(p, json!({ "anyOf": forms }))
 }
@@ -101,9 +106,21 @@ fn degrees_schema(p: &ParameterDesc) -> Value {
     let mut forms = vec![value.clone()];
     if p.phase == Phase::Update {
         forms.push(keyed_schema(&value));
+        forms.extend(link_schemas(p.ty));
     }
     let description = format!("Same as `{}`, but in degrees: {} [degrees]", p.name, p.doc);
     json!({ "anyOf": forms, "description": description })
+}
+
+/// Definitions of what a parameter of this type may be linked to.
+fn link_schemas(ty: ParameterType) -> impl Iterator<Item = Value> {
+    let names: &[&str] = match ty {
+        ParameterType::Transform => &["joint"],
+        ty if width(ty).is_some() => &["number", "numbers"],
+        _ => &[],
+    };
+    let definition = |name: &&str| json!({ "$ref": format!("#/$defs/linked_{name}") });
+    names.iter().map(definition)
 }
 
 /// The fields of one object. They cannot refer to parameters and cannot have keys.
@@ -225,6 +242,33 @@ fn transform_schema() -> Value {
             "rotation_degrees": vector(3, "number"),
             "scale": vector(3, "number"),
             "matrix": vector(16, "number"),
+        },
+    })
+}
+
+fn linked_numbers_schema() -> Value {
+    json!({
+        "type": "object",
+        "required": ["link"],
+        "additionalProperties": false,
+        "properties": {
+            "link": { "$ref": "#/$defs/link" },
+            "index": { "type": "integer", "minimum": 0, "description": "Index of the number, or of the first number of a vector. Default: 0." },
+            "remap": { "type": "array", "minItems": 1, "items": vector(2, "number"), "description": "Curve that maps each number: [from, to] points. Numbers beyond its ends give the value at the end." },
+            "interpolation": { "enum": ["step", "linear", "smooth"], "description": "Between the points of remap." },
+        },
+    })
+}
+
+fn linked_joint_schema() -> Value {
+    json!({
+        "type": "object",
+        "required": ["joint"],
+        "additionalProperties": false,
+        "properties": {
+            "joint": { "type": "string", "description": "Joint whose motion since the bind pose the transform follows." },
+            "pose": { "$ref": "#/$defs/link" },
+            "offset": { "$ref": "#/$defs/transform", "description": "The transform in the bind pose, in scene space. Default: the identity." },
         },
     })
 }

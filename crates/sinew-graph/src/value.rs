@@ -9,6 +9,7 @@ use crate::keyed::{KeyInterpolation, Keyed};
 use crate::renamed;
 use sinew_deform::{ParameterType, ParameterValue};
 use sinew_geom::Affine;
+use std::ops::Range;
 
 /// What a value of the type looks like, for messages.
 pub(crate) fn expectation(ty: ParameterType) -> String {
@@ -218,7 +219,8 @@ fn numbers<const N: usize>(json: &Json) -> Result<[f64; N], Problem> {
     Ok(out)
 }
 
-/// Reads `{"keys": [[time, value], ...], "interpolation": "linear"}`; `None` if the value is not such an object.
+/// Reads `{"keys": [[time, value], ...], "interpolation": "linear"}`; `None` if the value is not such an object, `Some(None)` if it is
+/// wrong, which is reported.
 pub(crate) fn read_keyed(
     name: &str,
     ty: ParameterType,
@@ -226,70 +228,101 @@ pub(crate) fn read_keyed(
     reporter: &mut Reporter,
 ) -> Option<Option<Keyed>> {
     let keys = json.get("keys")?;
-    let fail = |reporter: &mut Reporter, json: &Json, message: String| {
-        let help = format!(
-            "expected {{\"keys\": [[seconds, value], ...], \"interpolation\": \"linear\"}}, where each value is {} and the interpolation is \"step\", \"linear\" or \"smooth\"",
-            expectation(ty)
-        );
-        reporter.error("keys", &json.span, message, help);
-        Some(None)
+    let help = format!(
+        "expected {{\"keys\": [[seconds, value], ...], \"interpolation\": \"linear\"}}, where each value is {} and the interpolation is \"step\", \"linear\" or \"smooth\"",
+        expectation(ty)
+    );
+    let mut fail = |span: &Range<usize>, message: String| {
+        reporter.error("keys", span, message, help.clone());
     };
-    let Kind::Array(list) = &keys.kind else {
-        return fail(
-            reporter,
-            keys,
-            format!("the keys of '{name}' are {}", keys.describe()),
-        );
+    let pairs = read_pairs("keys", name, keys, &mut fail);
+    let interpolation = read_interpolation(name, json, &mut fail);
+    let (Some(pairs), Some(interpolation)) = (pairs, interpolation) else {
+        return Some(None);
     };
-    if list.is_empty() {
-        return fail(
-            reporter,
-            keys,
-            format!("the list of keys of '{name}' is empty"),
-        );
-    }
-    let mut out = Keyed {
-        times: Vec::new(),
-        values: Vec::new(),
-        interpolation: KeyInterpolation::Linear,
+    let times = pairs.iter().map(|p| p.0).collect();
+    let values = pairs.iter().map(|(_, v)| read_value(name, ty, v, reporter));
+    let values: Option<Vec<ParameterValue>> = values.collect();
+    Some(values.map(|values| Keyed {
+        times,
+        values,
+        interpolation,
+    }))
+}
+
+/// Reads the curve of `{"remap": [[from, to], ...], "interpolation": "linear"}`. `None` if it is wrong, which is reported.
+pub(crate) fn read_remap(name: &str, json: &Json, reporter: &mut Reporter) -> Option<Keyed> {
+    let mut fail = |span: &Range<usize>, message: String| {
+        let help = "expected \"remap\": [[from, to], ...] with increasing \"from\", and the interpolation \"step\", \"linear\" or \"smooth\"";
+        reporter.error("remap", span, message, help);
     };
-    for key in list {
-        let pair = key.array().filter(|p| p.len() == 2);
-        let Some((time, value)) = pair.and_then(|p| Some((p[0].number()?, &p[1]))) else {
-            return fail(
-                reporter,
-                key,
-                format!("this key of '{name}' is {}", key.describe()),
-            );
+    let pairs = read_pairs("remap", name, json.get("remap")?, &mut fail)?;
+    let interpolation = read_interpolation(name, json, &mut fail)?;
+    let ty = ParameterType::Float {
+        min: f64::MIN,
+        max: f64::MAX,
+    };
+    let values = pairs.iter().map(|(_, v)| read_value(name, ty, v, reporter));
+    Some(Keyed {
+        times: pairs.iter().map(|p| p.0).collect(),
+        values: values.collect::<Option<_>>()?,
+        interpolation,
+    })
+}
+
+/// Pairs of a number and a value; the numbers increase.
+fn read_pairs<'j>(
+    key: &str,
+    name: &str,
+    json: &'j Json,
+    fail: &mut dyn FnMut(&Range<usize>, String),
+) -> Option<Vec<(f64, &'j Json)>> {
+    let Some(list) = json.array().filter(|list| !list.is_empty()) else {
+        let what = match json.array() {
+            Some(_) => "empty".to_owned(),
+            None => json.describe(),
         };
-        if out.times.last().is_some_and(|&t| t >= time) {
-            return fail(
-                reporter,
-                key,
-                format!("the key times of '{name}' must increase, but {time} does not"),
-            );
-        }
-        match read_value(name, ty, value, reporter) {
-            Some(v) => out.values.push(v),
-            None => return Some(None),
-        }
-        out.times.push(time);
-    }
-    if let Some(word) = json.get("interpolation") {
-        out.interpolation = match word.text() {
-            Some("step") => KeyInterpolation::Step,
-            Some("linear") => KeyInterpolation::Linear,
-            Some("smooth") => KeyInterpolation::Smooth,
-            _ => {
-                return fail(
-                    reporter,
-                    word,
-                    format!("the interpolation of '{name}' is {}", word.describe()),
-                );
-            }
+        fail(&json.span, format!("'{key}' of '{name}' is {what}"));
+        return None;
+    };
+    let mut out: Vec<(f64, &Json)> = Vec::with_capacity(list.len());
+    for item in list {
+        let pair = item.array().filter(|p| p.len() == 2);
+        let Some((at, value)) = pair.and_then(|p| Some((p[0].number()?, &p[1]))) else {
+            let message = format!("an item of '{key}' of '{name}' is {}", item.describe());
+            fail(&item.span, message);
+            return None;
         };
+        if out.last().is_some_and(|(before, _)| *before >= at) {
+            let message = format!(
+                "the first numbers in '{key}' of '{name}' must increase, but {at} does not"
+            );
+            fail(&item.span, message);
+            return None;
+        }
+        out.push((at, value));
     }
-    Some(Some(out))
+    Some(out)
+}
+
+fn read_interpolation(
+    name: &str,
+    json: &Json,
+    fail: &mut dyn FnMut(&Range<usize>, String),
+) -> Option<KeyInterpolation> {
+    let Some(word) = json.get("interpolation") else {
+        return Some(KeyInterpolation::Linear);
+    };
+    match word.text() {
+        Some("step") => Some(KeyInterpolation::Step),
+        Some("linear") => Some(KeyInterpolation::Linear),
+        Some("smooth") => Some(KeyInterpolation::Smooth),
+        _ => {
+            let message = format!("the interpolation of '{name}' is {}", word.describe());
+            fail(&word.span, message);
+            None
+        }
+    }
 }
 
 impl crate::plan::Plan {

@@ -182,6 +182,7 @@ impl FrameData {
             let values = &mut self.values[node.index];
             if phase == Phase::Update {
                 parameters.write_step(&node.step, frame.time_secs, values);
+                host.write_links(&node.step, frame, values);
             }
             let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut self.block);
             let regions = &self.regions[self.of_node[node.index].clone()];

@@ -96,6 +96,11 @@ fn device_node(graph: &BoundGraph, step: &Step) -> Result<DeviceNode, GpuError> 
         location: step.location.clone(),
         why,
     };
+    if let Some(parameter) = step.parameter_on_device(graph.program()) {
+        return Err(refused(format!(
+            "its parameter '{parameter}' is linked to data that the GPU computes; parameters are read by the CPU"
+        )));
+    }
     let why = || step.host.as_ref().err().map(NotOnHost::to_string);
     let device = graph
         .device_node(step)

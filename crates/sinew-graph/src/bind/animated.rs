@@ -102,6 +102,7 @@ impl Binder<'_> {
             kernel: None,
             inputs: vec![None; DESC.inputs.len()],
             parameters: Vec::new(),
+            parameter_inputs: Vec::new(),
             runs_in_setup: false,
             implicit: true,
             location: String::new(),

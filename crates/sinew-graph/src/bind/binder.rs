@@ -6,7 +6,7 @@ use super::refresh::Frames;
 use super::value::{ArrayValue, Location, MeshValue, Value, mesh_input};
 use super::{BindError, BoundGraph, InputBinding, NodeWarning, bind_input, fixed};
 use crate::cache::{Contents, Entry, Hashes, Kept, NodeSetup, Saved};
-
+use crate::linked::{Takes, width};
 use crate::plan::{InputType, ParameterError, ParameterSource, Plan, PlanNode, Source};
 use crate::program::{Content, Link, NotOnHost, Program, Step};
 use crate::value::check_value;
@@ -218,9 +218,9 @@ impl Binder<'_> {
     }
 
     fn node_parameters(&self, node: &PlanNode) -> Vec<ParameterValue> {
-        node.parameters
-            .iter()
-            .map(|source| match source {
+        let sources = node.parameters.iter().zip(node.desc.parameters);
+        sources
+            .map(|(source, desc)| match source {
                 ParameterSource::Constant(v) => v.clone(),
                 ParameterSource::Parameter(p) => self.parameters[*p].clone(),
                 ParameterSource::Keyed(k) => {
@@ -228,6 +228,7 @@ impl Binder<'_> {
                     k.sample(0.0, &mut out);
                     out
                 }
+                ParameterSource::Linked(link) => link.at_rest(desc.default_value()),
                 ParameterSource::FrameTime => ParameterValue::Float(0.0),
             })
             .collect()
@@ -268,16 +269,51 @@ impl Binder<'_> {
         let (values, outputs) = self
             .plan_outputs(node, &inputs, bound.as_ref())
             .map_err(|source| refused(node, source))?;
+        let mut node = node.clone();
+        let parameter_inputs = self
+            .link_parameters(&mut node)
+            .map_err(|source| refused(&node, source))?;
         self.pending.push(PendingStep {
-            phase: phase_of(node),
+            phase: phase_of(&node),
             inputs,
             ports: node.desc.inputs,
+            parameter_inputs,
             reads: Vec::new(),
             outputs,
             always: node.desc.kind == NodeKind::Solver,
         });
-        self.bound.push((node.clone(), bound.into(), parameters));
+        self.bound.push((node, bound.into(), parameters));
         Ok(values)
+    }
+
+    /// What the parameters of a node are linked to. Finds the joints that they follow, and checks that numbers are there.
+    fn link_parameters(&self, node: &mut PlanNode) -> Result<Vec<Value>, NodeError> {
+        let inputs = node.parameter_inputs.iter();
+        let inputs: Vec<Value> = inputs.map(|s| self.value(*s)).collect();
+        for (source, desc) in node.parameters.iter_mut().zip(node.desc.parameters) {
+            let ParameterSource::Linked(link) = source else {
+                continue;
+            };
+            match (inputs.get(link.input), &mut link.takes) {
+                (Some(Value::Pose { input, .. }), takes) => {
+                    if let Some(InputBinding::Pose(rig)) = self.inputs.get(*input) {
+                        takes.bind_joint(desc.name, rig)?;
+                    }
+                }
+                (Some(Value::Array(a)), Takes::Numbers { first, .. }) => {
+                    let last = *first + width(desc.ty).unwrap_or(1) - 1;
+                    if last >= a.len {
+                        return Err(NodeError::Parameter {
+                            name: desc.name,
+                            found: format!("a link to number {last} of {}", a.len),
+                            expected: "an index of a number that is there, counted from 0".into(),
+                        });
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(inputs)
     }
 
     /// Checks that the next node outputs as many values as nested graphs declare.
@@ -443,6 +479,7 @@ impl Binder<'_> {
                 ParameterSource::Parameter(p) => self.plan.parameters().get(*p),
                 ParameterSource::Constant(_)
                 | ParameterSource::Keyed(_)
+                | ParameterSource::Linked(_)
                 | ParameterSource::FrameTime => None,
             };
             let keyed = match source {
@@ -632,6 +669,9 @@ fn step(
         location: node.location,
         implicit: node.implicit,
         sources: node.parameters,
+        parameter_data: (pending.parameter_inputs.iter())
+            .filter_map(|value| layout.input_place(value, [false; MESH_ATTRIBUTES]))
+            .collect(),
         bound,
         values,
         host,

@@ -3,7 +3,8 @@
 use super::binder::Binder;
 use super::fixed;
 use super::layout::{PendingOutput, PendingStep};
-use super::value::Value;
+use super::value::{Location, Value};
+use crate::plan::ParameterSource;
 use crate::program::NotOnHost;
 use sinew_deform::{
     BindContext, BindWarnings, BindWatch, MESH_ATTRIBUTES, MeshAttribute, NodeKind, Par,
@@ -48,6 +49,24 @@ impl Binder<'_> {
                 return Err(NotOnHost::Reads {
                     port: port.name,
                     what,
+                    node: self.maker(id),
+                });
+            }
+        }
+        for (source, parameter) in self.bound[index].0.parameters.iter().zip(desc.parameters) {
+            let ParameterSource::Linked(link) = source else {
+                continue;
+            };
+            let on_device = |l: Location| self.layout.on_device(l);
+            let found = match step.parameter_inputs.get(link.input) {
+                Some(Value::Array(a)) => on_device(a.location),
+                Some(Value::Pose { location, .. }) => on_device(*location),
+                _ => None,
+            };
+            if let Some(id) = found {
+                return Err(NotOnHost::Reads {
+                    port: parameter.name,
+                    what: link.port_type().as_str(),
                     node: self.maker(id),
                 });
             }

@@ -30,6 +30,8 @@ pub(super) struct PendingStep {
     pub(super) inputs: Vec<Option<Value>>,
     /// What those are linked to.
     pub(super) ports: &'static [PortDesc],
+    /// What its parameters are linked to.
+    pub(super) parameter_inputs: Vec<Value>,
     /// Which attributes of each input the step reads; known once liveness is.
     pub(super) reads: Vec<[bool; MESH_ATTRIBUTES]>,
     pub(super) outputs: Vec<PendingOutput>,
@@ -185,6 +187,12 @@ impl Layout {
                 Some(Value::Pose { location, .. }) => self.read(*location, index, step.phase),
                 Some(Value::Array(a)) => self.read(a.location, index, step.phase),
                 Some(Value::VertexAnimation { .. }) | None => {}
+            }
+        }
+        for value in &step.parameter_inputs {
+            if let Value::Pose { location, .. } | Value::Array(ArrayValue { location, .. }) = value
+            {
+                self.read(*location, index, step.phase);
             }
         }
     }

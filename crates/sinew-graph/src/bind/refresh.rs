@@ -153,6 +153,7 @@ impl Binder<'_> {
             kernel: None,
             inputs: vec![None; desc.inputs.len()],
             parameters,
+            parameter_inputs: Vec::new(),
             runs_in_setup: constant,
             implicit: true,
             location: String::new(),

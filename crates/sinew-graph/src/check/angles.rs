@@ -2,6 +2,7 @@
 
 use super::Collector;
 use crate::json::{Json, Member};
+use crate::linked::{ParameterLink, Takes};
 use crate::plan::ParameterSource;
 use sinew_deform::{ParameterDesc, ParameterType, ParameterValue};
 use std::f64::consts::PI;
@@ -85,7 +86,13 @@ impl Collector<'_> {
             ParameterSource::Keyed(keyed) => {
                 keyed.values.iter_mut().for_each(|v| radians(desc.ty, v));
             }
-            ParameterSource::Parameter(_) | ParameterSource::FrameTime => {}
+            ParameterSource::Linked(ParameterLink {
+                takes: Takes::Numbers { factor, .. },
+                ..
+            }) => *factor = PI / 180.0,
+            ParameterSource::Linked(_)
+            | ParameterSource::Parameter(_)
+            | ParameterSource::FrameTime => {}
         }
         Some(source)
     }
@@ -101,7 +108,9 @@ impl Collector<'_> {
         let values = match source {
             ParameterSource::Constant(value) => std::slice::from_ref(value),
             ParameterSource::Keyed(keyed) => &keyed.values,
-            ParameterSource::Parameter(_) | ParameterSource::FrameTime => &[],
+            ParameterSource::Linked(_)
+            | ParameterSource::Parameter(_)
+            | ParameterSource::FrameTime => &[],
         };
         let sizes = values.iter().filter_map(|value| match value {
             ParameterValue::Float(v) => Some(*v),

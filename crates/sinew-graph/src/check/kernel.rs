@@ -166,6 +166,7 @@ impl Collector<'_> {
             kernel: Some(Arc::new(kernel)),
             links,
             parameters,
+            parameter_links: std::mem::take(&mut self.parameter_links),
         });
     }
 

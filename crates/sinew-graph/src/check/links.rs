@@ -13,7 +13,7 @@ pub(super) enum RawSource {
     Node { node: usize, port: usize },
 }
 
-/// Sources of each node's inputs, and of the outputs.
+/// Sources of each node's inputs and of the links of its parameters, and of the outputs.
 pub(super) type Resolved = (Vec<Vec<Option<RawSource>>>, Vec<(String, RawSource)>);
 
 /// One step along a link.
@@ -23,7 +23,7 @@ enum Step<'a> {
 }
 
 /// Why a link leads nowhere.
-enum Unresolved {
+pub(super) enum Unresolved {
     /// Already reported where the name was declared or linked on.
     Said,
     /// Message and help.
@@ -54,6 +54,9 @@ impl Collector<'_> {
                 ok &= source.is_some();
                 row.push(source);
             }
+            let parameters = self.resolve_parameters(n);
+            ok &= parameters.iter().all(Option::is_some);
+            row.extend(parameters);
             sources.push(row);
         }
         let mut outputs = Vec::new();
@@ -146,7 +149,7 @@ impl Collector<'_> {
         false
     }
 
-    fn resolve_link(
+    pub(super) fn resolve_link(
         &mut self,
         scope: usize,
         link: &str,
@@ -192,7 +195,7 @@ impl Collector<'_> {
     }
 
     /// Follows a link through nested graphs to where the data comes from.
-    fn resolve(&self, scope: usize, link: &str) -> Result<RawSource, Unresolved> {
+    pub(super) fn resolve(&self, scope: usize, link: &str) -> Result<RawSource, Unresolved> {
         let (mut scope, mut link) = (scope, link);
         for step in 0..=self.most_steps {
             let (next_scope, next_link) = match self.follow(scope, link) {

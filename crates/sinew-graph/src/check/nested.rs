@@ -9,7 +9,7 @@ use crate::diagnostic::listed;
 use crate::json::{self, Json, Kind, Member, Reporter};
 use crate::plan::{InputDecl, InputType};
 use crate::value::{check_value, expectation, read_keyed, read_value};
-use sinew_deform::ParameterType;
+use sinew_deform::{ParameterType, Phase};
 use sinew_geom::Selection;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -357,6 +357,7 @@ impl Collector<'_> {
             );
             return;
         }
+        let phase = if setup { Phase::Setup } else { Phase::Update };
         let reference = given.value.text().and_then(|t| t.strip_prefix('$'));
         let value = if let Some(reference) = reference {
             match self.reference(outer, reference, &given.value.span) {
@@ -379,6 +380,12 @@ impl Collector<'_> {
                     );
                     return;
                 }
+            }
+        } else if let Some(linked) = self.read_parameter_link(outer, ty, phase, given) {
+            let Some(linked) = linked else { return };
+            ParameterRef::Fixed {
+                ty,
+                source: FixedValue::Linked(Box::new(linked)),
             }
         } else if let Some(keyed) = read_keyed(&given.key, ty, &given.value, self.reporter(outer)) {
             let Some(keyed) = keyed else { return };

@@ -92,7 +92,7 @@ impl Collector<'_> {
 
     /// The input that a stack starts from: the input called `body` (`hair`, `pose`), or else the only input of that type. The order
     /// of keys does not matter.
-    fn main_input(&self, scope: usize, ty: InputType) -> Option<String> {
+    pub(super) fn main_input(&self, scope: usize, ty: InputType) -> Option<String> {
         let s = &self.scopes[scope];
         let of_type = |name: &&String| match s.symbols.get(*name) {
             Some(Symbol::Input(i)) => self.inputs[*i].ty == ty,
@@ -313,6 +313,7 @@ impl Collector<'_> {
             kernel: None,
             links,
             parameters,
+            parameter_links: std::mem::take(&mut self.parameter_links),
         });
     }
 
@@ -339,7 +340,9 @@ impl Collector<'_> {
             let lists = match &parameters[*i] {
                 ParameterSource::Constant(value) => std::slice::from_ref(value),
                 ParameterSource::Keyed(keyed) => &keyed.values,
-                ParameterSource::Parameter(_) | ParameterSource::FrameTime => &[],
+                ParameterSource::Linked(_)
+                | ParameterSource::Parameter(_)
+                | ParameterSource::FrameTime => &[],
             };
             let wrong = lists.iter().find_map(|value| match value {
                 ParameterValue::Points(p) if !p.is_empty() && p.len() as i64 != expected => {
@@ -448,6 +451,9 @@ impl Collector<'_> {
         }
         if desc.ty.is_setup_only() {
             return self.read_setup_only(scope, desc, m);
+        }
+        if let Some(linked) = self.read_parameter_link(scope, desc.ty, desc.phase, m) {
+            return Some(self.linked(linked?));
         }
         if let Some(keyed) = read_keyed(&m.key, desc.ty, &m.value, self.reporter(scope)) {
             let keyed = keyed?;
@@ -674,6 +680,7 @@ impl Collector<'_> {
                 None
             }
             FixedValue::Keyed(k) => Some(ParameterSource::Keyed(k)),
+            FixedValue::Linked(linked) => self.nested_link(scope, desc, span, *linked),
         }
     }
 

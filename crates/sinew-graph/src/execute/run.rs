@@ -52,7 +52,7 @@ pub(crate) struct Surroundings<'a> {
 }
 
 impl<'a> Surroundings<'a> {
-    fn with<'t>(&self, buffers: &'t [Buffer]) -> Sources<'t>
+    pub(crate) fn with<'t>(&self, buffers: &'t [Buffer]) -> Sources<'t>
     where
         'a: 't,
     {

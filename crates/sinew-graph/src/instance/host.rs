@@ -7,9 +7,10 @@ use crate::bind::BoundGraph;
 use crate::execute::Sources;
 use crate::execute::input_value;
 use crate::execute::{Frame, UpdateError};
+use crate::linked;
 use crate::program::{DataRef, PortData, Step};
 use arrayvec::ArrayVec;
-use sinew_deform::{InputValue, MAX_PORTS, Par};
+use sinew_deform::{InputValue, MAX_PORTS, Par, ParameterValue};
 use sinew_geom::Pose;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -61,14 +62,7 @@ impl HostSteps {
         step: &Step,
         frame: &'a Frame<'a>,
     ) -> ArrayVec<Option<InputValue<'a>>, MAX_PORTS> {
-        let sources = Sources {
-            meshes: &[],
-            setup: &self.graph.setup,
-            frame: &self.work.buffers,
-            values: &[],
-            moved_rest: &[],
-            given: Some(frame),
-        };
+        let sources = self.sources(frame);
         let ports = step.inputs.iter().zip(step.desc.inputs);
         let input = |(port, desc): (&Option<PortData>, &sinew_deform::PortDesc)| {
             let here = port.as_ref().filter(|port| match port {
@@ -80,6 +74,23 @@ impl HostSteps {
             input_value(&sources, here?, desc.ty)
         };
         ports.map(input).collect()
+    }
+
+    /// Writes the linked parameters of a step to `out`, which holds one value for each parameter, once [`Self::update`] has run. Does not
+    /// allocate.
+    pub fn write_links(&self, step: &Step, frame: &Frame<'_>, out: &mut [ParameterValue]) {
+        linked::write(step, &self.sources(frame), out);
+    }
+
+    fn sources<'a>(&'a self, frame: &'a Frame<'a>) -> Sources<'a> {
+        Sources {
+            meshes: &[],
+            setup: &self.graph.setup,
+            frame: &self.work.buffers,
+            values: &[],
+            moved_rest: &[],
+            given: Some(frame),
+        }
     }
 
     /// The tightly packed content of a frame buffer that a CPU step wrote; `None` for other buffers and for poses.

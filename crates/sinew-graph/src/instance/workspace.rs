@@ -6,6 +6,7 @@ use crate::bind::BoundGraph;
 use crate::execute::Buffer;
 use crate::execute::{Frame, UpdateError};
 use crate::execute::{Moment, StepState, Surroundings, run_step};
+use crate::linked;
 use crate::program::{DataRef, PortData, Step};
 use sinew_deform::Par;
 
@@ -100,6 +101,7 @@ impl Workspace {
         for (step, state) in steps.filter_map(|(step, state)| Some((step, state.as_mut()?))) {
             let values = &mut state.values;
             given.parameters.write_step(step, time_secs, values);
+            linked::write(step, &surroundings.with(&self.buffers), values);
             let ran = run_step(step, state, moment, &surroundings, &mut self.buffers);
             ran.map_err(|source| UpdateError::Node {
                 node: step.name.clone(),

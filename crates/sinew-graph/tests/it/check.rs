@@ -95,7 +95,7 @@ fn wrong_nodes_are_located() {
         ),
         (
             "{\"node\": \"transform\", \"mesh\": \"body\", \"weight\": \"full\"}",
-            "g.json:3:67: 'weight' is \"full\"; expected a number from 0 to 1",
+            "g.json:3:67: parameter 'weight' of 'move' is a number from 0 to 1, or a link: there is no input or node 'full'; inputs and nodes are body, pose, move",
         ),
         (
             "{\"node\": \"transform\", \"mesh\": \"body\", \"weight\": \"$blnd\"}",
@@ -107,7 +107,7 @@ fn wrong_nodes_are_located() {
         ),
         (
             "{\"node\": \"transform\", \"mesh\": \"body\", \"weight\": {\"keys\": [[1, 0], [1, 1]]}}",
-            "g.json:3:85: the key times of 'weight' must increase, but 1 does not; expected {\"keys\": [[seconds, value], ...], \"interpolation\": \"linear\"}, where each value is a number from 0 to 1 and the interpolation is \"step\", \"linear\" or \"smooth\"",
+            "g.json:3:85: the first numbers in 'keys' of 'weight' must increase, but 1 does not; expected {\"keys\": [[seconds, value], ...], \"interpolation\": \"linear\"}, where each value is a number from 0 to 1 and the interpolation is \"step\", \"linear\" or \"smooth\"",
         ),
         (
             "{\"node\": \"transform\", \"mesh\": \"body\", \"transform\": {\"move\": [1, 2, 3]}}",

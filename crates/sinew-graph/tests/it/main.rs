@@ -7,6 +7,7 @@ mod frame_time;
 mod heavy_kernels;
 mod instance;
 mod kernels;
+mod linked;
 mod nested;
 mod own_nodes;
 mod records;

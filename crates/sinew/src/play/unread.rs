@@ -2,7 +2,7 @@
 
 use super::Character;
 use crate::geom::{ChannelTarget, Clip, LocalTransform, Mesh, Rig, Warning};
-use crate::graph::{ParameterSource, Plan, PlanNode};
+use crate::graph::{ParameterSource, Plan, PlanNode, Takes};
 use sinew_deform::{ParameterValue, PortType, drive_morphs, morph};
 use std::collections::BTreeSet;
 
@@ -28,12 +28,20 @@ impl PosesRead {
         let any = |weights| plan.nodes().iter().any(|n| linked(n, weights));
         let of_kind = |name| plan.nodes().iter().filter(move |n| n.desc.name == name);
         Self {
-            joints: any(false),
+            joints: any(false) || plan.nodes().iter().any(follows_joints),
             morph_weights: any(true),
             morphs: of_kind(morph::DESC.name).next().is_some(),
             driven: of_kind(drive_morphs::DESC.name).flat_map(targets).collect(),
         }
     }
+}
+
+/// Whether a parameter of the node follows a joint.
+fn follows_joints(node: &PlanNode) -> bool {
+    node.parameters.iter().any(|source| match source {
+        ParameterSource::Linked(link) => matches!(link.takes, Takes::Joint { .. }),
+        _ => false,
+    })
 }
 
 /// The morph targets of a `drive_morphs` node.

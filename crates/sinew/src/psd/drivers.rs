@@ -1,7 +1,7 @@
 //! The pose drivers of a graph.
 
 use crate::deform::pose_driver::{self, PoseDriverSettings};
-use crate::deform::{NodeError, ParameterValue, Parameters, ReadLog};
+use crate::deform::{NodeError, ParameterDesc, ParameterValue, Parameters, ReadLog};
 use crate::graph::{ParameterSource, Plan, PlanNode};
 
 /// A pose driver in a graph.
@@ -46,13 +46,14 @@ pub(super) fn read_parameters<T>(
     node: &PlanNode,
     read: impl FnOnce(&Parameters<'_>) -> Result<T, NodeError>,
 ) -> Result<T, NodeError> {
-    let value = |source: &ParameterSource| match source {
+    let value = |(source, desc): (&ParameterSource, &ParameterDesc)| match source {
         ParameterSource::Constant(v) => v.clone(),
         ParameterSource::Parameter(p) => plan.parameters()[*p].default.clone(),
         ParameterSource::Keyed(keyed) => keyed.values[0].clone(),
-        ParameterSource::FrameTime => ParameterValue::Float(0.0),
+        ParameterSource::Linked(_) | ParameterSource::FrameTime => desc.default_value(),
     };
-    let values: Vec<ParameterValue> = node.parameters.iter().map(value).collect();
+    let sources = node.parameters.iter().zip(node.desc.parameters);
+    let values: Vec<ParameterValue> = sources.map(value).collect();
     let log = ReadLog::new();
     let out = read(&Parameters {
         descs: node.desc.parameters,

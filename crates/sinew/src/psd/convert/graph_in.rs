@@ -125,6 +125,10 @@ fn changes_in_time(node: &PlanNode, of: &str, lost: &mut impl FnMut(String)) {
                 "{of}'{}' over time; its first key is used instead",
                 desc.name
             )),
+            ParameterSource::Linked(_) => lost(format!(
+                "{of}'{}' as a link; its default is used instead",
+                desc.name
+            )),
             ParameterSource::FrameTime => lost(format!(
                 "{of}'{}' as frame time; 0 is used instead",
                 desc.name

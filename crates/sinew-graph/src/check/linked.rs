@@ -1,0 +1,326 @@
+//! Parameters that are linked: to numbers of an input or a node, or to a joint.
+
+use super::Collector;
+use super::links::{RawSource, Unresolved};
+use crate::diagnostic::{closest, listed};
+use crate::json::{Json, Member};
+use crate::linked::{ParameterLink, Takes, width};
+use crate::plan::{InputType, ParameterSource};
+use crate::value::{expectation, read_remap, read_value};
+use sinew_deform::{ParameterDesc, ParameterType, ParameterValue, Phase, PortType};
+use sinew_geom::Affine;
+use std::ops::Range;
+
+/// The link of a parameter before names are resolved.
+#[derive(Clone, Debug)]
+pub(super) struct RawLink {
+    /// Scope that the link is read in.
+    pub(super) scope: usize,
+    pub(super) link: String,
+    pub(super) span: Range<usize>,
+    /// The parameter, for messages.
+    pub(super) parameter: String,
+    pub(super) ty: PortType,
+    /// Numbers of the source that are read, at least.
+    pub(super) count: usize,
+    /// What the parameter is without a link.
+    pub(super) expected: String,
+}
+
+/// A link as read: where it leads, and what is taken.
+pub(super) type Linked = (RawLink, Takes);
+
+impl Collector<'_> {
+    /// What a parameter of a node is linked to. `None` if the value is no link; `Some(None)` if it is a wrong one, which is reported.
+    #[expect(
+        clippy::option_option,
+        reason = "no link and a wrong one are two things"
+    )]
+    pub(super) fn read_parameter_link(
+        &mut self,
+        scope: usize,
+        ty: ParameterType,
+        phase: Phase,
+        m: &Member,
+    ) -> Option<Option<Linked>> {
+        let json = &m.value;
+        let found = match (ty, json.text()) {
+            (ParameterType::Transform, None) if json.get("joint").is_some() => {
+                self.read_joint(scope, m)
+            }
+            (ty, Some(text)) if width(ty).is_some() && text.trim().parse::<f64>().is_err() => {
+                self.read_numbers_text(scope, ty, m, text)
+            }
+            (ty, None) if width(ty).is_some() && json.get("link").is_some() => {
+                self.read_numbers(scope, ty, m)
+            }
+            _ => return None,
+        };
+        if phase == Phase::Setup {
+            let message = format!("'{}' is read in setup only and cannot follow a link", m.key);
+            self.reporter(scope).error(
+                "linked_setup",
+                &json.span,
+                message,
+                "use one value instead",
+            );
+            return Some(None);
+        }
+        Some(found)
+    }
+
+    /// Gives the node that is being read the link, and its parameter the source.
+    pub(super) fn linked(&mut self, (raw, takes): Linked) -> ParameterSource {
+        self.parameter_links.push(raw);
+        ParameterSource::Linked(ParameterLink {
+            input: self.parameter_links.len() - 1,
+            takes,
+        })
+    }
+
+    /// `NAME`, `NODE.PORT` or `NODE.PORT[INDEX]`.
+    fn read_numbers_text(
+        &mut self,
+        scope: usize,
+        ty: ParameterType,
+        m: &Member,
+        text: &str,
+    ) -> Option<Linked> {
+        let (link, index) = match text.strip_suffix(']').and_then(|t| t.rsplit_once('[')) {
+            Some((link, index)) => (link, index),
+            None => (text, "0"),
+        };
+        let Ok(first) = index.parse::<u32>() else {
+            let message = format!("'{}' is linked to number '{index}'", m.key);
+            let help = "expected a whole number from 0 on, such as \"elbow.weights[2]\"";
+            self.reporter(scope)
+                .error("wrong_type", &m.value.span, message, help);
+            return None;
+        };
+        Some(numbers(
+            scope,
+            ty,
+            m,
+            link,
+            &m.value.span,
+            first as usize,
+            None,
+        ))
+    }
+
+    /// `{ "link": "NODE.PORT", "index": 0, "remap": [[from, to], ...], "interpolation": "linear" }`.
+    fn read_numbers(&mut self, scope: usize, ty: ParameterType, m: &Member) -> Option<Linked> {
+        let json = &m.value;
+        self.check_link_keys(scope, json, &["link", "index", "remap", "interpolation"])?;
+        let link = json.get("link")?;
+        let Some(text) = link.text() else {
+            let message = format!("the link of '{}' is {}", m.key, link.describe());
+            let help = "expected the name of an input, a node, or node.port";
+            self.reporter(scope)
+                .error("wrong_type", &link.span, message, help);
+            return None;
+        };
+        let index_type = ParameterType::Int {
+            min: 0,
+            max: i64::from(u32::MAX),
+        };
+        let first = match json.get("index") {
+            None => 0,
+            Some(index) => match read_value("index", index_type, index, self.reporter(scope))? {
+                ParameterValue::Int(first) => usize::try_from(first).ok()?,
+                _ => return None,
+            },
+        };
+        let remap = match json.get("remap") {
+            None if json.get("interpolation").is_some() => {
+                let message = format!("the link of '{}' has an interpolation, but no remap", m.key);
+                let help = "add \"remap\": [[from, to], [from, to]], or remove \"interpolation\"";
+                self.reporter(scope)
+                    .error("missing_remap", &json.span, message, help);
+                return None;
+            }
+            None => None,
+            Some(_) => Some(read_remap(&m.key, json, self.reporter(scope))?),
+        };
+        Some(numbers(scope, ty, m, text, &link.span, first, remap))
+    }
+
+    /// `{ "joint": "head", "pose": "pose", "offset": TRANSFORM }`.
+    fn read_joint(&mut self, scope: usize, m: &Member) -> Option<Linked> {
+        let json = &m.value;
+        self.check_link_keys(scope, json, &["joint", "pose", "offset"])?;
+        let joint = json.get("joint")?;
+        let Some(name) = joint.text() else {
+            let message = format!("the joint of '{}' is {}", m.key, joint.describe());
+            self.reporter(scope).error(
+                "wrong_type",
+                &joint.span,
+                message,
+                "expected the name of a joint",
+            );
+            return None;
+        };
+        let offset = match json.get("offset") {
+            None => Affine::identity(),
+            Some(offset) => {
+                let name = format!("{}.offset", m.key);
+                let ty = ParameterType::Transform;
+                match read_value(&name, ty, offset, self.reporter(scope))? {
+                    ParameterValue::Transform(offset) => offset,
+                    _ => return None,
+                }
+            }
+        };
+        let (link, span) = self.pose_of(scope, m)?;
+        let raw = RawLink {
+            scope,
+            link,
+            span,
+            parameter: m.key.clone(),
+            ty: PortType::Pose,
+            count: 0,
+            expected: "a transform".into(),
+        };
+        let takes = Takes::Joint {
+            name: name.to_owned(),
+            offset,
+            node: 0,
+            joint_from_value: offset,
+        };
+        Some((raw, takes))
+    }
+
+    /// The pose that a joint is taken from: the given one, or the main pose of the graph.
+    fn pose_of(&mut self, scope: usize, m: &Member) -> Option<(String, Range<usize>)> {
+        let json = &m.value;
+        let (message, help) = match (json.get("pose"), self.main_input(scope, InputType::Pose)) {
+            (Some(pose), _) => match pose.text() {
+                Some(link) => return Some((link.to_owned(), pose.span.clone())),
+                None => (
+                    format!("the pose of '{}' is {}", m.key, pose.describe()),
+                    "expected the name of an input, a node, or node.port",
+                ),
+            },
+            (None, Some(link)) => return Some((link, json.span.clone())),
+            (None, None) => (
+                format!(
+                    "'{}' follows a joint, but does not say of which pose",
+                    m.key
+                ),
+                "add \"pose\": \"NAME\", an input or a node with a pose",
+            ),
+        };
+        self.reporter(scope)
+            .error("missing_pose", &json.span, message, help);
+        None
+    }
+
+    fn check_link_keys(&mut self, scope: usize, json: &Json, known: &[&str]) -> Option<()> {
+        let members = json.members().unwrap_or_default();
+        let wrong = members.iter().find(|k| !known.contains(&k.key.as_str()));
+        let Some(wrong) = wrong else { return Some(()) };
+        let help = match closest(&wrong.key, known.iter().copied()) {
+            Some(word) => format!("did you mean '{word}'?"),
+            None => format!("expected {}", listed(known.iter().copied())),
+        };
+        let message = format!("a link has no key '{}'", wrong.key);
+        self.reporter(scope)
+            .error("unknown_key", &wrong.key_span, message, help);
+        None
+    }
+
+    /// Sources of the parameters of node `n`, in the order of their links.
+    pub(super) fn resolve_parameters(&mut self, n: usize) -> Vec<Option<RawSource>> {
+        let links = self.nodes[n].parameter_links.clone();
+        let resolved = links.into_iter().map(|raw| {
+            let what = format!("parameter '{}' of '{}'", raw.parameter, self.nodes[n].name);
+            if let Err(Unresolved::Wrong(message, help)) = self.resolve(raw.scope, &raw.link) {
+                let message = format!("{what} is {}, or a link: {message}", raw.expected);
+                self.reporter(raw.scope)
+                    .error("unknown_link", &raw.span, message, help);
+                return None;
+            }
+            let source = self.resolve_link(raw.scope, &raw.link, &raw.span, &what, Some(raw.ty))?;
+            let RawSource::Input(i) = source else {
+                return Some(source);
+            };
+            let count = self.inputs[i].count;
+            if raw.ty != PortType::Values || raw.count <= count {
+                return Some(source);
+            }
+            let message = format!(
+                "{what} takes {} of '{}', which has {count}",
+                number_words(raw.count),
+                self.inputs[i].name
+            );
+            let help =
+                format!("expected an index below {count}, or a larger \"count\" of the input");
+            self.reporter(raw.scope)
+                .error("value_count", &raw.span, message, help);
+            None
+        });
+        resolved.collect()
+    }
+
+    /// The link of a parameter that a nested graph was given, as its reader takes it.
+    pub(super) fn nested_link(
+        &mut self,
+        scope: usize,
+        desc: &ParameterDesc,
+        span: &Range<usize>,
+        (raw, mut takes): Linked,
+    ) -> Option<ParameterSource> {
+        if desc.phase == Phase::Setup {
+            let message = format!(
+                "'{}' is read in setup only and cannot follow a link",
+                desc.name
+            );
+            self.reporter(scope)
+                .error("linked_setup", span, message, "use one value instead");
+            return None;
+        }
+        if let (Takes::Numbers { range, .. }, Some([low, high])) = (&mut takes, range_of(desc.ty)) {
+            *range = range.map(|v| v.clamp(low, high));
+        }
+        Some(self.linked((raw, takes)))
+    }
+}
+
+fn number_words(count: usize) -> String {
+    format!("number {}", count - 1)
+}
+
+fn range_of(ty: ParameterType) -> Option<[f64; 2]> {
+    match ty {
+        ParameterType::Float { min, max } => Some([min, max]),
+        ParameterType::Int { min, max } => Some([min as f64, max as f64]),
+        _ => None,
+    }
+}
+
+fn numbers(
+    scope: usize,
+    ty: ParameterType,
+    m: &Member,
+    link: &str,
+    span: &Range<usize>,
+    first: usize,
+    remap: Option<crate::keyed::Keyed>,
+) -> Linked {
+    let raw = RawLink {
+        scope,
+        link: link.to_owned(),
+        span: span.clone(),
+        parameter: m.key.clone(),
+        ty: PortType::Values,
+        count: first + width(ty).unwrap_or(1),
+        expected: expectation(ty),
+    };
+    let takes = Takes::Numbers {
+        first,
+        remap,
+        range: range_of(ty).unwrap_or([f64::MIN, f64::MAX]),
+        factor: 1.0,
+    };
+    (raw, takes)
+}

@@ -1,0 +1,191 @@
+//! Parameters that follow data of the graph: numbers of a driver or of the caller, or a joint.
+
+use crate::execute::Sources;
+use crate::keyed::Keyed;
+use crate::plan::ParameterSource;
+use crate::program::{PortData, Step};
+use sinew_deform::{NodeError, ParameterType, ParameterValue, PortType};
+use sinew_geom::names::expected_joint;
+use sinew_geom::{Affine, Pose, Rig};
+
+/// What a parameter follows in each frame.
+///
+/// In setup, a parameter that follows numbers has its default, and one that follows a joint has the offset: what it is in the bind pose.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParameterLink {
+    /// Index into [`crate::PlanNode::parameter_inputs`].
+    pub input: usize,
+    /// What is taken from there.
+    pub takes: Takes,
+}
+
+/// What a parameter takes from the data that it is linked to.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Takes {
+    /// Successive numbers of `values`: one for a number, three or four for a vector. Whole numbers are rounded; a truth value is true from
+    /// 0.5 on. Values outside the range of the parameter become its nearest end.
+    Numbers {
+        /// Index of the first.
+        first: usize,
+        /// Curve that maps each number, with the number as time. Numbers beyond its ends give the value at the end.
+        remap: Option<Keyed>,
+        /// Range that mapped numbers are brought into.
+        range: [f64; 2],
+        /// Factor after that: radians for angles in degrees.
+        factor: f64,
+    },
+    /// The motion of a joint since the bind pose, after `offset`: `scene_from_joint * joint_from_bind * offset`.
+    Joint {
+        /// Name of the joint.
+        name: String,
+        /// The transform in the bind pose, in scene space.
+        offset: Affine<f64>,
+        /// Node of the joint; 0 before binding.
+        node: usize,
+        /// `joint_from_bind * offset`; the offset before binding.
+        joint_from_value: Affine<f64>,
+    },
+}
+
+impl ParameterLink {
+    /// The type of data that it takes.
+    pub(crate) fn port_type(&self) -> PortType {
+        match self.takes {
+            Takes::Numbers { .. } => PortType::Values,
+            Takes::Joint { .. } => PortType::Pose,
+        }
+    }
+
+    /// The value in setup.
+    pub(crate) fn at_rest(&self, default: ParameterValue) -> ParameterValue {
+        match &self.takes {
+            Takes::Numbers { .. } => default,
+            Takes::Joint { offset, .. } => ParameterValue::Transform(*offset),
+        }
+    }
+}
+
+/// How many successive numbers a parameter of this type takes; `None` for types that follow no numbers.
+pub(crate) fn width(ty: ParameterType) -> Option<usize> {
+    match ty {
+        ParameterType::Bool | ParameterType::Int { .. } | ParameterType::Float { .. } => Some(1),
+        ParameterType::Vec3 => Some(3),
+        ParameterType::Vec4 => Some(4),
+        _ => None,
+    }
+}
+
+/// Writes the linked parameters of a step to `out`, which holds one value for each parameter. What is missing or not finite changes
+/// nothing. Does not allocate.
+pub(crate) fn write(step: &Step, sources: &Sources<'_>, out: &mut [ParameterValue]) {
+    let types = step.desc.parameters.iter().map(|p| p.ty);
+    for ((value, source), ty) in out.iter_mut().zip(&step.sources).zip(types) {
+        let ParameterSource::Linked(link) = source else {
+            continue;
+        };
+        match step.parameter_data.get(link.input) {
+            Some(PortData::Array(place)) => {
+                if let Some(numbers) = sources.floats(*place) {
+                    link.takes.write_numbers(ty, numbers, value);
+                }
+            }
+            Some(PortData::Pose(place)) => {
+                if let Some(pose) = sources.pose(*place) {
+                    link.takes.write_transform(pose, value);
+                }
+            }
+            Some(PortData::Mesh(_)) | None => {}
+        }
+    }
+}
+
+impl Takes {
+    /// Finds the joint in the rig of the pose.
+    pub(crate) fn bind_joint(
+        &mut self,
+        parameter: &'static str,
+        rig: &Rig,
+    ) -> Result<(), NodeError> {
+        let Self::Joint {
+            name,
+            offset,
+            node,
+            joint_from_value,
+        } = self
+        else {
+            return Ok(());
+        };
+        let Some(joint) = rig.find_joint(name) else {
+            let names = rig
+                .joints()
+                .iter()
+                .map(|j| rig.nodes()[j.node].name.as_str());
+            return Err(NodeError::Parameter {
+                name: parameter,
+                found: format!("joint '{name}'"),
+                expected: expected_joint(name, names),
+            });
+        };
+        let joint = &rig.joints()[joint];
+        (*node, *joint_from_value) = (joint.node, joint.joint_from_bind * *offset);
+        Ok(())
+    }
+
+    fn write_numbers(&self, ty: ParameterType, numbers: &[f32], out: &mut ParameterValue) {
+        let Self::Numbers {
+            first,
+            remap,
+            range: [low, high],
+            factor,
+        } = self
+        else {
+            return;
+        };
+        let at = |i: usize| -> Option<f64> {
+            let mut mapped = ParameterValue::Float(f64::from(*numbers.get(first + i)?));
+            if let (Some(curve), ParameterValue::Float(number)) = (remap, &mapped) {
+                curve.sample(*number, &mut mapped);
+            }
+            match mapped {
+                ParameterValue::Float(v) if v.is_finite() => Some(v.clamp(*low, *high) * factor),
+                _ => None,
+            }
+        };
+        match (ty, out) {
+            (ParameterType::Float { min, max }, ParameterValue::Float(out)) => {
+                *out = at(0).map_or(*out, |v| v.clamp(min, max));
+            }
+            (ParameterType::Int { min, max }, ParameterValue::Int(out)) => {
+                *out = at(0).map_or(*out, |v| (v.round() as i64).clamp(min, max));
+            }
+            (ParameterType::Bool, ParameterValue::Bool(out)) => {
+                *out = at(0).map_or(*out, |v| v >= 0.5);
+            }
+            (ParameterType::Vec3, ParameterValue::Vec3(out)) => fill(out, at),
+            (ParameterType::Vec4, ParameterValue::Vec4(out)) => fill(out, at),
+            _ => {}
+        }
+    }
+
+    fn write_transform(&self, pose: &Pose, out: &mut ParameterValue) {
+        if let Self::Joint {
+            node,
+            joint_from_value,
+            ..
+        } = self
+            && let Some(scene_from_joint) = pose.scene_from_node.get(*node)
+        {
+            let value = *scene_from_joint * *joint_from_value;
+            if value.is_finite() {
+                *out = ParameterValue::Transform(value);
+            }
+        }
+    }
+}
+
+fn fill<const N: usize>(out: &mut [f64; N], at: impl Fn(usize) -> Option<f64>) {
+    for (i, out) in out.iter_mut().enumerate() {
+        *out = at(i).unwrap_or(*out);
+    }
+}

@@ -1,0 +1,155 @@
+//! What is wrong with the links of parameters, and what the plan says of right ones.
+
+use sinew_deform::Par;
+use sinew_geom::{Affine, Joint, LocalTransform, Node, Rig, Trs};
+use sinew_graph::{BoundGraph, InputBinding, NoNesting, compile};
+use sinew_testkit::meshes;
+use std::sync::Arc;
+
+/// A document in which the node `it` is as given.
+fn document(it: &str) -> String {
+    format!(
+        "{{\"sinew\": \"1.0\", \"inputs\": {{\"body\": {{\"type\": \"mesh\"}}, \"pose\": {{\"type\": \"pose\"}}, \"n\": {{\"type\": \"values\", \"count\": 2}}}},
+\"nodes\": {{
+\"after\": {{\"node\": \"transform\", \"mesh\": \"it\"}},
+\"it\": {{{it}}}}},
+\"outputs\": {{\"body\": \"after\"}}}}"
+    )
+}
+
+fn problem(it: &str) -> String {
+    match compile("g.json", &document(it), &NoNesting) {
+        Ok(plan) => plan.warnings().iter().map(ToString::to_string).collect(),
+        Err(found) => {
+            assert_eq!(found.0.len(), 1, "{found}");
+            found.0[0].to_string()
+        }
+    }
+}
+
+#[test]
+fn wrong_links_are_located() {
+    let node =
+        |weight: &str| format!("\"node\": \"transform\", \"mesh\": \"body\", \"weight\": {weight}");
+    let mut wrong = Vec::new();
+    for (weight, expected) in [
+        (
+            "\"m[0]\"",
+            "g.json:4:55: parameter 'weight' of 'it' is a number from 0 to 1, or a link: there is no input or node 'm'; did you mean 'n'?",
+        ),
+        (
+            "\"n[2]\"",
+            "g.json:4:55: parameter 'weight' of 'it' takes number 2 of 'n', which has 2; expected an index below 2, or a larger \"count\" of the input",
+        ),
+        (
+            "\"n[-1]\"",
+            "g.json:4:55: 'weight' is linked to number '-1'; expected a whole number from 0 on, such as \"elbow.weights[2]\"",
+        ),
+        (
+            "\"body\"",
+            "g.json:4:55: parameter 'weight' of 'it' takes a values, but 'body' is a mesh; link an input or an output of type values",
+        ),
+        (
+            "\"0.5\"",
+            "g.json:4:55: 'weight' is \"0.5\"; expected a number from 0 to 1",
+        ),
+        (
+            "{\"link\": \"n\", \"idx\": 1}",
+            "g.json:4:69: a link has no key 'idx'; expected link, index, remap, interpolation",
+        ),
+        (
+            "{\"link\": \"n\", \"index\": 0.5}",
+            "g.json:4:78: 'index' is 0.5; expected a whole number from 0 to 4294967295",
+        ),
+        (
+            "{\"link\": \"n\", \"remap\": [[1, 0], [0, 1]]}",
+            "g.json:4:87: the first numbers in 'remap' of 'weight' must increase, but 0 does not; expected \"remap\": [[from, to], ...] with increasing \"from\", and the interpolation \"step\", \"linear\" or \"smooth\"",
+        ),
+        (
+            "{\"link\": \"n\", \"interpolation\": \"step\"}",
+            "g.json:4:55: the link of 'weight' has an interpolation, but no remap; add \"remap\": [[from, to], [from, to]], or remove \"interpolation\"",
+        ),
+        (
+            "0.5, \"transform\": {\"joint\": \"head\", \"offset\": {\"move\": 1}}",
+            "g.json:4:102: a transform has no key 'move'; expected translation, rotation, rotation_degrees, scale, matrix",
+        ),
+        (
+            "0.5, \"transform\": {\"joint\": \"head\", \"pose\": \"n\"}",
+            "g.json:4:99: parameter 'transform' of 'it' takes a pose, but 'n' is a values; link an input or an output of type pose",
+        ),
+    ] {
+        let found = problem(&node(weight));
+        if found != expected {
+            wrong.push(format!("{found}\n{expected}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    let setup = "\"node\": \"smooth\", \"mesh\": \"body\", \"weld_tolerance\": \"n\"";
+    assert!(
+        problem(setup).contains("'weld_tolerance' is read in setup only and cannot follow a link"),
+        "{}",
+        problem(setup)
+    );
+    // A word where a word belongs is no link.
+    let word = "\"node\": \"twist\", \"mesh\": \"body\", \"profile\": \"n[0]\"";
+    let said = problem(word);
+    assert!(said.contains("cannot be \"n[0]\""), "{said}");
+}
+
+/// A link to what comes after the node is a loop.
+#[test]
+fn links_of_parameters_order_the_graph() {
+    let text = r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}},
+"nodes": {"it": {"node": "drive_morphs", "mesh": "body", "weights": "it", "targets": [""]}}, "outputs": {"w": "it"}}"#;
+    let found = compile("g.json", text, &NoNesting)
+        .expect_err("a loop")
+        .to_string();
+    assert!(found.contains("nodes depend on each other"), "{found}");
+    let plan = compile(
+        "g.json",
+        &document("\"node\": \"transform\", \"mesh\": \"body\", \"weight\": \"n[1]\""),
+        &NoNesting,
+    )
+    .expect("valid");
+    assert!(
+        plan.nodes().iter().all(|n| !n.runs_in_setup),
+        "the weight may change in each frame"
+    );
+    let said = plan.explain();
+    assert!(said.contains("weight <- n[1]"), "{said}");
+}
+
+#[test]
+fn joints_are_found_when_the_rig_is_known() {
+    let text = document(
+        "\"node\": \"transform\", \"mesh\": \"body\", \"transform\": {\"joint\": \"heda\"}",
+    );
+    let plan = Arc::new(compile("g.json", &text, &NoNesting).expect("valid"));
+    let node = Node {
+        name: "head".into(),
+        parent: None,
+        local: LocalTransform::Trs(Trs::default()),
+        morph_weights: Vec::new(),
+        morph_offset: 0,
+    };
+    let joint = Joint {
+        node: 0,
+        joint_from_bind: Affine::identity(),
+    };
+    let rig = Rig::new(vec![node], vec![joint]).expect("valid");
+    let inputs = [
+        InputBinding::Mesh(Arc::new(meshes::cube())),
+        InputBinding::Pose(Arc::new(rig)),
+        InputBinding::Values,
+    ];
+    let error = BoundGraph::bind(plan, &inputs, &[], Par::Seq).expect_err("no such joint");
+    let said = error.to_string();
+    assert!(
+        said.starts_with("g.json:4:1: node 'it' (transform): "),
+        "{said}"
+    );
+    assert!(
+        said.contains("joint 'heda'") && said.contains("head"),
+        "{said}"
+    );
+}
