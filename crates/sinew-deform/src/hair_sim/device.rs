@@ -477,11 +477,11 @@ struct Sorts([Piece; 3]);
 impl Sorts {
     fn new(settings: &HairSettings, frame: &DeviceFrame<'_>) -> Self {
         let none = Piece::default();
-        let [full, rest] = match begins(frame) {
-            true => settings.pre_roll(),
-            false => [none; 2],
+        let ([full, rest], dt_secs) = match begins(frame) {
+            true => (settings.pre_roll(), 0.0),
+            false => ([none; 2], frame.dt_secs as f32),
         };
-        let (secs, steps) = settings.substeps(frame.dt_secs as f32);
+        let (secs, steps) = settings.substeps(dt_secs);
         let frame = Piece {
             secs,
             steps,

@@ -228,7 +228,8 @@ impl BoundNode for Hair {
         self.roots
             .write_transforms(pose, Blend::KeepSize, &mut scratch.transforms);
         let fields = fields(&context.inputs, FIRST_COLLIDER);
-        if context.is_first || context.parameters.bool(RESET.name) {
+        let begins = context.is_first || context.parameters.bool(RESET.name);
+        if begins {
             scratch.state.reset();
             scratch.placements.follow(&fields);
         }
@@ -237,7 +238,8 @@ impl BoundNode for Hair {
         let ran = HairJob {
             bind: &self.bind,
             transforms: &scratch.transforms,
-            dt_secs: context.dt_secs as f32,
+            // No time has passed since a frame that is the first one.
+            dt_secs: if begins { 0.0 } else { context.dt_secs as f32 },
             settings: &settings,
             colliders: &colliders,
             contacts: &contacts,

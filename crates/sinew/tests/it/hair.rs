@@ -273,6 +273,28 @@ fn a_reset_is_a_first_frame() {
     }
 }
 
+/// A frame with a reset is the rest pose, however long the step to it; without colliders nothing else moves hair there.
+#[test]
+fn a_reset_shows_hair_at_rest() {
+    let hair = hair(3, 12);
+    let text = document("", r#""reset": "$cut", "gravity": 9.81"#).replacen(
+        r#""inputs""#,
+        r#""parameters": {"cut": {"type": "bool", "default": false}}, "inputs""#,
+        1,
+    );
+    let graph = bind(&text, &hair, &meshes::cube()).expect("binds");
+    let mut cut = graph.instance().expect("on the processor");
+    run(&mut cut, 0..10, Par::Seq);
+    cut.set_parameter("cut", &ParameterValue::Bool(true))
+        .expect("a switch");
+    for (found, rest) in run(&mut cut, 10..11, Par::Seq).iter().zip(&hair.positions) {
+        assert!(
+            (Vec3::from(*found) - Vec3::from(*rest)).norm() < 1e-6,
+            "{found:?} {rest:?}"
+        );
+    }
+}
+
 /// The TressFX field has a hole that hair stays in, the other one has not; states go on, wrong values are told.
 #[test]
 fn the_tressfx_nodes_are_reached_from_documents() {
