@@ -220,6 +220,12 @@ impl VatPlan {
         self.hash == hash_of(plain.as_bytes())
     }
 
+    /// Makes it the plan of a job.
+    pub(super) fn write(&self, job: &VatJob) -> Result<(), BakeError> {
+        job.work.write_text(FILE, &self.text())?;
+        Ok(())
+    }
+
     /// The plan of a job.
     pub(crate) fn read(job: &VatJob) -> Result<Self, BakeError> {
         let path = job.work.file(FILE);
@@ -275,7 +281,7 @@ pub fn plan(job: &VatJob, watch: &Watch<'_>) -> Result<VatPlan, BakeError> {
     {
         *known = remesh_fallback;
     }
-    job.work.write_text(FILE, &made.text())?;
+    made.write(job)?;
     Ok(made)
 }
 
