@@ -92,6 +92,13 @@ pub struct PointPlan {
     pub all: u64,
 }
 
+impl PointPlan {
+    /// Share of the texels that no point uses.
+    pub fn unused_texels(&self) -> f64 {
+        1.0 - self.all as f64 / self.layout.texels() as f64
+    }
+}
+
 /// What was found of pieces that move without bending.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -206,6 +213,17 @@ impl VatPlan {
     /// Where the texels of textures are; those of a lookup are where [`Self::layout`] says.
     pub(crate) fn texture_layout(&self) -> &Layout {
         self.points().map_or(&self.layout, |p| &p.layout)
+    }
+
+    /// Bytes of a texel in all textures.
+    pub(crate) fn texel_bytes(&self) -> u64 {
+        let each = self.textures.iter().map(TextureSpec::vertex_bytes);
+        each.sum::<usize>() as u64
+    }
+
+    /// What the textures of unique points would be with a texel for each corner, bytes.
+    pub fn corner_bytes(&self) -> u64 {
+        self.layout.texels() * self.texel_bytes()
     }
 
     fn text(&self) -> String {
