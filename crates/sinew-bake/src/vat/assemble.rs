@@ -4,16 +4,13 @@ use super::blend_error::Blends;
 use super::earlier::{earlier, report_file};
 use super::job::VatJob;
 use super::mode::{DEFAULT_WIDTH, unused_settings};
-use super::plan::{PiecePlan, VatPlan, all_scans};
+use super::plan::{VatPlan, all_scans};
 use super::preparation::Preparation;
 use super::read::read_manifest;
 use super::records::{FrameErrors, ScanRecord};
 use super::report::{Reported, report};
-use super::retriangulated::RetriangulatedPlan;
 use super::scan::missing;
-use super::settings::Mode;
 use super::target::write_obj_carrier;
-use super::tearing::TearPlan;
 use super::texels::done;
 use super::textures::{file_names, lookup_file, write_lookup, write_texture};
 use crate::{BakeError, CarrierMaterial, FrameRange, Watch};
@@ -32,30 +29,12 @@ use std::path::{Path, PathBuf};
 pub struct Summary {
     /// The manifest's file.
     pub manifest: PathBuf,
-    /// How the sequence was taken.
-    pub mode: Mode,
+    /// How the sequence was taken, sizes and ranges.
+    pub plan: VatPlan,
     /// Frames.
     pub frames: usize,
-    /// Triangles of the carrier.
-    pub triangles: u32,
-    /// Width and height of the textures.
-    pub size: [u32; 2],
-    /// Texels of all textures in memory, bytes.
+    /// Texels of all textures in memory, with those of a lookup, bytes.
     pub texture_bytes: u64,
-    /// Share of texels that no vertex uses.
-    pub unused_texels: f64,
-    /// Share of the carrier's triangles that show nothing, over all frames.
-    pub empty_slots: f64,
-    /// Of pieces, where the bake is one of pieces.
-    pub pieces: Option<PiecePlan>,
-    /// Of tears, where the bake is one of cloth that tears.
-    pub tears: Option<TearPlan>,
-    /// Of faces that frames cut into other triangles than the first one, where triangles stay the same.
-    pub retriangulated: Option<RetriangulatedPlan>,
-    /// Why triangles are loose that might have stayed the same, in words.
-    pub remesh_fallback: Option<String>,
-    /// Of unique points, where these have the texels. Sizes and shares above are those of the lookup then, bytes those of all.
-    pub points: Option<PointSummary>,
     /// How far simplification moved surfaces, where it did.
     pub simplified: Option<SimplifiedSummary>,
     /// What the format loses.
@@ -225,23 +204,6 @@ fn more_triangles(job: &VatJob, plan: &VatPlan) -> Option<(String, String)> {
     let were = if asked == 1 { "was" } else { "were" };
     let message = format!("the carrier has {found} triangles, {asked} {were} asked for: {why}");
     Some((code.into(), message))
-}
-
-/// What a bake of unique points came to.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct PointSummary {
-    /// Points of the frame that has most.
-    pub most: u32,
-    /// Points of all frames together.
-    pub all: u64,
-    /// Width and height of the textures that they are in.
-    pub size: [u32; 2],
-    /// Share of their texels that no point uses.
-    pub unused_texels: f64,
-    /// Texels of the lookup in memory, bytes.
-    pub lookup_bytes: u64,
-    /// What the textures would be with a texel for each corner, bytes.
-    pub corner_bytes: u64,
 }
 
 fn write_textures(
@@ -551,6 +513,11 @@ fn lost_materials(job: &VatJob, plan: &VatPlan) -> Option<(String, String)> {
     Some(("materials_lost".into(), message))
 }
 
+/// Texels of a lookup in memory.
+pub(crate) fn lookup_bytes(job: &VatJob, plan: &VatPlan) -> u64 {
+    plan.layout.texels() * job.settings().convention.files().lookup_bytes()
+}
+
 fn summary(
     job: &VatJob,
     plan: &VatPlan,
@@ -558,22 +525,12 @@ fn summary(
     frames: &[FrameErrors],
     manifest: PathBuf,
 ) -> Summary {
-    let texel: usize = plan.textures.iter().map(|t| t.vertex_bytes()).sum();
-    let points = plan.points().map(|p| PointSummary {
-        most: p.layout.vertices,
-        all: p.all,
-        size: p.layout.size,
-        unused_texels: 1.0 - p.all as f64 / p.layout.texels() as f64,
-        lookup_bytes: plan.layout.texels() * job.settings().convention.files().lookup_bytes(),
-        corner_bytes: plan.layout.texels() * texel as u64,
-    });
-    let remesh_fallback = plan.remesh_fallback();
+    let lookup = plan.points().map_or(0, |_| lookup_bytes(job, plan));
     let mut errors = FrameErrors::default();
     frames.iter().for_each(|f| errors.join(f));
     let mut warnings: Vec<(String, String, usize)> = Vec::new();
     if let Some(retriangulated) = plan.retriangulated().filter(|r| r.is_beyond()) {
-        let message =
-            retriangulated.warning(plan.steps().exact_way(), job.number(retriangulated.worst));
+        let message = retriangulated.warning(plan.steps().exact_way());
         warnings.push((
             "retriangulated_faces".into(),
             message,
@@ -592,19 +549,9 @@ fn summary(
     }
     Summary {
         manifest,
-        mode: plan.mode(),
+        plan: plan.clone(),
         frames: job.frame_count(),
-        triangles: plan.triangles,
-        size: plan.layout.size,
-        texture_bytes: plan.texture_layout().texels() * texel as u64
-            + points.map_or(0, |p| p.lookup_bytes),
-        unused_texels: plan.layout.waste(),
-        empty_slots: plan.empty_slots,
-        pieces: plan.pieces().copied(),
-        tears: plan.tears(),
-        retriangulated: plan.retriangulated().cloned(),
-        remesh_fallback: remesh_fallback.map(|r| r.fallback_words(job.number(r.worst))),
-        points,
+        texture_bytes: plan.texture_layout().texels() * plan.texel_bytes() + lookup,
         simplified: SimplifiedSummary::new(
             job,
             Preparation::is_shared(job).unwrap_or(false),

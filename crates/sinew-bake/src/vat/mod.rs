@@ -31,7 +31,7 @@ mod texels;
 mod textures;
 mod verify;
 
-pub use assemble::{PointSummary, SimplifiedSummary, Summary, assemble, assemble_with};
+pub use assemble::{SimplifiedSummary, Summary, assemble, assemble_with};
 pub use blend_error::{
     BlendError, Blends, HeldBack, HeldBackPictures, blend_error, measure_blends,
 };

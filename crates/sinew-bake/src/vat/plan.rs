@@ -92,6 +92,13 @@ pub struct PointPlan {
     pub all: u64,
 }
 
+impl PointPlan {
+    /// Share of the texels that no point uses.
+    pub fn unused_texels(&self) -> f64 {
+        1.0 - self.all as f64 / self.layout.texels() as f64
+    }
+}
+
 /// What was found of pieces that move without bending.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -208,6 +215,17 @@ impl VatPlan {
         self.points().map_or(&self.layout, |p| &p.layout)
     }
 
+    /// Bytes of a texel in all textures.
+    pub(crate) fn texel_bytes(&self) -> u64 {
+        let each = self.textures.iter().map(TextureSpec::vertex_bytes);
+        each.sum::<usize>() as u64
+    }
+
+    /// What the textures of unique points would be with a texel for each corner, bytes.
+    pub fn corner_bytes(&self) -> u64 {
+        self.layout.texels() * self.texel_bytes()
+    }
+
     fn text(&self) -> String {
         let text = serde_json::to_string_pretty(self).unwrap_or_default();
         let hash = hash_of(text.as_bytes());
@@ -218,6 +236,12 @@ impl VatPlan {
     fn is_whole(&self, text: &str) -> bool {
         let plain = text.replacen(&format!("\"hash\": \"{}\"", self.hash), NO_HASH, 1);
         self.hash == hash_of(plain.as_bytes())
+    }
+
+    /// Makes it the plan of a job.
+    pub(super) fn write(&self, job: &VatJob) -> Result<(), BakeError> {
+        job.work.write_text(FILE, &self.text())?;
+        Ok(())
     }
 
     /// The plan of a job.
@@ -275,7 +299,7 @@ pub fn plan(job: &VatJob, watch: &Watch<'_>) -> Result<VatPlan, BakeError> {
     {
         *known = remesh_fallback;
     }
-    job.work.write_text(FILE, &made.text())?;
+    made.write(job)?;
     Ok(made)
 }
 

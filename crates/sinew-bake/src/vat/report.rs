@@ -1,6 +1,6 @@
 //! `NAME.report.html`: what a bake came to, for people. Nothing in it depends on when, where or in how many chunks the bake was made.
 
-use super::assemble::{Summary, shown_loss};
+use super::assemble::{Summary, lookup_bytes, shown_loss};
 use super::blend_error::{BlendError, Blends, HeldBackPictures};
 use super::job::VatJob;
 use super::pictures::{ShownFrames, pairs};
@@ -149,7 +149,7 @@ impl Reported<'_> {
     }
 
     fn textures(&self, page: &mut Page) {
-        let (layout, summary) = (&self.plan.layout, self.summary);
+        let layout = &self.plan.layout;
         let [width, height] = layout.size;
         let used = u64::from(layout.vertices) * u64::from(layout.frames);
         let unused = layout.texels() - used.min(layout.texels());
@@ -162,13 +162,16 @@ impl Reported<'_> {
             ),
             (
                 "Texels unused",
-                format!("{} ({})", grouped(unused), percent(summary.unused_texels)),
+                format!("{} ({})", grouped(unused), percent(layout.waste())),
             ),
         ];
-        let empty = percent(summary.empty_slots);
+        let empty = percent(self.plan.empty_slots);
         let name = self.plan.steps().empty_slots();
         rows.extend(name.map(|name| (name, empty)));
-        let memory = format!("{} bytes in all textures", grouped(summary.texture_bytes));
+        let memory = format!(
+            "{} bytes in all textures",
+            grouped(self.summary.texture_bytes)
+        );
         rows.push(("Memory", memory));
         page.pairs(&rows);
         let rows = self.manifest.textures.iter().map(|texture| {
@@ -190,7 +193,7 @@ impl Reported<'_> {
     }
 
     fn lookup_row(&self) -> Option<Vec<String>> {
-        let (lookup, points) = (self.manifest.lookup.as_ref()?, self.summary.points?);
+        let lookup = self.manifest.lookup.as_ref()?;
         Some(vec![
             "lookup".into(),
             "unorm8".into(),
@@ -200,17 +203,17 @@ impl Reported<'_> {
                 .files()
                 .lookup_bytes()
                 .to_string(),
-            grouped(points.lookup_bytes),
+            grouped(lookup_bytes(self.job, self.plan)),
             lookup.file.clone(),
         ])
     }
 
     /// Where unique points have the texels: how many there are, and what that saves.
     fn points(&self, page: &mut Page) {
-        let Some(points) = &self.summary.points else {
+        let Some(points) = self.plan.points() else {
             return;
         };
-        let [width, height] = points.size;
+        let [width, height] = points.layout.size;
         let triangles: u64 = self.scans.iter().map(|s| u64::from(s.triangles)).sum();
         let each = self.summary.texture_bytes as f64 / triangles.max(1) as f64;
         page.paragraph(
@@ -219,17 +222,23 @@ impl Reported<'_> {
         page.pairs(&[
             (
                 "Points",
-                format!("{} in a frame at most", grouped(points.most.into())),
+                format!(
+                    "{} in a frame at most",
+                    grouped(points.layout.vertices.into())
+                ),
             ),
             (
                 "Size of their textures",
                 format!("{width} x {height} texels"),
             ),
-            ("Texels unused in them", percent(points.unused_texels)),
+            ("Texels unused in them", percent(points.unused_texels())),
             ("Bytes for each triangle of a frame", format!("{each:.1}")),
             (
                 "With a texel for each corner",
-                format!("{} bytes in all textures", grouped(points.corner_bytes)),
+                format!(
+                    "{} bytes in all textures",
+                    grouped(self.plan.corner_bytes())
+                ),
             ),
         ]);
     }

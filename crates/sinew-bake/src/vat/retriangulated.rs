@@ -4,7 +4,7 @@ use super::job::VatJob;
 use super::plan::bounds_of;
 use super::records::ScanRecord;
 use super::scan::mesh_of;
-use super::settings::{Mode, VatSettings};
+use super::settings::Mode;
 use crate::vat::maker::middles::{Middles, Quad, quads_of};
 use crate::vat::maker::retriangulated::{Retriangulated, surface_gap};
 use crate::vat::maker::soft::triangles_like_first;
@@ -12,7 +12,7 @@ use crate::{BakeError, Watch};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sinew_geom::vec3::{length, sub};
-use sinew_geom::{Bounds, Mesh, Topology, index32};
+use sinew_geom::{Mesh, Topology, index32};
 use sinew_vat::texture::Extent;
 use std::collections::{BTreeMap, HashSet};
 
@@ -61,8 +61,8 @@ pub struct RetriangulatedPlan {
     pub middles: Vec<Quad>,
     /// How far the carrier's surface is from that of a frame elsewhere, where the first frame's triangles are shown, metres. Corners are no part of that.
     pub off: f64,
-    /// The frame where it is farthest: its place in the sequence.
-    pub worst: usize,
+    /// Number of the frame where it is farthest.
+    pub worst: i64,
     /// How far it may be before it is warned of, metres.
     pub tolerance: f64,
     /// How far it may be where nobody asked for triangles that stay the same, metres.
@@ -80,20 +80,22 @@ impl RetriangulatedPlan {
         self.off > self.unasked
     }
 
-    /// Why triangles are loose that might have stayed the same; `number` is what the worst frame is called.
-    pub(crate) fn fallback_words(&self, number: i64) -> String {
+    /// Why triangles are loose that might have stayed the same.
+    pub fn fallback_words(&self) -> String {
         format!(
-            "faces are cut into other triangles than in the first frame: shown as there the surface would be off by {:.3} mm, most in frame {number} (at most {:.3} mm is taken unasked), so that triangles are loose; --mode soft keeps them together",
+            "faces are cut into other triangles than in the first frame: shown as there the surface would be off by {:.3} mm, most in frame {} (at most {:.3} mm is taken unasked), so that triangles are loose; --mode soft keeps them together",
             self.off * 1e3,
+            self.worst,
             self.unasked * 1e3,
         )
     }
 
-    /// What is wrong where [`Self::is_beyond`], and what can be done about it; `exact` says which way of baking is exact, `number` what the worst frame is called.
-    pub(crate) fn warning(&self, exact: &str, number: i64) -> String {
+    /// What is wrong where [`Self::is_beyond`], and what can be done about it; `exact` says which way of baking is exact.
+    pub(crate) fn warning(&self, exact: &str) -> String {
         format!(
-            "faces are cut into other triangles than in the first frame, which are shown: the surface is off by {:.3} mm at most between corners, most in frame {number} (allowed {:.3} mm); exact: {exact}",
+            "faces are cut into other triangles than in the first frame, which are shown: the surface is off by {:.3} mm at most between corners, most in frame {} (allowed {:.3} mm); exact: {exact}",
             self.off * 1e3,
+            self.worst,
             self.tolerance * 1e3,
         )
     }
@@ -179,11 +181,10 @@ pub(crate) fn retriangulated_of(
 }
 
 /// Decides which quads get a vertex in their middle: in mode soft, where vertices are not split along tears, all those that are farther off than the tolerance.
-pub(crate) fn plan_retriangulated(
-    settings: &VatSettings,
+fn plan_retriangulated(
+    job: &VatJob,
     (mode, is_torn): (Mode, bool),
     scans: &[ScanRecord],
-    (low, high): &Bounds,
 ) -> Option<RetriangulatedPlan> {
     let is_shown = |s: &ScanRecord| {
         if is_torn {
@@ -192,8 +193,10 @@ pub(crate) fn plan_retriangulated(
             s.is_first_surface && s.retriangulated.is_some()
         }
     };
-    let diagonal = length(sub(*high, *low).map(f64::from));
-    let tolerance = settings
+    let (low, high) = bounds_of(scans);
+    let diagonal = length(sub(high, low).map(f64::from));
+    let tolerance = job
+        .settings()
         .retriangulate_tolerance
         .map_or(TOLERANCE * diagonal, f64::from);
     let mut found = RetriangulatedPlan {
@@ -201,7 +204,7 @@ pub(crate) fn plan_retriangulated(
         quads: 0,
         middles: Vec::new(),
         off: 0.0,
-        worst: 0,
+        worst: job.number(0),
         tolerance,
         unasked: tolerance.max(UNASKED * diagonal),
     };
@@ -213,7 +216,7 @@ pub(crate) fn plan_retriangulated(
         let Some(retriangulated) = scan.retriangulated.as_ref().filter(|_| is_shown(scan)) else {
             continue;
         };
-        found.take(retriangulated.off, frame);
+        found.take(retriangulated.off, job.number(frame));
         for (quad, gap) in &retriangulated.quads {
             let known = all.entry(quad.triangles).or_insert((*quad, 0.0, frame));
             if *gap > known.1 {
@@ -232,7 +235,7 @@ pub(crate) fn plan_retriangulated(
             taken.extend(quad.triangles);
             found.middles.push(quad);
         } else {
-            found.take(gap, frame);
+            found.take(gap, job.number(frame));
         }
     }
     found.middles.sort_unstable_by_key(|q| q.triangles);
@@ -247,7 +250,7 @@ pub(crate) fn measured_retriangulated(
     scans: &[ScanRecord],
     watch: &Watch<'_>,
 ) -> Result<Option<RetriangulatedPlan>, BakeError> {
-    let planned = plan_retriangulated(job.settings(), kind, scans, &bounds_of(scans));
+    let planned = plan_retriangulated(job, kind, scans);
     let Some(mut plan) = planned else {
         return Ok(None);
     };
@@ -261,7 +264,7 @@ pub(crate) fn measured_retriangulated(
         .filter_map(|(f, s)| s.retriangulated.as_ref().map(|_| f))
         .collect();
     let stage = watch.stage("surfaces", frames.len());
-    (plan.off, plan.worst) = (0.0, frames.first().copied().unwrap_or(0));
+    (plan.off, plan.worst) = (0.0, job.number(frames.first().copied().unwrap_or(0)));
     for batch in frames.chunks(rayon::current_num_threads()) {
         let gap = |frame: &usize| {
             stage.go_on()?;
@@ -279,7 +282,7 @@ pub(crate) fn measured_retriangulated(
             .collect::<Result<_, BakeError>>()?;
         found
             .iter()
-            .for_each(|(off, frame)| plan.take(*off, *frame));
+            .for_each(|(off, frame)| plan.take(*off, job.number(*frame)));
     }
     Ok(Some(plan))
 }
@@ -312,9 +315,9 @@ fn gap_between(shown: &Mesh, own: &Mesh) -> f64 {
 }
 
 impl RetriangulatedPlan {
-    fn take(&mut self, off: f64, frame: usize) {
+    fn take(&mut self, off: f64, number: i64) {
         if off > self.off {
-            (self.off, self.worst) = (off, frame);
+            (self.off, self.worst) = (off, number);
         }
     }
 }

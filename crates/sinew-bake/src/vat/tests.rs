@@ -103,8 +103,8 @@ fn assert_true(source: &dyn FrameSource, settings: &VatSettings) -> Summary {
 fn every_order_shows_every_triangle() {
     for order in [TriangleOrder::File, TriangleOrder::Match] {
         let summary = assert_true(&swarm(), &with_order(order));
-        assert_eq!(summary.mode, Mode::Remesh);
-        assert!(summary.triangles >= 24);
+        assert_eq!(summary.plan.mode(), Mode::Remesh);
+        assert!(summary.plan.triangles >= 24);
     }
 }
 
@@ -160,9 +160,9 @@ fn sheets_within_a_code_of_each_other_are_all_found() {
 
 #[test]
 fn what_a_sequence_is_decides_the_mode() {
-    assert_eq!(baked(&flag(), &VatSettings::default()).1.mode, Mode::Soft);
+    assert_eq!(mode_of(&flag(), &VatSettings::default()), Mode::Soft);
     let forced = assert_true(&flag(), &with_mode(Mode::Remesh));
-    assert_eq!(forced.mode, Mode::Remesh);
+    assert_eq!(forced.plan.mode(), Mode::Remesh);
     assert_eq!(
         refused(&swarm(), &with_mode(Mode::Soft)).to_string(),
         "frame 1: 8 vertices, the first frame has 4; mode remesh takes frames whose triangles change"
@@ -293,7 +293,7 @@ fn frames_with_fewer_triangles_collapse_the_rest_and_empty_ones_are_legal() {
         let is_live = |slot: &u32| {
             corner(*slot, 0) != corner(*slot, 1) || corner(*slot, 0) != corner(*slot, 2)
         };
-        (0..summary.triangles).filter(is_live).count()
+        (0..summary.plan.triangles).filter(is_live).count()
     };
     let counts: Vec<usize> = (0..9).map(live).collect();
     assert_eq!(counts, [4, 8, 12, 16, 20, 24, 8, 4, 0]);
@@ -311,7 +311,7 @@ fn an_empty_frame_between_full_ones_takes_no_slots() {
     let [four, five] = [3, 4].map(|f| std::mem::take(&mut all[f]));
     let source = MeshFrames::new("swarm", vec![five.clone(), four, empty, five]);
     let made = assert_true(&source, &VatSettings::default());
-    assert_eq!(made.triangles, 5 * 4);
+    assert_eq!(made.plan.triangles, 5 * 4);
 }
 
 /// Textures that are too small are told with the side that does.
@@ -391,7 +391,7 @@ fn blends_go_to_where_things_are_in_the_next_frame() {
     let frames = meshes_of(&source);
     for frame in 0..8_u32 {
         let [now, next] = [0, 1].map(|k| &frames[frame as usize + k]);
-        for vertex in 0..summary.triangles * 3 {
+        for vertex in 0..summary.plan.triangles * 3 {
             let [start, stop] = [0, 1].map(|row| vector(0, vertex, 2 * frame + row));
             let slot = vertex / 3 * 3;
             let is_live =
@@ -419,7 +419,7 @@ fn blends_go_to_where_things_are_in_the_next_frame() {
     }
     // New ones grow out of one point each: four triangles with the same one.
     let mut points: Vec<[u32; 3]> = Vec::new();
-    for slot in 0..summary.triangles {
+    for slot in 0..summary.plan.triangles {
         let grows =
             |end: u32| (1..3).any(|k| vector(0, 3 * slot + k, end) != vector(0, 3 * slot, end));
         if !grows(0) && grows(1) {

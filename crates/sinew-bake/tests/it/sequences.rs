@@ -47,12 +47,12 @@ fn assert_true(name: &str, settings: &VatSettings, mode: Mode) -> Option<Summary
     println!(
         "{name}: {} frames, {} triangles, {:?} texels; position {:.3e} m at most (promised {:?}), normal {:.3} degrees; {:.1} % of slots empty",
         summary.frames,
-        summary.triangles,
-        summary.size,
+        summary.plan.triangles,
+        summary.plan.layout.size,
         found.errors.position.largest,
         found.promised,
         found.errors.normal.largest.to_degrees(),
-        summary.empty_slots * 100.0,
+        summary.plan.empty_slots * 100.0,
     );
     assert_eq!(
         (found.lost, found.invented),
@@ -60,7 +60,10 @@ fn assert_true(name: &str, settings: &VatSettings, mode: Mode) -> Option<Summary
         "{:?}",
         found.first_wrong
     );
-    assert_eq!((found.frames, summary.mode), (source.frame_count(), mode));
+    assert_eq!(
+        (found.frames, summary.plan.mode()),
+        (source.frame_count(), mode)
+    );
     let promised = length(found.promised);
     // Roundings of single precision: a few parts in ten million of some metres.
     assert!(found.errors.position.largest <= promised * 1.001 + 1e-6);
@@ -96,24 +99,25 @@ fn unique_points_of_the_splash_are_smaller() {
     let [Some(corners), Some(unique)] = baked else {
         return;
     };
-    let points = unique.points.expect("of points");
-    let shown = f64::from(unique.triangles) * unique.frames as f64 * (1.0 - unique.empty_slots);
+    let points = unique.plan.points().expect("of points");
+    let shown =
+        f64::from(unique.plan.triangles) * unique.frames as f64 * (1.0 - unique.plan.empty_slots);
     println!(
         "liquid_splash: corners {:?} {} bytes; unique points, {} at most, {} in all, {:?} ({:.1} % unused), lookup {:?} {} bytes, {} bytes in all; {shown:.0} triangles, {:.2} and {:.2} bytes each",
-        corners.size,
+        corners.plan.layout.size,
         corners.texture_bytes,
-        points.most,
+        points.layout.vertices,
         points.all,
-        points.size,
-        points.unused_texels * 100.0,
-        unique.size,
-        points.lookup_bytes,
+        points.layout.size,
+        points.unused_texels() * 100.0,
+        unique.plan.layout.size,
+        unique.plan.layout.texels() * 3,
         unique.texture_bytes,
         corners.texture_bytes as f64 / shown,
         unique.texture_bytes as f64 / shown,
     );
     // 27 bytes a corner triangle against 9 of the lookup and half a point of 9: a half, were no edge hard and no slot empty. Corners have two rows a frame.
-    assert!(unique.texture_bytes < points.corner_bytes * 3 / 4);
+    assert!(unique.texture_bytes < unique.plan.corner_bytes() * 3 / 4);
     assert!(unique.texture_bytes < corners.texture_bytes / 2);
 }
 

@@ -3,7 +3,7 @@
 use super::blends::words;
 use super::words::{carrier_words, counted, percent};
 use crate::reporter::Reporter;
-use sinew::bake::vat::{Blends, Mode, PointSummary, Summary, split_words};
+use sinew::bake::vat::{Blends, Mode, PointPlan, Summary, split_words};
 
 /// Says what a bake came to.
 pub(super) fn tell(summary: &Summary, reporter: &Reporter) {
@@ -26,13 +26,14 @@ pub(super) fn tell(summary: &Summary, reporter: &Reporter) {
     if let Some(simplified) = &summary.simplified {
         reporter.info("simplified", &simplified.words());
     }
-    let mode = match summary.mode {
+    let plan = &summary.plan;
+    let mode = match plan.mode() {
         Mode::Remesh => "triangles change",
         Mode::Soft => "triangles stay the same",
         Mode::Rigid => "pieces keep their shape",
         Mode::Particles => "points",
     };
-    let [width, height] = summary.size;
+    let [width, height] = plan.layout.size;
     let errors = &summary.errors;
     let normals = match errors.normal.samples() {
         0 => String::new(),
@@ -41,7 +42,7 @@ pub(super) fn tell(summary: &Summary, reporter: &Reporter) {
             errors.normal.largest.to_degrees()
         ),
     };
-    let off = summary.retriangulated.as_ref().map_or(0.0, |r| r.off);
+    let off = plan.retriangulated().map_or(0.0, |r| r.off);
     let surface = match off > 0.0 {
         true => format!(
             ", surface of retriangulated faces within {:.3} mm",
@@ -53,26 +54,26 @@ pub(super) fn tell(summary: &Summary, reporter: &Reporter) {
     let message = format!(
         "{}, {mode}; {}, textures of {width} x {height}, {:.1} MB; positions within {:.3} mm (rms {:.4} mm){normals}{surface}; wrote {}",
         counted(summary.frames as u64, "frame"),
-        carrier_words(summary.mode, summary.triangles),
+        carrier_words(plan.mode(), plan.triangles),
         summary.texture_bytes as f64 / 1e6,
         largest * 1e3,
         rms * 1e3,
         summary.manifest.display(),
     );
     reporter.info("baked", &message);
-    if let Some(pieces) = &summary.pieces {
+    if let Some(pieces) = plan.pieces() {
         reporter.info("pieces", &pieces.words());
     }
-    if let Some(tears) = &summary.tears {
+    if let Some(tears) = plan.tears() {
         reporter.info("tears", &split_words(tears.split_vertices, tears.are_edges));
     }
-    if let Some(retriangulated) = &summary.retriangulated {
+    if let Some(retriangulated) = plan.retriangulated() {
         reporter.info("retriangulated", &retriangulated.words());
     }
-    if let Some(why) = &summary.remesh_fallback {
-        reporter.info("remesh_fallback", why);
+    if let Some(fallback) = plan.remesh_fallback() {
+        reporter.info("remesh_fallback", &fallback.fallback_words());
     }
-    if let Some(points) = &summary.points {
+    if let Some(points) = plan.points() {
         tell_points(points, summary, reporter);
     }
     match &summary.blends {
@@ -86,15 +87,15 @@ pub(super) fn tell(summary: &Summary, reporter: &Reporter) {
 }
 
 /// Sizes of textures of unique points, and what they save.
-fn tell_points(points: &PointSummary, summary: &Summary, reporter: &Reporter) {
-    let [width, height] = points.size;
-    let [lookup_width, lookup_height] = summary.size;
+fn tell_points(points: &PointPlan, summary: &Summary, reporter: &Reporter) {
+    let [width, height] = points.layout.size;
+    let [lookup_width, lookup_height] = summary.plan.layout.size;
     let message = format!(
         "at most {} per frame, in textures of {width} x {height} ({} unused) and a lookup texture of {lookup_width} x {lookup_height}; {:.1} MB in all, {:.1} MB with one texel per corner",
-        counted(points.most, "unique point"),
-        percent(points.unused_texels),
+        counted(points.layout.vertices, "unique point"),
+        percent(points.unused_texels()),
         summary.texture_bytes as f64 / 1e6,
-        points.corner_bytes as f64 / 1e6,
+        summary.plan.corner_bytes() as f64 / 1e6,
     );
     reporter.info("points", &message);
 }

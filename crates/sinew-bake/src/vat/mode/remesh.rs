@@ -153,8 +153,8 @@ impl BakeMode for Remesh {
     }
 
     fn why(&self, of: &Reported<'_>) -> String {
-        if let Some(why) = &of.summary.remesh_fallback {
-            return why.clone();
+        if let Some(fallback) = of.plan.remesh_fallback() {
+            return fallback.fallback_words();
         }
         match of.scans.iter().position(|s| !s.is_first_surface) {
             Some(frame) => format!(

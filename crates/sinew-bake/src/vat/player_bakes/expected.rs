@@ -21,7 +21,7 @@ pub(super) fn expected(bake: &Bake) -> Result<Value, Box<dyn Error>> {
     Ok(json!({
         "shots": shots(bake).iter().map(shot).collect::<Vec<_>>(),
         "samples": samples(bake)?,
-        "fields": if bake.is_painted { fields() } else { json!([]) },
+        "fields": if bake.manifest.textures.len() > 2 { fields() } else { json!([]) },
         "attributes": names.collect::<Vec<_>>(),
     }))
 }
@@ -108,7 +108,7 @@ fn samples(bake: &Bake) -> Result<Vec<Value>, Box<dyn Error>> {
                 let normal = normal.map(|n| n / length);
                 out.push(json!({
                     "clip": clip, "secs": secs, "vertex": vertex, "carrier": carrier,
-                    "uv": bake.carrier.uvs[0][vertex as usize],
+                    "uv": bake.carrier.uvs[manifest.uv_set as usize][vertex as usize],
                     "frame": manifest.in_layout(at).frame, "position": position, "normal": normal,
                     "attributes": attributes_of(&animation, vertex, at),
                 }));

@@ -6,10 +6,12 @@
 mod bakes;
 mod expected;
 mod painted;
-mod points;
 mod tumble;
-mod write;
 
+use bakes::Bake;
+use serde_json::to_string;
+use sinew_io::write_text;
+use sinew_vat::players::players;
 use std::error::Error;
 use std::path::PathBuf;
 
@@ -19,9 +21,21 @@ fn player_bakes() -> Result<(), Box<dyn Error>> {
     let scratch = tempfile::tempdir()?;
     let folder = std::env::var_os("SINEW_PLAYER_BAKES").map(PathBuf::from);
     let folder = folder.unwrap_or_else(|| scratch.path().to_path_buf());
-    for bake in bakes::all()? {
-        bake.animation()?;
-        write::write(&folder.join(&bake.manifest.name), &bake)?;
+    bakes::all(&folder)?.iter().try_for_each(finish)
+}
+
+/// Writes what was changed in the manifest, with the players for that, and what they must show.
+fn finish(bake: &Bake) -> Result<(), Box<dyn Error>> {
+    let manifest = &bake.manifest;
+    let write = |name: &str, text: &str| write_text(&bake.folder.join(name), text);
+    let text = serde_json::to_string_pretty(manifest)?;
+    write(&format!("{}.vat.json", manifest.name), &text)?;
+    for player in players(manifest) {
+        write(&player.name, &player.text)?;
     }
-    Ok(())
+    let expected = match manifest.mode.has_texel_per_vertex() {
+        true => expected::expected(bake)?,
+        false => tumble::expected(bake)?,
+    };
+    Ok(write("expected.json", &to_string(&expected)?)?)
 }

@@ -1,22 +1,18 @@
 //! Bakes with colours, texture coordinates, tangents, velocities and attributes. Each is a closed form of place and moment, so that nothing
 //! of this crate is needed to know what must be seen.
 
-use super::bakes::{Bake, clips_of_drops, extent, of_drops, remesh, soft};
-use super::points;
-use crate::vat::maker::plan::RemeshSettings;
-use crate::vat::maker::soft::SoftCarrier;
+use super::bakes::{At, Bake, blob, drop, in_columns, of_blobs, of_drops, unchanged, unique};
+use crate::BakeError;
+use crate::vat::VatSettings;
+use crate::vat::tests::fixture::choice;
 use serde_json::{Value, json};
 use sinew_geom::{Attribute, Mesh};
 use sinew_samples::{bending_blob, parting_drop};
 use sinew_vat::animation::VertexAnimation;
-use sinew_vat::layout::Layout;
 use sinew_vat::playback::FrameBlend;
 use sinew_vat::players::attribute_names;
 use sinew_vat::quantity::Quantity;
 use sinew_vat::texel::TexelFormat;
-use sinew_vat::texture::{Extent, TextureSpec};
-use std::error::Error;
-use std::f32::consts::PI;
 
 /// `constant + by_place . place + by_moment moment`, each channel; places in metres, moments in frames of the sequence.
 struct Field {
@@ -177,74 +173,44 @@ fn painted_drops() -> Vec<Mesh> {
     drops.map(|(f, m)| painted(&m, f as f32)).collect()
 }
 
-/// Settings that bake positions, normals and every painted quantity.
-fn all_of_drops(largest_side: u32) -> RemeshSettings {
-    let mut out = of_drops(TexelFormat::Unorm16, largest_side);
-    out.textures.extend(choices());
-    out
+/// Settings that bake every painted quantity, too.
+fn with_all(mut settings: VatSettings) -> VatSettings {
+    let all = choices().into_iter();
+    settings.textures.extend(all.map(|(q, f)| choice(q, f)));
+    settings
 }
 
 /// Triangles that change, painted, one texel a unique point; stepped.
-pub(super) fn painted_points(name: &str) -> Result<Bake, Box<dyn Error>> {
-    points::bake(name, painted_drops(), &all_of_drops(1024), clips_of_drops())
+pub(super) fn painted_points(at: At<'_>) -> Result<Bake, BakeError> {
+    let settings = with_all(unique(of_drops(TexelFormat::Unorm16, 1024)));
+    drop(at, painted_drops(), &settings)
 }
 
 /// Triangles that change, painted; stepped.
-pub(super) fn painted_drop(name: &str) -> Result<Bake, Box<dyn Error>> {
-    remesh(name, painted_drops(), &all_of_drops(8192))
+pub(super) fn painted_drop(at: At<'_>) -> Result<Bake, BakeError> {
+    let settings = with_all(of_drops(TexelFormat::Unorm16, 8192));
+    drop(at, painted_drops(), &settings)
 }
 
 /// Triangles that stay the same, painted; blended to the next frame, or to the end of the same one.
-pub(super) fn painted_blob(name: &str, has_ends: bool) -> Result<Bake, Box<dyn Error>> {
+pub(super) fn painted_blob(at: At<'_>, has_ends: bool) -> Result<Bake, BakeError> {
     let plain = bending_blob(8);
-    let frames: Vec<_> = plain
-        .iter()
-        .enumerate()
-        .map(|(f, m)| painted(m, f as f32))
-        .collect();
+    let frames = plain.iter().enumerate();
+    let frames: Vec<_> = frames.map(|(f, m)| painted(m, f as f32)).collect();
+    let place = (Quantity::Offset, TexelFormat::Unorm16);
+    let mut settings = with_all(of_blobs(place, TexelFormat::Unorm8));
+    if !has_ends {
+        return blob(at, frames, &settings, in_columns);
+    }
+    // Where triangles stay the same bakes have no ends: frames and ends are baked as one sequence.
     let with_end = |f: usize| {
         let end = painted(&plain[(f + 1) % plain.len()], f as f32 + END);
         [frames[f].clone(), end]
     };
-    let stored: Vec<Mesh> = match has_ends {
-        true => (0..plain.len()).flat_map(with_end).collect(),
-        false => frames.clone(),
-    };
-    let source = SoftCarrier::new(&frames[0], PI);
-    let count = u32::try_from(source.vertex_count())?;
-    let frame_count = u32::try_from(stored.len())?;
-    let layout = match has_ends {
-        true => Layout::fitting(count, frame_count, 1, 512)?,
-        false => Layout::columns(count, frame_count, 1)?,
-    };
-    let places = extent(&source, &stored, &Quantity::Offset);
-    let mut specs = vec![
-        TextureSpec::new(Quantity::Offset, TexelFormat::Unorm16, &places),
-        TextureSpec::new(
-            Quantity::Normal,
-            TexelFormat::Unorm8,
-            &Extent::between(-1.0, 1.0, 3),
-        ),
-    ];
-    let spec = |(quantity, format): (Quantity, TexelFormat)| {
-        let extent = extent_of(&stored, &quantity);
-        TextureSpec::new(quantity, format, &extent)
-    };
-    specs.extend(choices().into_iter().map(spec));
-    soft(name, frames, &stored, &layout, &specs)
-}
-
-fn extent_of(frames: &[Mesh], quantity: &Quantity) -> Extent {
-    let channels = frames
-        .first()
-        .and_then(|f| quantity.channels(f))
-        .unwrap_or(0);
-    let mut out = Extent::nothing(channels);
-    for frame in frames {
-        for v in 0..frame.positions.len() {
-            let value = |k| quantity.of_vertex(frame, v, k).unwrap_or(0.0);
-            out.take((0..channels).map(value));
-        }
-    }
-    out
+    let stored = (0..plain.len()).flat_map(with_end).collect();
+    settings.largest_side = 512;
+    let mut bake = blob(at, stored, &settings, unchanged)?;
+    bake.manifest.has_ends = true;
+    bake.frames = frames;
+    Ok(bake)
 }

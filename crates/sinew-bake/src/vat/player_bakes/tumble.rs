@@ -1,16 +1,17 @@
 //! Pieces and particles: boxes that tumble and sparks that fly, with what must be seen of them in closed form.
 
-use super::bakes::{Bake, clip, laid_out, manifest};
+use super::bakes::{At, Bake, clip, in_columns, settings};
 use super::painted::attributes_of;
-use crate::vat::maker::carrier::texel_centers;
-use crate::vat::maker::particles::{ParticleSlot, ParticleSlots, encode_points};
-use crate::vat::maker::rigid::{Pieces, encode_poses};
-use crate::vat::maker::soft::SoftCarrier;
-use crate::vat::maker::sprites::{CORNER_UVS, sprite_mesh};
+use crate::BakeError;
+use crate::vat::maker::rigid::PiecePose;
+use crate::vat::maker::sprites::CORNER_UVS;
+use crate::vat::records::POSES;
 use crate::vat::tests::fixture::{about, box_faces};
+use crate::vat::{VatJob, VatPlan, VatSettings};
 use serde_json::{Value, json};
 use sinew_geom::vec3::add;
-use sinew_geom::{Bounds, Mesh, Topology};
+use sinew_geom::{Attribute, Mesh, index32};
+use sinew_testkit::meshes::mesh_from;
 use sinew_vat::layout::Layout;
 use sinew_vat::manifest::{Mode, Space};
 use sinew_vat::playback::{AtEnd, FrameBlend};
@@ -18,15 +19,11 @@ use sinew_vat::played::{PlayedParticles, PlayedPieces};
 use sinew_vat::players::attribute_names;
 use sinew_vat::quantity::Quantity;
 use sinew_vat::texel::TexelFormat;
-use sinew_vat::texture::{Extent, TextureSpec};
 use std::error::Error;
 
 const FRAMES: usize = 9;
 const BOXES: usize = 3;
 const SPARKS: usize = 24;
-
-/// Edges of boxes stay hard.
-const CREASE: f32 = 0.5;
 
 /// Where a point of a box is after `frames`: turned at a steady rate around an axis of its own, and moved in a line.
 fn moved(i: usize, frames: f64, arm: [f64; 3]) -> [f64; 3] {
@@ -53,17 +50,16 @@ fn single(v: [f64; 3]) -> [f32; 3] {
 }
 
 /// All boxes, each side with vertices of its own.
-fn boxes(frames: f64) -> Result<Mesh, Box<dyn Error>> {
+fn boxes_at(frames: f64) -> Mesh {
     let (mut positions, mut triangles) = (Vec::new(), Vec::new());
     for i in 0..BOXES {
         for (_, ring) in sides(i) {
-            let base = u32::try_from(positions.len())?;
+            let base = index32(positions.len());
             positions.extend(ring.map(|arm| single(moved(i, frames, arm))));
             triangles.extend([[base, base + 1, base + 2], [base, base + 2, base + 3]]);
         }
     }
-    let topology = Topology::new(u32::try_from(positions.len())?, triangles)?;
-    Ok(Mesh::new("boxes", topology, positions))
+    mesh_from("boxes", positions, triangles)
 }
 
 /// The true triangles of the boxes: position and normal of each corner.
@@ -82,52 +78,33 @@ fn true_boxes(frames: f64) -> Vec<f32> {
 }
 
 /// The bake of the boxes.
-pub(super) fn boxes_bake(
-    name: &str,
-    format: TexelFormat,
-    space: Space,
-) -> Result<Bake, Box<dyn Error>> {
-    let frames: Vec<Mesh> = (0..FRAMES)
-        .map(|f| boxes(f as f64))
-        .collect::<Result<_, _>>()?;
-    let soft = SoftCarrier::new(&frames[0], CREASE);
-    let pieces = Pieces::connected(&frames[0]);
-    let fitted: Vec<_> = frames
-        .iter()
-        .map(|f| pieces.fit(f, &[]))
-        .collect::<Result<_, _>>()?;
-    let positions: Vec<_> = fitted.iter().flatten().map(|pose| pose.position).collect();
-    let (places, turns) = (extent_of(&positions), Extent::between(-1.0, 1.0, 4));
-    let places = space.extent(&Quantity::Position, &places);
-    let specs = [
-        TextureSpec::new(Quantity::Position, format, &places),
-        TextureSpec::new(Quantity::Rotation, format, &turns),
-    ];
-    let pivots = pieces.stored_pivots(&specs[0], space);
-    let encode = |poses: &Vec<_>| encode_poses(&pieces.about(&pivots, poses), &specs, space);
-    let encoded: Vec<_> = fitted.iter().map(encode).collect();
-    let count = u32::try_from(pieces.count())?;
-    let layout = Layout::blocks(count, u32::try_from(FRAMES)?, [2, 2], 4, 64)?;
-    let all: Vec<_> = frames.iter().flat_map(|f| f.positions.clone()).collect();
-    let bounds = sinew_geom::bounds(&all).ok_or("no vertices")?;
+pub(super) fn boxes(at: At<'_>, format: TexelFormat, space: Space) -> Result<Bake, BakeError> {
+    let frames = (0..FRAMES).map(|f| boxes_at(f as f64)).collect();
+    let textures = [(Quantity::Position, format), (Quantity::Rotation, format)];
+    // Edges of boxes stay hard.
+    let settings = VatSettings {
+        space,
+        ..settings(Mode::Rigid, 30.0, textures)
+    };
     let clips = vec![
         clip("tumble", 0, 9, AtEnd::Clamp),
         clip("late", 3, 5, AtEnd::Loop),
     ];
-    let mut made = manifest(name, layout, space.bounds(&bounds), &specs, clips);
-    (made.mode, made.can_blend, made.space) = (Mode::Rigid, true, space);
-    let mut carrier = soft.mesh(name, &frames[0], &layout);
-    let centers = texel_centers(count, &layout);
-    let of_vertex = (0..soft.vertex_count()).map(|v| pieces.of_vertex(soft.source_vertex(v)));
-    carrier.uvs = vec![of_vertex.map(|piece| centers[piece]).collect()];
-    Ok(Bake {
-        manifest: made,
-        texels: laid_out(&layout, &specs, &encoded),
-        lookup: Vec::new(),
-        carrier,
-        frames,
-        is_painted: false,
-    })
+    let change = |job: &VatJob, plan: &mut VatPlan| {
+        plan.layout = Layout::blocks(3, 9, [2, 2], 4, 64)?;
+        (0..FRAMES).try_for_each(|frame| store_like_others(job, frame))
+    };
+    Bake::new(at, frames, &settings, clips, change)
+}
+
+/// Turns with a real part of zero or more, as other programs store them: that of a frame may have the other sign than that of the next.
+fn store_like_others(job: &VatJob, frame: usize) -> Result<(), BakeError> {
+    let poses: Option<Vec<PiecePose>> = job.work.read(POSES, frame, &job.key)?;
+    let mut poses = poses.expect("planned");
+    for pose in poses.iter_mut().filter(|p| p.rotation[3] < 0.0) {
+        pose.rotation = pose.rotation.map(|c| -c);
+    }
+    job.work.write(POSES, frame, &job.key, &poses)
 }
 
 /// Place and width of a spark; nothing before its birth and after its death.
@@ -150,84 +127,38 @@ fn spark_color(id: usize, frame: usize) -> [f32; 4] {
         part(id, SPARKS),
         part(frame, FRAMES),
         part(id, 2 * SPARKS),
-        1.0,
+        1.0 - part(frame, 2 * FRAMES),
     ]
 }
 
 /// The bake of the sparks.
-pub(super) fn sparks_bake(
-    name: &str,
-    format: TexelFormat,
-    space: Space,
-) -> Result<Bake, Box<dyn Error>> {
-    let mut frames = Vec::new();
-    let (mut numbers, mut sizes) = (Vec::new(), Vec::new());
-    for frame in 0..FRAMES {
-        let alive = (0..SPARKS).filter_map(|id| Some((id, spark(id, frame)?)));
-        let (ids, seen): (Vec<usize>, Vec<_>) = alive.unzip();
-        let (places, widths): (Vec<_>, Vec<f32>) = seen.into_iter().unzip();
-        let topology = Topology::new(u32::try_from(places.len())?, Vec::new())?;
-        let mut mesh = Mesh::new("sparks", topology, places);
-        mesh.colors = vec![ids.iter().map(|id| spark_color(*id, frame)).collect()];
-        frames.push(mesh);
-        numbers.push(
-            ids.iter()
-                .map(|id| u32::try_from(*id))
-                .collect::<Result<Vec<_>, _>>()?,
-        );
-        sizes.push(widths);
-    }
-    let both = numbers.iter().zip(&frames);
-    let slots = ParticleSlots::new(both.map(|(n, f)| (n.as_slice(), f.positions.as_slice())));
-    let all: Vec<_> = frames.iter().flat_map(|f| f.positions.clone()).collect();
-    let units = space.units_of(&Quantity::Size);
-    let widest = sizes.iter().flatten().fold(0.0_f32, |m, s| m.max(*s));
-    let places = space.extent(&Quantity::Position, &extent_of(&all));
-    let (width, unit) = (
-        Extent::between(0.0, widest * units, 1),
-        Extent::between(0.0, 1.0, 4),
-    );
-    let specs = [
-        TextureSpec::new(Quantity::Position, format, &places),
-        TextureSpec::new(Quantity::Size, format, &width),
-        TextureSpec::new(Quantity::Color(0), format, &unit),
-    ];
-    let encode = |f: usize| {
-        let row = slots.of_frame(f, &numbers[f], [0.0; 3]);
-        let placed = |slot| match slot {
-            ParticleSlot::Alive { .. } => slot,
-            ParticleSlot::Absent { position } => ParticleSlot::Absent {
-                position: space.position(position),
-            },
-        };
-        let row: Vec<_> = row.into_iter().map(placed).collect();
-        let mut mesh = frames[f].clone();
-        mesh.positions
-            .iter_mut()
-            .for_each(|p| *p = space.position(*p));
-        encode_points(&mesh, &row, |p| sizes[f][p] * units, &specs)
+pub(super) fn sparks(at: At<'_>, format: TexelFormat, space: Space) -> Result<Bake, BakeError> {
+    let frames = (0..FRAMES).map(sparks_at).collect();
+    let quantities = [Quantity::Position, Quantity::Size, Quantity::Color(0)];
+    let settings = VatSettings {
+        space,
+        ..settings(Mode::Particles, 0.0, quantities.map(|q| (q, format)))
     };
-    let encoded: Vec<_> = (0..FRAMES).map(encode).collect();
-    let count = u32::try_from(slots.count())?;
-    let layout = Layout::columns(count, u32::try_from(FRAMES)?, 1)?;
-    let half = widest * std::f32::consts::FRAC_1_SQRT_2;
-    let (low, high) = sinew_geom::bounds(&all).ok_or("no points")?;
-    let bounds: Bounds = (low.map(|c| c - half), high.map(|c| c + half));
     let clips = vec![
         clip("fly", 0, 9, AtEnd::Clamp),
         clip("late", 3, 5, AtEnd::Loop),
     ];
-    let mut made = manifest(name, layout, space.bounds(&bounds), &specs, clips);
-    (made.mode, made.can_blend, made.uv_set) = (Mode::Particles, true, 1);
-    made.space = space;
-    Ok(Bake {
-        manifest: made,
-        texels: laid_out(&layout, &specs, &encoded),
-        lookup: Vec::new(),
-        carrier: sprite_mesh(name, count, &bounds, &layout),
-        frames,
-        is_painted: false,
-    })
+    Bake::new(at, frames, &settings, clips, in_columns)
+}
+
+/// The sparks of a frame, with their numbers, widths and colours.
+fn sparks_at(frame: usize) -> Mesh {
+    let alive = (0..SPARKS).filter_map(|id| Some((id, spark(id, frame)?)));
+    let (ids, seen): (Vec<usize>, Vec<_>) = alive.unzip();
+    let (places, widths): (Vec<_>, Vec<f32>) = seen.into_iter().unzip();
+    let mut mesh = mesh_from("sparks", places, Vec::new());
+    mesh.colors = vec![ids.iter().map(|id| spark_color(*id, frame)).collect()];
+    let numbers = ids.iter().map(|id| *id as f32).collect();
+    mesh.attributes.extend([
+        ("id".into(), Attribute::Scalar(numbers)),
+        ("size".into(), Attribute::Scalar(widths)),
+    ]);
+    mesh
 }
 
 /// Axes of a look: to the right, up, towards the camera.
@@ -265,14 +196,6 @@ fn true_sparks(at: FrameBlend, view: &str) -> Vec<f32> {
         }
     }
     out
-}
-
-fn extent_of(positions: &[[f32; 3]]) -> Extent {
-    let (low, high) = sinew_geom::bounds(positions).unwrap_or(([0.0; 3], [0.0; 3]));
-    Extent {
-        least: low.into(),
-        most: high.into(),
-    }
 }
 
 /// As for other bakes: pictures and numbers.

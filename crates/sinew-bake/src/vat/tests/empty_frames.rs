@@ -35,15 +35,15 @@ fn no_more_slots_than_the_fullest_frame_has_triangles() {
         &[3, 5, 0, 4, 1, 5, 0],
     ] {
         let (_, summary) = baked(&of_counts(counts), &with(Points::Corners, AtEnd::Clamp));
-        assert_eq!(summary.triangles, 20, "{counts:?}");
+        assert_eq!(summary.plan.triangles, 20, "{counts:?}");
     }
     // Of unique points blends go from slot to slot: one frame shows where what was there died and where what comes is born: by hand, two sets of slots in turn.
     let settings = with(Points::Unique, AtEnd::Clamp);
     let (_, summary) = baked(&of_counts(&[5, 0, 5, 0, 5, 0, 5]), &settings);
-    assert_eq!(summary.triangles, 40);
+    assert_eq!(summary.plan.triangles, 40);
     // With two empty frames between there is time for both.
     let (_, summary) = baked(&of_counts(&[5, 0, 0, 5, 0, 0, 5]), &settings);
-    assert_eq!(summary.triangles, 20);
+    assert_eq!(summary.plan.triangles, 20);
 }
 
 /// The triangles that a player shows, those without an area left out.

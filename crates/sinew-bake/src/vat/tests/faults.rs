@@ -87,7 +87,7 @@ fn carriers_with_half_of_their_triangles_or_other_ones_are_found_out() {
             mesh.topology = Topology::new(count, triangles).expect("in range").into();
         };
         let (folders, summary) = baked(&source, &settings);
-        let all = summary.triangles as usize;
+        let all = summary.plan.triangles as usize;
         change_carrier(&folders, |mesh| keep(mesh, &|t| t.truncate(all / 2)));
         let faults = found(&folders, &source, &settings);
         let expected = Fault::Triangles {

@@ -71,8 +71,8 @@ fn flat_shaded_files_that_number_normals_anew_keep_their_triangles() {
         assert!(counts.iter().any(|c| *c != counts[0]), "{counts:?}");
         let settings = VatSettings::default();
         let (folders, summary) = baked(&source, &settings);
-        assert_eq!(summary.mode, Mode::Soft, "from frame {first} on");
-        let tears = summary.tears.expect("vertices are split");
+        assert_eq!(summary.plan.mode(), Mode::Soft, "from frame {first} on");
+        let tears = summary.plan.tears().expect("vertices are split");
         assert!(tears.are_edges, "{tears:?}");
         assert!(!tears.words().contains("cloth"), "{}", tears.words());
         let manifest = folders.manifest();
@@ -95,7 +95,7 @@ fn equal_lists_of_faces_over_other_points_are_other_triangles() {
     frames[3] = format!("{head}{}\n", faces.join("\n"));
     let source = files(folder.path(), &frames, "obj");
     let (_, summary) = baked(&source, &VatSettings::default());
-    assert_eq!(summary.mode, Mode::Remesh);
+    assert_eq!(summary.plan.mode(), Mode::Remesh);
 }
 
 /// A sheet of a survey: +Z up, metres east, north and up, with millimetres; three frames.
@@ -152,7 +152,8 @@ fn surveys_far_from_the_origin_are_baked_from_a_near_one() {
         assert!(distance(back, *expected) < 1e-5, "{back:?} {expected:?}");
     }
     let (folders, summary) = baked(&source, &settings);
-    assert_eq!((summary.mode, summary.origin), (Mode::Soft, Some(origin)));
+    let plan = &summary.plan;
+    assert_eq!((plan.mode(), summary.origin), (Mode::Soft, Some(origin)));
     assert!(summary.read_loss.0 < 1e-6);
     let codes = codes_of(&summary);
     assert_eq!(codes, ["origin_moved"]);

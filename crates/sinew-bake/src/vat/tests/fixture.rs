@@ -174,6 +174,11 @@ pub(in crate::vat) fn baked(
     (folders, summary)
 }
 
+/// How a sequence is taken.
+pub(in crate::vat) fn mode_of(source: &dyn FrameSource, settings: &VatSettings) -> Mode {
+    baked(source, settings).1.plan.mode()
+}
+
 /// Why there is no bake. Nothing of it stays.
 pub(in crate::vat) fn refused(source: &dyn FrameSource, settings: &VatSettings) -> BakeError {
     let folders = Folders::new();

@@ -72,13 +72,16 @@ fn pieces() -> MeshFrames {
 #[test]
 fn closed_surfaces_that_are_turned_over_are_baked_as_they_are() {
     let settings = VatSettings::default();
-    assert_eq!(assert_true(&rings(false), &settings).mode, Mode::Soft);
+    assert_eq!(
+        assert_true(&rings(false), &settings).plan.mode(),
+        Mode::Soft
+    );
     for (source, settings) in [
         (rings(true), settings),
         (pieces(), VatSettings::default()),
         (rings(true), to_faces(60, VatSettings::default())),
     ] {
-        assert_eq!(assert_true(&source, &settings).mode, Mode::Remesh);
+        assert_eq!(assert_true(&source, &settings).plan.mode(), Mode::Remesh);
     }
 }
 
@@ -162,11 +165,14 @@ fn true_gap(source: &MeshFrames) -> f64 {
 fn surfaces_that_would_be_far_off_are_loose_unless_asked_for() {
     let (source, settings) = (fans(), VatSettings::default());
     let made = assert_true(&source, &settings);
-    assert_eq!((made.mode, made.warnings.len()), (Mode::Remesh, 0));
-    let why = made.remesh_fallback.expect("said");
+    assert_eq!((made.plan.mode(), made.warnings.len()), (Mode::Remesh, 0));
+    let why = made.plan.remesh_fallback().expect("said").fallback_words();
     assert!(why.contains("--mode soft") && why.contains("frame 4"));
     let (_, asked) = baked(&source, &with_mode(Mode::Soft));
-    assert_eq!((asked.mode, asked.remesh_fallback), (Mode::Soft, None));
+    assert_eq!(
+        (asked.plan.mode(), asked.plan.remesh_fallback()),
+        (Mode::Soft, None)
+    );
     let (code, message, _) = &asked.warnings[0];
     assert_eq!(code, "retriangulated_faces");
     assert!(message.ends_with("exact: --mode remesh"), "{message}");
@@ -176,16 +182,19 @@ fn surfaces_that_would_be_far_off_are_loose_unless_asked_for() {
     places.for_each(|p| p[2] *= 0.01);
     let flat = MeshFrames::new("pentagons", flat);
     assert!(true_gap(&flat) > 1e-4);
-    assert_ne!(baked(&flat, &settings).1.mode, Mode::Remesh);
+    assert_ne!(mode_of(&flat, &settings), Mode::Remesh);
     let near = VatSettings {
         retriangulate_tolerance: Some(0.2),
         ..settings
     };
-    assert_eq!(baked(&source, &near).1.mode, Mode::Soft);
+    assert_eq!(mode_of(&source, &near), Mode::Soft);
     // Textures that loose triangles have not are asked for: the surface is warned of.
     let offsets = with_format(Quantity::Offset, TexelFormat::Unorm16);
     let (_, offsets) = baked(&source, &offsets);
-    assert_eq!((offsets.mode, offsets.warnings.len()), (Mode::Soft, 1));
+    assert_eq!(
+        (offsets.plan.mode(), offsets.warnings.len()),
+        (Mode::Soft, 1)
+    );
 }
 
 /// Every edge of a closed surface may be turned, as long as no other has the same ends: `count` of them, the same for the same seed.
@@ -233,17 +242,13 @@ fn how_far_surfaces_are_off_is_measured_against_the_whole_surface() {
         retriangulate_tolerance: Some(1.0),
         ..VatSettings::default()
     };
-    let kept = baked(&source, &settings)
-        .1
-        .retriangulated
-        .expect("cut otherwise");
+    let plan = baked(&source, &settings).1.plan;
+    let kept = plan.retriangulated().expect("cut otherwise");
     assert!(kept.middles.is_empty());
     let settings = with_mode(Mode::Soft);
     let (folders, made) = baked(&source, &settings);
-    let (said, truth) = (
-        made.retriangulated.expect("cut otherwise").off,
-        true_gap(&source),
-    );
+    let said = made.plan.retriangulated().expect("cut otherwise").off;
+    let truth = true_gap(&source);
     let found = folders.verified(&source, &settings);
     assert!(said < 1.05 * truth, "{said}, by hand {truth}");
     let off = (found.surface.largest - said).abs();

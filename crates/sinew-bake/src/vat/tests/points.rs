@@ -15,14 +15,19 @@ fn unique(order: TriangleOrder) -> VatSettings {
 fn every_order_format_and_layout_shows_every_triangle() {
     let source = swarm();
     let summary = assert_true(&source, &unique(TriangleOrder::File));
-    let points = summary.points.expect("of points");
+    let points = summary.plan.points().expect("of points");
     // Six tetrahedra in the fullest frame, three normals at each of four corners; none in the last one, but a point for absent slots
     // in each frame but the fullest.
     let all: u64 = [1, 2, 3, 4, 5, 6, 2, 1, 0].iter().map(|t| 12 * t + 1).sum();
-    assert_eq!((points.most, points.all), (72, all - 1));
-    assert_eq!(summary.triangles, 24);
+    assert_eq!((points.layout.vertices, points.all), (72, all - 1));
+    assert_eq!(summary.plan.triangles, 24);
     let summary = assert_true(&source, &unique(TriangleOrder::Match));
-    assert!(summary.points.is_some_and(|p| p.most >= 72));
+    assert!(
+        summary
+            .plan
+            .points()
+            .is_some_and(|p| p.layout.vertices >= 72)
+    );
     for format in [
         TexelFormat::Float,
         TexelFormat::Half,
@@ -68,17 +73,17 @@ fn the_manifest_says_it_and_smooth_surfaces_get_smaller() {
     assert_eq!(lookup.file, "flag_lookup.png");
     assert!(content(&folders.out()).contains_key(&lookup.file));
     // 30 vertices of a smooth sheet, all of its 40 triangles in each frame.
-    let points = summary.points.expect("of points");
-    assert_eq!((points.most, points.all), (30, 7 * 30));
+    let points = summary.plan.points().expect("of points");
+    assert_eq!((points.layout.vertices, points.all), (30, 7 * 30));
     assert_eq!(lookup.points.vertices, 30);
     // 120 corners of 3 bytes and 30 points of 9 in place of 120 corners of 9.
-    assert_eq!(points.corner_bytes, 7 * 120 * 9);
+    assert_eq!(summary.plan.corner_bytes(), 7 * 120 * 9);
     assert_eq!(summary.texture_bytes, 7 * (120 * 3 + 30 * 9));
     let page = folders.report();
     assert!(page.contains("flag_lookup.png") && page.contains("30 in a frame at most"));
     // By itself the sequence is soft, which has a texel for each vertex anyhow.
     let (_, soft) = baked(&source, &unique(TriangleOrder::Match));
-    assert_eq!((soft.mode, soft.points), (Mode::Soft, None));
+    assert_eq!((soft.plan.mode(), soft.plan.points()), (Mode::Soft, None));
 }
 
 #[test]

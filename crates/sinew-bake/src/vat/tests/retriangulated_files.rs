@@ -91,10 +91,10 @@ fn farthest(from: &[[[f32; 3]; 3]], to: &[[[f32; 3]; 3]]) -> f64 {
 fn row_128_quads_that_are_cut_otherwise_are_shown_as_each_frame_has_them() {
     let (source, settings) = (blanket(), VatSettings::default());
     let (folders, summary) = baked(&source, &settings);
-    assert_eq!(summary.mode, Mode::Soft);
+    assert_eq!(summary.plan.mode(), Mode::Soft);
     let retriangulated = summary
-        .retriangulated
-        .as_ref()
+        .plan
+        .retriangulated()
         .expect("frames are cut otherwise");
     assert_eq!(
         (
@@ -107,8 +107,9 @@ fn row_128_quads_that_are_cut_otherwise_are_shown_as_each_frame_has_them() {
     assert_eq!((retriangulated.off, summary.warnings.len()), (0.0, 0));
     // One vertex more for each quad, and two triangles.
     let manifest = folders.manifest();
+    let plan = &summary.plan;
     assert_eq!(
-        (manifest.layout.vertices, summary.triangles),
+        (manifest.layout.vertices, plan.triangles),
         (49 + 36, 4 * 36)
     );
     assert_eq!((manifest.middles.len(), manifest.surface_off), (72, None));
@@ -135,7 +136,7 @@ fn row_128_a_wide_tolerance_keeps_diagonals_and_says_what_that_costs() {
     let (source, settings) = (blanket(), within(1.0));
     let truth = by_hand(0.016);
     let (folders, summary) = baked(&source, &settings);
-    let retriangulated = summary.retriangulated.as_ref().expect("cut otherwise");
+    let retriangulated = summary.plan.retriangulated().expect("cut otherwise");
     assert_eq!(
         (
             retriangulated.quads,
@@ -187,8 +188,9 @@ fn largest_distance(folders: &Folders, source: &dyn FrameSource) -> f64 {
 fn fewer_faces_are_those_of_one_collapse_however_frames_cut_quads() {
     let (source, settings) = (blanket(), to_faces(48, VatSettings::default()));
     let (folders, summary) = baked(&source, &settings);
-    assert_eq!((summary.mode, &summary.retriangulated), (Mode::Soft, &None));
-    let triangles = summary.triangles;
+    let plan = &summary.plan;
+    assert_eq!((plan.mode(), plan.retriangulated()), (Mode::Soft, None));
+    let triangles = summary.plan.triangles;
     assert!((24..=48).contains(&triangles), "{triangles}");
     assert_eq!(summary.not_kept, []);
     let manifest = folders.manifest();
@@ -226,7 +228,8 @@ fn fewer_faces_are_those_of_one_collapse_however_frames_cut_quads() {
 fn quads_stay_exact_where_there_are_few_enough_faces() {
     let (source, settings) = (blanket(), to_faces(72, VatSettings::default()));
     let (folders, summary) = baked(&source, &settings);
-    assert_eq!((summary.mode, summary.triangles), (Mode::Soft, 144));
+    let plan = &summary.plan;
+    assert_eq!((plan.mode(), plan.triangles), (Mode::Soft, 144));
     assert_eq!(summary.simplified, None);
     let (code, message) = &summary.not_kept[0];
     assert_eq!(code, "more_triangles");
@@ -241,7 +244,7 @@ fn quads_stay_exact_where_there_are_few_enough_faces() {
         ..settings
     };
     let (_, kept) = baked(&source, &wide);
-    assert_eq!((kept.triangles, kept.not_kept), (72, Vec::new()));
+    assert_eq!((kept.plan.triangles, kept.not_kept), (72, Vec::new()));
 }
 
 /// A saddle that keeps its two faces, as a flat patch beside it has enough that cost nothing: all frames get the diagonal of one. The middle of a triangle is `4 h / 3` above
@@ -271,7 +274,8 @@ fn what_one_diagonal_for_all_frames_costs_is_told() {
     let source = MeshFrames::new("saddle", frames.collect());
     let settings = to_faces(4, VatSettings::default());
     let (folders, summary) = baked(&source, &settings);
-    assert_eq!((summary.mode, summary.triangles), (Mode::Soft, 4));
+    let plan = &summary.plan;
+    assert_eq!((plan.mode(), plan.triangles), (Mode::Soft, 4));
     let truth = 4.0 * 0.04 / 3.0 / (1.0 + (0.08_f64 / 0.1).powi(2)).sqrt();
     let said = summary.simplified.expect("told");
     let off = (said.largest - truth).abs();
@@ -306,9 +310,10 @@ fn a_tolerance_between_warns_of_nothing_that_is_within_it_and_of_what_is_beyond(
             ..VatSettings::default()
         };
         let (folders, summary) = baked(&source, &settings);
-        let retriangulated = summary.retriangulated.as_ref().expect("cut otherwise");
+        let retriangulated = summary.plan.retriangulated().expect("cut otherwise");
+        let plan = &summary.plan;
         assert_eq!(
-            (summary.mode, retriangulated.middles.len()),
+            (plan.mode(), retriangulated.middles.len()),
             (Mode::Rigid, 0)
         );
         assert!(
@@ -343,7 +348,7 @@ fn row_128_a_draped_cloth_is_shown_as_each_frame_has_it() {
     let source = FileFrames::new(sinew_io::find_sequence(&folder).expect("a sequence"), false);
     let settings = VatSettings::default();
     let (folders, summary) = baked(&source, &settings);
-    let retriangulated = summary.retriangulated.as_ref().expect("cut otherwise");
+    let retriangulated = summary.plan.retriangulated().expect("cut otherwise");
     assert_eq!((retriangulated.frames, retriangulated.quads), (48, 142));
     assert!(
         retriangulated.off <= retriangulated.tolerance,
@@ -363,7 +368,7 @@ fn row_128_a_draped_cloth_is_shown_as_each_frame_has_it() {
     assert!(turned.to_degrees() < 0.4, "{}", turned.to_degrees());
     assert!(found.is_same(allowed(&found)), "{found:?}");
     let (_, kept) = baked(&source, &within(1.0));
-    let off = kept.retriangulated.as_ref().map_or(0.0, |r| r.off);
+    let off = kept.plan.retriangulated().map_or(0.0, |r| r.off);
     assert!((off - 20.003_55e-3).abs() < 1e-6, "{off}");
     assert_eq!(kept.warnings.len(), 0);
 }

@@ -72,9 +72,9 @@ fn blended(frame: u32, weight: f32) -> FrameBlend {
 fn row_126_boxes_tumble_as_they_were_made_to() {
     let source = boxes(12);
     let (folders, summary) = baked(&source, &VatSettings::default());
-    assert_eq!(summary.mode, Mode::Rigid);
-    let pieces = summary.pieces.expect("pieces");
-    assert_eq!((pieces.count, summary.triangles), (3, 36));
+    assert_eq!(summary.plan.mode(), Mode::Rigid);
+    let pieces = summary.plan.pieces().expect("pieces");
+    assert_eq!((pieces.count, summary.plan.triangles), (3, 36));
     assert!(pieces.residual.largest < 2e-6, "{pieces:?}");
     assert!((pieces.largest_turn_degrees - 2.2_f64.to_degrees()).abs() < 1e-3);
     let animation = folders.animation();
@@ -155,7 +155,7 @@ fn what_bends_is_named_with_piece_and_frame() {
         frames[3].positions[v][0] += 0.05;
     }
     let source = MeshFrames::new("boxes", frames);
-    assert_eq!(baked(&source, &VatSettings::default()).1.mode, Mode::Soft);
+    assert_eq!(mode_of(&source, &VatSettings::default()), Mode::Soft);
     let settings = with_mode(Mode::Rigid);
     match refused(&source, &settings) {
         BakeError::NotRigid {
@@ -177,7 +177,8 @@ fn what_bends_is_named_with_piece_and_frame() {
         },
         ..settings
     };
-    let pieces = baked(&source, &tolerant).1.pieces.expect("pieces");
+    let plan = baked(&source, &tolerant).1.plan;
+    let pieces = plan.pieces().expect("pieces");
     let largest = pieces.residual.largest;
     assert!((0.025..0.05).contains(&largest), "{pieces:?}");
     let bending = refused(&flag(), &with_mode(Mode::Rigid));
@@ -244,14 +245,8 @@ fn turns_of_half_a_circle_are_refused_where_they_would_be_blended() {
         })
     ));
     // Nobody asked for pieces: vertices are the safe way.
-    assert_eq!(
-        baked(&fast(185.0), &VatSettings::default()).1.mode,
-        Mode::Soft
-    );
-    assert_eq!(
-        baked(&fast(160.0), &VatSettings::default()).1.mode,
-        Mode::Rigid
-    );
+    assert_eq!(mode_of(&fast(185.0), &VatSettings::default()), Mode::Soft);
+    assert_eq!(mode_of(&fast(160.0), &VatSettings::default()), Mode::Rigid);
 }
 
 #[test]
@@ -344,10 +339,10 @@ fn row_125_points_live_in_slots_with_their_places_and_widths() {
     for has_ids in [true, false] {
         let source = fountain(has_ids);
         let (folders, summary) = baked(&source, &VatSettings::default());
-        assert_eq!(summary.mode, Mode::Particles);
+        assert_eq!(summary.plan.mode(), Mode::Particles);
         let animation = folders.animation();
         let manifest = animation.manifest();
-        assert_eq!(summary.triangles, 2 * manifest.layout.vertices);
+        assert_eq!(summary.plan.triangles, 2 * manifest.layout.vertices);
         let played = PlayedParticles::new(&animation).expect("particles");
         let at = |slot: u32, frame: u32| played.sprite(slot, blended(frame, 0.0));
         let slot_of = |id: usize, frame: usize| {
@@ -437,7 +432,7 @@ fn particles_of_the_data_come_back_within_a_step() {
     let place = (Quantity::Position, TexelFormat::Unorm16);
     let settings = with_textures(&[place, size]);
     let (folders, summary) = baked(&source, &settings);
-    assert_eq!((summary.mode, summary.frames), (Mode::Particles, 60));
+    assert_eq!((summary.plan.mode(), summary.frames), (Mode::Particles, 60));
     let animation = folders.animation();
     let played = PlayedParticles::new(&animation).expect("particles");
     let (low, high) = animation.manifest().bounds;

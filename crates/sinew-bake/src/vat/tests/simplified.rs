@@ -46,8 +46,8 @@ fn triangles_that_stay_the_same_still_do_when_there_are_fewer() {
     let frames = cloth();
     let source = MeshFrames::new("cloth", frames.clone());
     let (folders, summary) = baked(&source, &exact(200));
-    assert_eq!(summary.mode, Mode::Soft);
-    let triangles = summary.triangles;
+    assert_eq!(summary.plan.mode(), Mode::Soft);
+    let triangles = summary.plan.triangles;
     assert!((150..=200).contains(&triangles), "{triangles}");
     // In every frame each vertex of the bake is a vertex of the sequence, the same one.
     let animation = folders.animation();
@@ -132,7 +132,7 @@ fn frames_with_other_triangles_are_named_with_what_asked_for_it() {
     );
     // By itself such a sequence is simplified frame by frame.
     let (_, summary) = baked(&swarm(), &to_faces(4, VatSettings::default()));
-    assert_eq!(summary.mode, Mode::Remesh);
+    assert_eq!(summary.plan.mode(), Mode::Remesh);
     // A frame that was not looked at before has other triangles.
     let mut frames = cloth();
     let odd = 4;
@@ -160,9 +160,9 @@ fn carriers_that_are_larger_than_what_was_asked_for_say_so() {
         ..settings
     };
     let (_, in_order) = baked(&swarm(), &in_order);
-    assert!(in_order.triangles <= 20 && in_order.not_kept.is_empty());
+    assert!(in_order.plan.triangles <= 20 && in_order.not_kept.is_empty());
     let codes = matched.not_kept.iter().map(|n| n.0.as_str());
-    let expected: &[&str] = if matched.triangles > 20 {
+    let expected: &[&str] = if matched.plan.triangles > 20 {
         &["more_slots"]
     } else {
         &[]
@@ -204,7 +204,7 @@ fn pieces_of_which_nothing_is_left_are_warned_of() {
         let animation = folders.animation();
         let places = animation.manifest().positions().expect("positions");
         // Cubes by where they are in the files, frame 0.
-        let shown: Vec<_> = match summary.mode {
+        let shown: Vec<_> = match summary.plan.mode() {
             Mode::Rigid => folders.carrier().positions,
             _ => (0..animation.manifest().layout.vertices)
                 .map(|v| animation.vector(places, v, 0))
@@ -270,7 +270,7 @@ fn frames_that_are_simplified_to_the_same_indices_have_no_same_triangles() {
     let indices: Vec<_> = indices.collect();
     assert!(indices.iter().all(|i| *i == indices[0]), "{indices:?}");
     let (folders, summary) = baked(&source, &settings);
-    assert_eq!(summary.mode, Mode::Remesh);
+    assert_eq!(summary.plan.mode(), Mode::Remesh);
     assert!(!summary.simplified.expect("simplified").is_shared);
     let found = folders.verified(&source, &settings);
     assert!(found.is_same(1e-6), "{found:?}");

@@ -39,7 +39,7 @@ fn pieces_turn_as_they_were_made_to_in_the_axes_of_every_engine() {
         // Nobody says that they are pieces.
         let settings = in_space(space, VatSettings::default());
         let (folders, summary) = baked(&source, &settings);
-        assert_eq!(summary.mode, Mode::Rigid, "{space:?}");
+        assert_eq!(summary.plan.mode(), Mode::Rigid, "{space:?}");
         let places = Decoded::read(&folders.out(), &"position".into());
         let turns = Decoded::read(&folders.out(), &"rotation".into());
         let carrier = imported(&folders.out(), "boxes", space);

@@ -49,8 +49,9 @@ fn farthest(folders: &Folders, source: &dyn FrameSource) -> (f64, f64) {
 #[test]
 fn row_124_cloth_that_tears_is_taken_as_one_that_stays_the_same() {
     let (folders, summary) = baked(&cloth(), &VatSettings::default());
-    assert_eq!((summary.mode, summary.triangles), (Mode::Soft, 288));
-    let split = summary.tears.map(|t| t.split_vertices);
+    let plan = &summary.plan;
+    assert_eq!((plan.mode(), plan.triangles), (Mode::Soft, 288));
+    let split = summary.plan.tears().map(|t| t.split_vertices);
     assert_eq!(split, Some(13), "the whole column");
     let manifest = folders.manifest();
     assert_eq!(manifest.split_vertices, Some(13));
@@ -92,17 +93,19 @@ fn verify_sees_a_tear_that_the_bake_does_not_have() {
 #[test]
 fn modes_can_be_asked_for() {
     let (folders, summary) = baked(&cloth(), &with_mode(Mode::Remesh));
-    assert_eq!((summary.mode, summary.tears), (Mode::Remesh, None));
+    let plan = &summary.plan;
+    assert_eq!((plan.mode(), plan.tears()), (Mode::Remesh, None));
     let found = folders.verified(&cloth(), &with_mode(Mode::Remesh));
     assert_eq!(found.lost, 0);
     let (_, summary) = baked(&cloth(), &with_mode(Mode::Soft));
-    assert_eq!(summary.tears.map(|t| t.split_vertices), Some(13));
+    assert_eq!(summary.plan.tears().map(|t| t.split_vertices), Some(13));
     // Shreds are believed only where they are asked for.
     let shreds = MeshFrames::new("shreds", vec![CLOTH.frame(0), exploded(&CLOTH.frame(1))]);
-    assert_eq!(baked(&shreds, &VatSettings::default()).1.mode, Mode::Remesh);
+    assert_eq!(mode_of(&shreds, &VatSettings::default()), Mode::Remesh);
     let (_, summary) = baked(&shreds, &with_mode(Mode::Soft));
     // All but two, which have one triangle only.
-    assert_eq!(summary.tears.map(|t| t.split_vertices), Some(169 - 2));
+    let plan = &summary.plan;
+    assert_eq!(plan.tears().map(|t| t.split_vertices), Some(169 - 2));
 }
 
 #[test]
@@ -115,7 +118,7 @@ fn equally_many_triangles_that_are_others_are_no_cloth() {
     other.topology = Topology::new(169, triangles).expect("in range").into();
     let other = renumbered(&other, 9);
     let source = MeshFrames::new("remeshed", vec![first, other]);
-    assert_eq!(baked(&source, &VatSettings::default()).1.mode, Mode::Remesh);
+    assert_eq!(mode_of(&source, &VatSettings::default()), Mode::Remesh);
     let text = refused(&source, &with_mode(Mode::Soft)).to_string();
     let begin = "frame 1: triangle 0 is not that of the first frame";
     assert!(text.starts_with(begin), "{text}");
@@ -144,9 +147,9 @@ fn clips_loops_and_spaces() {
             ..VatSettings::default()
         };
         let (folders, summary) = baked(&source, &settings);
-        assert_eq!(summary.mode, Mode::Soft, "{space}");
+        assert_eq!(summary.plan.mode(), Mode::Soft, "{space}");
         // Frame 3 is the first one: nine rows are split there already.
-        let split = summary.tears.map(|t| t.split_vertices);
+        let split = summary.plan.tears().map(|t| t.split_vertices);
         assert_eq!(split, Some(4), "{space}");
         let found = folders.verified(&source, &settings);
         assert!(found.is_same(2e-5), "{space}: {found:?}");
@@ -159,7 +162,7 @@ fn conventions_and_other_quantities() {
     for settings in [like_openvat(false), like_sidefx(false)] {
         let convention = settings.convention;
         let (_, summary) = baked(&cloth(), &settings);
-        assert_eq!(summary.mode, Mode::Soft);
+        assert_eq!(summary.plan.mode(), Mode::Soft);
         let far = summary.errors.position.largest;
         assert!(far < 1e-3, "{convention:?}: {far}");
         let turned = summary.errors.normal.largest.to_degrees();
@@ -171,7 +174,7 @@ fn conventions_and_other_quantities() {
         (Quantity::Attribute("side".into()), TexelFormat::Unorm8),
     ]);
     let (folders, summary) = baked(&cloth(), &settings);
-    assert_eq!(summary.mode, Mode::Soft);
+    assert_eq!(summary.plan.mode(), Mode::Soft);
     let found = folders.verified(&cloth(), &settings);
     assert_eq!(found.quantities.len(), 2);
     assert!(found.is_same(1e-6), "{found:?}");
@@ -243,17 +246,17 @@ fn row_124_simulated_cloth_with_a_tear_comes_back() {
     // By itself it would be loose: with the first frame's diagonals its surface is millimetres off.
     let settings = with_mode(Mode::Soft);
     let (folders, summary) = baked(&source, &settings);
-    assert_eq!(summary.mode, Mode::Soft);
+    assert_eq!(summary.plan.mode(), Mode::Soft);
     let manifest = folders.manifest();
     // The whole column, though quads are cut along other diagonals as they bend.
-    let split = summary.tears.map(|t| t.split_vertices).expect("tears");
+    let split = summary.plan.tears().expect("tears").split_vertices;
     assert_eq!((split, manifest.layout.vertices), (49, 2401 + 49));
     let vertices = manifest.layout.vertices;
     let found = folders.verified(&source, &settings);
     let promised = allowed(&found);
     println!(
         "soft: {vertices} vertices, {split} split, {:?} texels, {} bytes; position {:.3e} m (promised {promised:.3e}), normal {:.3} degrees",
-        summary.size,
+        summary.plan.layout.size,
         summary.texture_bytes,
         found.errors.position.largest,
         found.errors.normal.largest.to_degrees(),
@@ -263,7 +266,7 @@ fn row_124_simulated_cloth_with_a_tear_comes_back() {
     let (_, loose) = baked(&source, &with_mode(Mode::Remesh));
     println!(
         "remesh: {} triangles, {:?} texels, {} bytes",
-        loose.triangles, loose.size, loose.texture_bytes
+        loose.plan.triangles, loose.plan.layout.size, loose.texture_bytes
     );
     assert!(summary.texture_bytes * 8 < loose.texture_bytes);
 }

@@ -105,7 +105,7 @@ impl Played {
 
 fn shown_by_players(settings: &VatSettings, allowed: f32, degrees: f64) {
     let (folders, summary) = baked(&frames(), settings);
-    assert_eq!(summary.mode, Mode::Remesh);
+    assert_eq!(summary.plan.mode(), Mode::Remesh);
     let played = Played::read(&folders.out());
     let carrier = played.mesh.topology.triangles();
     assert_eq!(carrier.len(), 90, "as many as the fullest frame has");
@@ -184,9 +184,9 @@ fn points_are_fewer_than_corners_and_files_have_their_names() {
         ..like_sidefx(false)
     };
     let (folders, summary) = baked(&frames(), &settings);
-    let points = summary.points.expect("unique points");
+    let points = summary.plan.points().expect("unique points");
     // A smooth tube of 50 vertices, each of them one point; and one for triangles that are not there.
-    assert!(points.most <= 51, "{points:?}");
+    assert!(points.layout.vertices <= 51, "{points:?}");
     let suffixes = ["data.json", "lookup.png", "mesh.glb", "pos.exr", "rot.exr"];
     let names = beside_report(&folders.out(), "tube");
     assert_eq!(names, suffixes.map(|s| format!("tube_{s}")));

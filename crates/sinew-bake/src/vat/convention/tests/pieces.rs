@@ -86,7 +86,7 @@ fn between(now: [f32; 4], next: [f32; 4], turns: f32, at: f32) -> [f32; 4] {
 #[test]
 fn sidefx_players_for_unity_show_pieces_and_turn_them_between_frames() {
     let (folders, summary) = baked(&frames(), &unity());
-    assert_eq!(summary.mode, Mode::Rigid);
+    assert_eq!(summary.plan.mode(), Mode::Rigid);
     let file = |suffix: &str| folders.out().join(format!("shards_{suffix}"));
     let position = Picture::read(&file("pos.exr"));
     let rotation = Picture::read(&file("rot.exr"));
@@ -181,5 +181,5 @@ fn pieces_are_refused_where_shaders_are_not_known() {
         ..unity()
     };
     let (_, summary) = baked(&frames(), &found);
-    assert_eq!(summary.mode, Mode::Soft);
+    assert_eq!(summary.plan.mode(), Mode::Soft);
 }

@@ -49,7 +49,7 @@ fn sidefx_players_show_sprites() {
         };
         let (folders, summary) = baked(&frames(), &settings);
         let out = folders.out();
-        assert_eq!(summary.mode, Mode::Particles);
+        assert_eq!(summary.plan.mode(), Mode::Particles);
         let names: Vec<String> = beside_report(&out, "sparks");
         let suffixes = ["col.png", "data.json", "mesh.glb", "pos.exr"];
         assert_eq!(names, suffixes.map(|s| format!("sparks_{s}")));
