@@ -34,8 +34,25 @@ pub fn add_strands(
 ) -> Result<(), IoError> {
     let bytes = std::fs::read(glb_in).map_err(cannot_read(glb_in))?;
     let mut opened = targets::open(&bytes, glb_in, source)?;
-    let lines = check(strands, rig, out)?;
-    let file = &mut opened.file;
+    append(
+        &mut opened.file,
+        &source.rig_node_of_node,
+        rig,
+        strands,
+        out,
+    )?;
+    targets::write(opened.file, &opened.binary, opened.behind, out)
+}
+
+/// Adds a line mesh to a document. `rig_node_of_node`: the rig node of each node of the document.
+pub(super) fn append(
+    file: &mut Appended<'_>,
+    rig_node_of_node: &[usize],
+    rig: &Rig,
+    strands: &Mesh,
+    path: &Path,
+) -> Result<(), IoError> {
+    let lines = check(strands, rig, path)?;
     let mut primitive = json!({ "mode": LINES, "attributes": attributes(file, strands) });
     let segments: Vec<u32> = lines.segments().flatten().collect();
     let bytes = words(|bytes| put_u32s(bytes, &segments));
@@ -44,7 +61,7 @@ pub fn add_strands(
     primitive["indices"] = file.add("accessors", indices).into();
     let mut node = json!({ "name": strands.name });
     if let Some(influences) = &strands.influences {
-        let skin = skin(file, source, rig, influences)?;
+        let skin = skin(file, rig_node_of_node, rig, influences)?;
         weigh(file, &mut primitive, influences, &skin.entry_of_joint);
         node["skin"] = skin.index.into();
     }
@@ -52,7 +69,7 @@ pub fn add_strands(
     node["mesh"] = file.add("meshes", mesh).into();
     let node = file.add("nodes", node);
     show(file, node);
-    targets::write(opened.file, &opened.binary, opened.behind, out)
+    Ok(())
 }
 
 fn check<'a>(mesh: &'a Mesh, rig: &Rig, path: &Path) -> Result<&'a Strands, IoError> {
@@ -137,7 +154,7 @@ struct NewSkin {
 
 fn skin(
     file: &mut Appended<'_>,
-    source: &GltfSource,
+    rig_node_of_node: &[usize],
     rig: &Rig,
     influences: &Influences,
 ) -> Result<NewSkin, IoError> {
@@ -146,7 +163,7 @@ fn skin(
     used.dedup();
     let mut entry_of_joint = vec![None; rig.joints().len()];
     let (mut nodes, mut matrices) = (Vec::new(), Vec::new());
-    let of_rig = source.rig_node_of_node.iter().zip(0_usize..);
+    let of_rig = rig_node_of_node.iter().zip(0_usize..);
     let of_rig: BTreeMap<usize, usize> = of_rig.map(|(rig, node)| (*rig, node)).collect();
     for (&joint, entry) in used.iter().zip(0..) {
         let joint = joint as usize;
