@@ -47,8 +47,8 @@ pub use kernel::{
 };
 pub use keyed::{KeyInterpolation, Keyed};
 pub use plan::{
-    Followers, InputDecl, InputType, OutputDecl, ParameterDecl, ParameterError, ParameterSource,
-    Plan, PlanNode, Source, Thickness,
+    Followers, InputDecl, InputType, NodeParameter, OutputDecl, ParameterDecl, ParameterError,
+    ParameterSource, Plan, PlanNode, Source, Thickness,
 };
 pub use program::{
     BufferDesc, Content, DataRef, Link, NotOnHost, OutputData, PortData, Program, Step,

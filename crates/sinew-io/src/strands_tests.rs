@@ -321,7 +321,9 @@ fn strands_join_the_file_of_their_character() {
 fn strands_of_a_new_character_come_back() {
     let folder = tempfile::tempdir().expect("writable");
     let path = folder.path().join("new.glb");
-    let (mesh, rig) = bound_hair();
+    let (mut mesh, rig) = bound_hair();
+    let comb = Attribute::Vec3(mesh.positions.clone());
+    mesh.attributes.insert("comb".into(), comb);
     let asset = Asset {
         strands: vec![mesh.clone()],
         rig: rig.into(),
@@ -336,6 +338,7 @@ fn strands_of_a_new_character_come_back() {
     };
     assert_eq!(found.positions, mesh.positions);
     assert_eq!(found.uvs, mesh.uvs);
+    assert_eq!(found.attributes, mesh.attributes);
     assert_eq!(
         found.topology.strands().map(Strands::offsets),
         Some(&[0, 4, 8, 12, 16][..])

@@ -1,7 +1,7 @@
 //! Writes an asset as a new GLB file: nodes, skins, meshes with weights and morph targets, strands, clips.
 
 use super::container::glb_bytes;
-use super::strands::{columns, floats};
+use super::strands::{columns, custom, floats};
 use super::targets::{Appended, push};
 use crate::IoError;
 use crate::bytes::put_u32s;
@@ -25,7 +25,7 @@ const PER_SET: usize = 4;
 /// |---|---|
 /// | nodes, clips | as they are, with their interpolation |
 /// | meshes | all sets of joints and weights, texture coordinates, colours, morph targets; one skin per mesh |
-/// | scalar attributes | `_NAME` |
+/// | attributes | `_NAME` |
 /// | materials, images | not written: they are not part of an asset; use [`packed_glb`](super::packed_glb) to keep them |
 /// | strands | lines, as [`add_strands`](super::add_strands) writes them |
 ///
@@ -232,10 +232,7 @@ impl Work<'_> {
             attributes[format!("COLOR_{set}")] = floats(&mut self.doc, numbers, 4, "VEC4").into();
         }
         for (name, attribute) in &mesh.attributes {
-            if let sinew_geom::Attribute::Scalar(values) = attribute {
-                let numbers = &values[range.clone()];
-                attributes[format!("_{name}")] = floats(&mut self.doc, numbers, 1, "SCALAR").into();
-            }
+            attributes[format!("_{name}")] = custom(&mut self.doc, attribute, range.clone()).into();
         }
         if let (Some(skin), Some(rows)) = (skin, &mesh.influences) {
             self.weigh(&mut attributes, rows, range, skin);

@@ -8,6 +8,7 @@ use crate::{GltfSource, IoError};
 use serde_json::{Value, json};
 use sinew_geom::{Attribute, Influences, Mesh, Rig, Strands, THICKNESS};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 
 const U16: u32 = 5123;
@@ -19,7 +20,7 @@ const PER_SET: usize = 4;
 
 /// Copies a GLB file and adds a line mesh: `strands`, in scene space at bind. The strands follow the file's joints by
 /// their influences (joints of `rig`). `source` and `rig` are the result of reading the file. Texture coordinates and
-/// scalar attributes (as `_NAME`) are written, too. Everything else in the file stays.
+/// attributes (as `_NAME`) are written, too. Everything else in the file stays.
 ///
 /// # Errors
 /// [`IoError::Read`], [`IoError::Write`]; [`IoError::Malformed`] if the file is not a GLB file or has changed since it
@@ -114,17 +115,25 @@ fn attributes(file: &mut Appended<'_>, mesh: &Mesh) -> Value {
         out[format!("TEXCOORD_{set}")] = floats(file, uvs.as_flattened(), 2, "VEC2").into();
     }
     for (name, attribute) in &mesh.attributes {
-        if let Attribute::Scalar(values) = attribute
-            && fits(values.len())
-        {
+        if fits(attribute.len()) {
             let name = match name.as_str() {
                 THICKNESS => GLTF_THICKNESS.to_owned(),
                 name => format!("_{name}"),
             };
-            out[name] = floats(file, values, 1, "SCALAR").into();
+            out[name] = custom(file, attribute, 0..attribute.len()).into();
         }
     }
     out
+}
+
+/// An accessor of an attribute's values in `range`.
+pub(super) fn custom(file: &mut Appended<'_>, attribute: &Attribute, range: Range<usize>) -> usize {
+    match attribute {
+        Attribute::Scalar(v) => floats(file, &v[range], 1, "SCALAR"),
+        Attribute::Vec2(v) => floats(file, v[range].as_flattened(), 2, "VEC2"),
+        Attribute::Vec3(v) => floats(file, v[range].as_flattened(), 3, "VEC3"),
+        Attribute::Vec4(v) => floats(file, v[range].as_flattened(), 4, "VEC4"),
+    }
 }
 
 /// An accessor of single-precision numbers.
