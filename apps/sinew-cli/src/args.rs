@@ -374,7 +374,7 @@ pub(crate) struct InitArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct EmbedArgs {
-    /// GLB file of the character.
+    /// Character: a GLB file, or a built-in sample (sample:arm, sample:creature, sample:ball, sample:head).
     pub(crate) character: PathBuf,
     /// Embed this graph document.
     #[arg(short, long)]

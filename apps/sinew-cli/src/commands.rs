@@ -21,8 +21,9 @@ use crate::exit::{Failure, Outcome};
 use crate::load;
 use crate::reporter::{Reporter, print};
 use clap::CommandFactory;
-use sinew::io::IoError;
-use sinew::play::Document;
+use sinew::io::{IoError, gltf_write};
+use sinew::play::{Character, Document};
+use std::path::Path;
 
 pub(crate) use run::run_frames;
 
@@ -106,12 +107,22 @@ fn embed(args: &EmbedArgs, reporter: &Reporter) -> Outcome {
     load::compile(&document, reporter)?;
     let plain = sinew::graph::to_plain_json(&document.name, &document.text)
         .map_err(|e| Failure::new(crate::exit::Code::Graph, e))?;
-    sinew::io::gltf_write::embed_graph(&args.character, &plain, &args.output).map_err(
-        |e| match e {
-            IoError::Write { .. } => Failure::output(e),
-            _ => Failure::input(e),
-        },
-    )?;
+    let written = match load::built_in(&args.character) {
+        Some(made) => write_with_graph(made?, plain, &args.output),
+        None => gltf_write::embed_graph(&args.character, &plain, &args.output),
+    };
+    written.map_err(|e| match e {
+        IoError::Write { .. } => Failure::output(e),
+        _ => Failure::input(e),
+    })?;
     reporter.info("written", &format!("wrote {}", args.output.display()));
     Ok(())
+}
+
+/// A character that has no file, as a GLB.
+fn write_with_graph(character: Character, graph: String, output: &Path) -> Result<(), IoError> {
+    let mut asset = character.asset;
+    asset.graph = Some(graph);
+    let glb = gltf_write::character_glb(output, &asset)?;
+    sinew::io::write_bytes(output, &glb)
 }

@@ -49,8 +49,8 @@ pub use kernel::{
 pub use keyed::{KeyInterpolation, Keyed};
 pub use linked::{ParameterLink, Takes};
 pub use plan::{
-    Followers, InputDecl, InputType, OutputDecl, ParameterDecl, ParameterError, ParameterSource,
-    Plan, PlanNode, Source, Thickness,
+    Followers, InputDecl, InputType, NodeParameter, OutputDecl, ParameterDecl, ParameterError,
+    ParameterSource, Plan, PlanNode, Source, Thickness,
 };
 pub use program::{
     BufferDesc, Content, DataRef, Link, NotOnHost, OutputData, PortData, Program, Step,

@@ -349,8 +349,62 @@ impl Plan {
         found.ok_or_else(|| ParameterError::Unknown {
             name: name.to_owned(),
             known: self.parameters.iter().map(|p| p.name.clone()).collect(),
+            nodes: self.node_parameters(name).collect(),
         })
     }
+
+    /// The parameters of nodes that `name` may mean: `iterations`, or `mush.iterations` with the node's name or kind.
+    fn node_parameters(&self, name: &str) -> impl Iterator<Item = NodeParameter> {
+        let (of, name) = match name.rsplit_once('.') {
+            Some((node, name)) => (Some(node), name),
+            None => (None, name),
+        };
+        let is_meant = move |n: &PlanNode| of.is_none_or(|of| of == n.name || of == n.desc.name);
+        let nodes = self.nodes.iter().filter(move |n| is_meant(n));
+        nodes.filter_map(move |node| {
+            let index = node.desc.parameters.iter().position(|p| p.name == name)?;
+            Some(NodeParameter {
+                node: node.name.clone(),
+                name: name.to_owned(),
+                declared_type: declared_type(node.desc.parameters[index].ty)?,
+                set_by: match node.parameters[index] {
+                    ParameterSource::Parameter(p) => Some(self.parameters[p].name.clone()),
+                    _ => None,
+                },
+            })
+        })
+    }
+}
+
+/// The type in a declaration of the document; `None` for those that only nodes have.
+fn declared_type(ty: ParameterType) -> Option<&'static str> {
+    Some(match ty {
+        ParameterType::Bool => "bool",
+        ParameterType::Int { .. } => "int",
+        ParameterType::Float { .. } => "float",
+        ParameterType::Choice(_) | ParameterType::Text => "text",
+        ParameterType::Vec3 => "vec3",
+        ParameterType::Vec4 => "vec4",
+        ParameterType::Int3 { .. } => "int3",
+        ParameterType::Transform => "transform",
+        ParameterType::Floats => "floats",
+        ParameterType::Points => "points",
+        ParameterType::Texts => "texts",
+        ParameterType::Transforms | ParameterType::Records(_) => return None,
+    })
+}
+
+/// A parameter of a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeParameter {
+    /// Name of the node.
+    pub node: String,
+    /// Name of the parameter.
+    pub name: String,
+    /// Type of a graph parameter that can set it.
+    pub declared_type: &'static str,
+    /// The graph parameter that sets it, if any.
+    pub set_by: Option<String>,
 }
 
 /// Why a parameter could not be set.
@@ -358,12 +412,14 @@ impl Plan {
 #[non_exhaustive]
 pub enum ParameterError {
     /// No parameter has this name.
-    #[error("{}", unknown_parameter(.name, .known))]
+    #[error("{}", unknown_parameter(.name, .known, .nodes))]
     Unknown {
         /// Requested name.
         name: String,
         /// Names of all parameters.
         known: Vec<String>,
+        /// Parameters of nodes that the name may mean.
+        nodes: Vec<NodeParameter>,
     },
     /// The value does not fit.
     #[error("parameter '{name}': {message}")]
@@ -381,12 +437,29 @@ pub enum ParameterError {
     },
 }
 
-fn unknown_parameter(name: &str, known: &[String]) -> String {
-    match known {
+fn unknown_parameter(name: &str, known: &[String], nodes: &[NodeParameter]) -> String {
+    let lacks = match known {
         [] => format!("the graph has no parameters, but '{name}' is set"),
         known => format!(
             "the graph has no parameter '{name}'; it has {}",
             known.join(", ")
         ),
-    }
+    };
+    let Some(first) = nodes.first() else {
+        return lacks;
+    };
+    let parameter = &first.name;
+    let names: Vec<String> = nodes.iter().map(|n| format!("'{}'", n.node)).collect();
+    let of = match names.as_slice() {
+        [node] => format!("node {node}"),
+        names => format!("nodes {}", names.join(", ")),
+    };
+    let help = match &first.set_by {
+        Some(graph) => format!("the graph sets it by '{graph}': set '{graph}' instead"),
+        None => format!(
+            "only parameters of the graph can be set: write \"{parameter}\": \"${parameter}\" at the node, and under \"parameters\" \"{parameter}\": {{\"type\": \"{}\", \"default\": ...}}",
+            first.declared_type
+        ),
+    };
+    format!("{lacks}; '{parameter}' is a parameter of {of}; {help}")
 }

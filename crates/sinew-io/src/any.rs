@@ -2,7 +2,7 @@
 
 use crate::atomic::{LOCK_NAME, is_temporary};
 use crate::tressfx::{read_tfx_asset, read_tfx_mesh};
-use crate::{AtomicFile, GltfSource, IoError, read_gltf, read_mesh, read_sequence};
+use crate::{AtomicFile, GltfSource, IoError, read_mesh, read_sequence};
 use sinew_geom::Asset;
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,8 @@ pub struct AnyFile {
 /// (TressFX collision mesh). Reads a folder or a `name_####.ply` pattern as a sequence.
 ///
 /// # Errors
-/// [`IoError`] of the reader; [`IoError::Unsupported`] for other extensions.
+/// [`IoError`] of the reader; [`IoError::NotBuilt`] for glTF without the feature `gltf`; [`IoError::Unsupported`] for other
+/// extensions.
 pub fn read_any(path: &Path) -> Result<AnyFile, IoError> {
     let ending = path
         .extension()
@@ -33,13 +34,7 @@ pub fn read_any(path: &Path) -> Result<AnyFile, IoError> {
     match ending.as_str() {
         _ if path.is_dir() || is_pattern => read_sequence(path).map(plain),
         // A VRM file is a GLB file.
-        "glb" | "gltf" | "vrm" => {
-            let file = read_gltf(path)?;
-            Ok(AnyFile {
-                asset: file.asset,
-                gltf: Some(file.document),
-            })
-        }
+        "glb" | "gltf" | "vrm" => read_gltf(path),
         "obj" | "ply" => read_mesh(path).map(plain),
         "tfx" => read_tfx_asset(path).map(plain),
         "tfxmesh" => read_tfx_mesh(path).map(plain),
@@ -59,6 +54,20 @@ pub fn read_any(path: &Path) -> Result<AnyFile, IoError> {
             help: "use .glb, .gltf, .vrm, .obj, .ply, .tfx or .tfxmesh".into(),
         }),
     }
+}
+
+#[cfg(feature = "gltf")]
+fn read_gltf(path: &Path) -> Result<AnyFile, IoError> {
+    let file = crate::read_gltf(path)?;
+    Ok(AnyFile {
+        asset: file.asset,
+        gltf: Some(file.document),
+    })
+}
+
+#[cfg(not(feature = "gltf"))]
+fn read_gltf(path: &Path) -> Result<AnyFile, IoError> {
+    Err(crate::fault::not_built(path, "glTF", "gltf"))
 }
 
 /// Reads a whole file.
@@ -206,4 +215,22 @@ pub fn remove_folder(path: &Path) -> Result<(), IoError> {
         path: path.to_owned(),
         source,
     })
+}
+
+#[cfg(all(test, not(feature = "gltf")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_gltf_the_error_names_the_feature() {
+        for name in ["a.glb", "a.gltf", "a.vrm"] {
+            let error = read_any(Path::new(name)).expect_err("not built");
+            assert_eq!(
+                error.to_string(),
+                format!(
+                    "{name}: this build has no glTF support; build `sinew-io` with the feature `gltf`"
+                )
+            );
+        }
+    }
 }

@@ -69,10 +69,23 @@ pub enum IoError {
         /// What to do instead.
         help: String,
     },
+    /// A Cargo feature of `sinew-io` that is off contains the format.
+    #[error(
+        "{path}: this build has no {format} support; build `sinew-io` with the feature `{feature}`"
+    )]
+    NotBuilt {
+        /// The file.
+        path: PathBuf,
+        /// Name of the format.
+        format: &'static str,
+        /// The feature.
+        feature: &'static str,
+    },
     /// A pose-driver file or its JSON is invalid.
     #[error(transparent)]
     PoseDriver(#[from] crate::pose_driver::PoseDriverFileError),
     /// The manifest of a vertex animation contradicts itself.
+    #[cfg(feature = "vat")]
     #[error("{path}: {source}")]
     VertexAnimation {
         /// The manifest.

@@ -18,6 +18,16 @@ pub(crate) fn malformed(
     }
 }
 
+/// Error for a format whose feature is off.
+#[cfg(not(all(feature = "gltf", feature = "exr")))]
+pub(crate) fn not_built(path: &Path, format: &'static str, feature: &'static str) -> IoError {
+    IoError::NotBuilt {
+        path: path.to_owned(),
+        format,
+        feature,
+    }
+}
+
 pub(crate) fn cannot_read(path: &Path) -> impl Fn(std::io::Error) -> IoError + '_ {
     move |source| IoError::Read {
         path: path.to_owned(),

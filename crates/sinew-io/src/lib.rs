@@ -10,6 +10,11 @@
 //! * [`picture`], [`texture`]: pixels. [`vertex_animation`]: bakes. [`pose_driver`]: pose drivers of other systems.
 //! * [`AtomicFile`], [`AtomicDir`]: files that appear complete or not at all. [`Folders`]: which files a document may name.
 
+#![cfg_attr(
+    not(all(feature = "gltf", feature = "npz", feature = "vat")),
+    allow(dead_code, reason = "helpers of formats that this build leaves out")
+)]
+
 mod any;
 mod atomic;
 mod bytes;
@@ -21,10 +26,13 @@ mod file_box;
 mod folders;
 mod frames;
 pub mod gltf;
+#[cfg(feature = "gltf")]
 pub mod gltf_write;
 mod json_place;
+#[cfg(feature = "npz")]
 mod npz;
 pub mod obj;
+#[cfg(feature = "images")]
 pub mod picture;
 pub mod ply;
 pub mod point_cache;
@@ -35,11 +43,14 @@ mod sequence;
 mod spool;
 mod strand_checks;
 #[cfg(test)]
+#[cfg(all(feature = "gltf", feature = "npz"))]
 mod strands_tests;
 mod surface;
+#[cfg(feature = "images")]
 pub mod texture;
 pub mod tressfx;
 mod values;
+#[cfg(feature = "vat")]
 pub mod vertex_animation;
 
 pub use any::{
@@ -51,11 +62,12 @@ pub use error::IoError;
 pub use file_box::FileBox;
 pub use folders::Folders;
 pub use frames::{CachedFrame, CachedMesh, ExtraArray, FrameCache, FrameData};
-pub use gltf::read::{
-    GltfBuffer, GltfFile, GltfSource, PrimitiveVertices, read_appearance, read_gltf,
-    read_gltf_bytes,
-};
+#[cfg(feature = "gltf")]
+pub use gltf::read::{GltfFile, read_appearance, read_gltf, read_gltf_bytes};
+pub use gltf::{GltfBuffer, GltfSource, PrimitiveVertices};
+#[cfg(feature = "npz")]
 pub use npz::{write_npz, write_npz_meshes};
+#[cfg(feature = "images")]
 pub use picture::{FrameRate, decode_image, png_bytes, read_png, write_animation, write_png};
 pub use point_cache::{PointCacheReader, PointTiming};
 pub use range_reader::RangeReader;
@@ -65,6 +77,8 @@ pub use sequence::{
 };
 pub use spool::{Numbers, Spool};
 pub use surface::{Surface, turn_z_up_to_y_up};
+#[cfg(feature = "images")]
 pub use texture::{Texels, Texture, TextureWriter, read_texture};
 pub use values::{ValueTable, read_values};
+#[cfg(feature = "vat")]
 pub use vertex_animation::read_vertex_animation;

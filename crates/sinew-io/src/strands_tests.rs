@@ -1,14 +1,16 @@
 //! Strands in files: what is written comes back, and other programs' rules hold.
 
-use crate::gltf_write::{FrameInterpolation, GlbOptions, add_strands, read_glb_chunks, write_glb};
+use crate::gltf_write::{
+    FrameInterpolation, GlbOptions, add_strands, character_glb, read_glb_chunks, write_glb,
+};
 use crate::npz::reader;
 use crate::obj::write_obj;
 use crate::ply::{PlyEncoding, PlyOptions, write_ply};
 use crate::tressfx::write_tfx_asset;
 use crate::{CachedMesh, FrameCache, FrameData, Surface, read_any, write_npz, write_npz_meshes};
 use sinew_geom::{
-    Affine, Attribute, GrowAmount, GrowMaps, GrowSettings, Influences, Joint, LocalTransform, Mesh,
-    Node, Rig, Selection, Strands, THICKNESS, Topology, Trs, grow,
+    Affine, Asset, Attribute, GrowAmount, GrowMaps, GrowSettings, Influences, Joint,
+    LocalTransform, Mesh, Node, Rig, Selection, Strands, THICKNESS, Topology, Trs, grow,
 };
 use sinew_testkit::shared_data;
 
@@ -314,6 +316,44 @@ fn strands_join_the_file_of_their_character() {
 }
 
 /// Nine thicknesses, of which none is like another.
+/// A character without a file: its strands are written with it, and follow the same joints.
+#[test]
+fn strands_of_a_new_character_come_back() {
+    let folder = tempfile::tempdir().expect("writable");
+    let path = folder.path().join("new.glb");
+    let (mut mesh, rig) = bound_hair();
+    let comb = Attribute::Vec3(mesh.positions.clone());
+    mesh.attributes.insert("comb".into(), comb);
+    let asset = Asset {
+        strands: vec![mesh.clone()],
+        rig: rig.into(),
+        ..Asset::default()
+    };
+    let glb = character_glb(&path, &asset).expect("an asset");
+    std::fs::write(&path, glb).expect("a file");
+    let read = read_any(&path).expect("reads").asset;
+    assert!(read.warnings.is_empty(), "{:?}", read.warnings);
+    let [found] = &read.strands[..] else {
+        panic!("{} meshes of strands", read.strands.len());
+    };
+    assert_eq!(found.positions, mesh.positions);
+    assert_eq!(found.uvs, mesh.uvs);
+    assert_eq!(found.attributes, mesh.attributes);
+    assert_eq!(
+        found.topology.strands().map(Strands::offsets),
+        Some(&[0, 4, 8, 12, 16][..])
+    );
+    let rows = |mesh: &Mesh, rig: &Rig, v: usize| -> Vec<(String, f32)> {
+        let row = mesh.influences.as_ref().expect("bound").row(v);
+        row.map(|(j, w)| (rig.joint_name(j as usize).to_owned(), w))
+            .collect()
+    };
+    for v in 0..16 {
+        let expected = rows(&mesh, &asset.rig, v);
+        assert_eq!(rows(found, &read.rig, v), expected, "vertex {v}");
+    }
+}
+
 fn thick_hair() -> (Mesh, Attribute) {
     let mut mesh = hair();
     let thickness = Attribute::Scalar((0..9_u8).map(|v| 1e-4 - 1e-5 * f32::from(v)).collect());

@@ -737,3 +737,34 @@ fn embed_says_whose_fault_it_is() {
     );
     expect(&embed("made.glb", "out.glb"), 0, "wrote out.glb");
 }
+
+/// A sample with a graph in it is the character and the graph that it was made from, strands included.
+#[test]
+fn embed_takes_built_in_samples() {
+    let p = Place::new();
+    p.put("skin.json", crate::common::SKIN);
+    let run = |arguments: &[&str]| expect(&p.sinew(arguments), 0, "wrote");
+    run(&["embed", "sample:arm", "-g", "skin.json", "-o", "arm.glb"]);
+    run(&["run", "arm.glb", "-f", "20", "-o", "embedded.ply"]);
+    let beside = ["run", "sample:arm", "-g", "skin.json", "-f", "20"];
+    run(&[&beside[..], &["-o", "beside.ply"]].concat());
+    let read = |name: &str| sinew::io::read_mesh(&p.path(name)).expect("a mesh");
+    let (embedded, beside) = (read("embedded.ply"), read("beside.ply"));
+    let pairs = embedded.meshes[0].positions.iter();
+    let pairs = pairs.zip(&beside.meshes[0].positions);
+    assert!(pairs.len() > 1_000, "{}", pairs.len());
+    for (a, b) in pairs {
+        let apart = (0..3).map(|k| (a[k] - b[k]).abs()).fold(0.0, f32::max);
+        assert!(apart < 1e-6, "{a:?} and {b:?}");
+    }
+    run(&["embed", "sample:head", "-g", "skin.json", "-o", "head.glb"]);
+    let head = sinew::play::Character::load(&p.path("head.glb")).expect("a character");
+    let strands = head.asset.strands[0].topology.strands();
+    assert_eq!(strands.map(sinew::geom::Strands::len), Some(900));
+    let other = ["embed", "sample:leg", "-g", "skin.json", "-o", "leg.glb"];
+    expect(
+        &p.sinew(&other),
+        2,
+        "there is no sample 'leg'; the samples are sample:arm",
+    );
+}

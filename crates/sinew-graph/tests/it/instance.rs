@@ -147,7 +147,8 @@ fn wrong_parameters_are_refused() {
         i.set_parameter("v", &ParameterValue::Float(0.5)),
         Err(ParameterError::Unknown {
             name: "v".into(),
-            known: vec!["w".into()]
+            known: vec!["w".into()],
+            nodes: Vec::new(),
         })
     );
     let error = i
@@ -156,6 +157,43 @@ fn wrong_parameters_are_refused() {
     assert_eq!(
         error.to_string(),
         "parameter 'w': found Float(NaN), expected a number from 0 to 1"
+    );
+}
+
+/// Who names a parameter of a node learns how to make it one of the graph.
+#[test]
+fn parameters_of_nodes_are_told_apart() {
+    let text = r#"{"sinew": "1.0", "parameters": {"passes": {"type": "int", "default": 2}}, "stack": [
+        {"node": "smooth", "iterations": "$passes", "step": 0.5}, {"node": "smooth", "name": "last"}]}"#;
+    let mut i = instance(text, meshes::cube());
+    let mut error = |name: &str| {
+        let refused = i.set_parameter(name, &ParameterValue::Float(0.5));
+        refused.expect_err("unknown").to_string()
+    };
+    let lacks = |name: &str| format!("the graph has no parameter '{name}'; it has passes");
+    let declare = "only parameters of the graph can be set: write \"step\": \"$step\" at the node, and under \"parameters\" \"step\": {\"type\": \"float\", \"default\": ...}";
+    assert_eq!(error("glow"), lacks("glow"));
+    assert_eq!(error("other.step"), lacks("other.step"));
+    assert_eq!(
+        error("step"),
+        format!(
+            "{}; 'step' is a parameter of nodes 'smooth', 'last'; {declare}",
+            lacks("step")
+        )
+    );
+    assert_eq!(
+        error("last.step"),
+        format!(
+            "{}; 'step' is a parameter of node 'last'; {declare}",
+            lacks("last.step")
+        )
+    );
+    assert_eq!(
+        error("smooth.iterations"),
+        format!(
+            "{}; 'iterations' is a parameter of nodes 'smooth', 'last'; the graph sets it by 'passes': set 'passes' instead",
+            lacks("smooth.iterations")
+        )
     );
 }
 

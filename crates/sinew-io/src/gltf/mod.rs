@@ -1,3 +1,7 @@
-//! glTF 2.0, as `.gltf` and `.glb`.
+//! glTF 2.0, as `.gltf` and `.glb`. Reading needs the feature `gltf`.
 
+#[cfg(feature = "gltf")]
 pub mod read;
+mod source;
+
+pub use source::{GltfBuffer, GltfSource, PrimitiveVertices};

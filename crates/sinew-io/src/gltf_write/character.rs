@@ -1,7 +1,7 @@
-//! Writes an asset as a new GLB file: nodes, skins, meshes with weights and morph targets, clips.
+//! Writes an asset as a new GLB file: nodes, skins, meshes with weights and morph targets, strands, clips.
 
 use super::container::glb_bytes;
-use super::strands::{columns, floats};
+use super::strands::{columns, custom, floats};
 use super::targets::{Appended, push};
 use crate::IoError;
 use crate::bytes::put_u32s;
@@ -25,9 +25,9 @@ const PER_SET: usize = 4;
 /// |---|---|
 /// | nodes, clips | as they are, with their interpolation |
 /// | meshes | all sets of joints and weights, texture coordinates, colours, morph targets; one skin per mesh |
-/// | scalar attributes | `_NAME` |
+/// | attributes | `_NAME` |
 /// | materials, images | not written: they are not part of an asset; use [`packed_glb`](super::packed_glb) to keep them |
-/// | strands | not written; use [`add_strands`](super::add_strands) |
+/// | strands | lines, as [`add_strands`](super::add_strands) writes them |
 ///
 /// # Errors
 /// [`IoError::Malformed`] if counts do not match, if a mesh follows two joints of one node, or if numbers are not
@@ -46,6 +46,10 @@ pub fn character_glb(path: &Path, asset: &Asset) -> Result<Vec<u8>, IoError> {
     work.nodes();
     for mesh in &asset.meshes {
         work.mesh(mesh)?;
+    }
+    let nodes: Vec<usize> = (0..asset.rig.nodes().len()).collect();
+    for strands in &asset.strands {
+        super::strands::append(&mut work.doc, &nodes, &asset.rig, strands, path)?;
     }
     for clip in &asset.clips {
         work.clip(&clip.name, clip.channels());
@@ -228,10 +232,7 @@ impl Work<'_> {
             attributes[format!("COLOR_{set}")] = floats(&mut self.doc, numbers, 4, "VEC4").into();
         }
         for (name, attribute) in &mesh.attributes {
-            if let sinew_geom::Attribute::Scalar(values) = attribute {
-                let numbers = &values[range.clone()];
-                attributes[format!("_{name}")] = floats(&mut self.doc, numbers, 1, "SCALAR").into();
-            }
+            attributes[format!("_{name}")] = custom(&mut self.doc, attribute, range.clone()).into();
         }
         if let (Some(skin), Some(rows)) = (skin, &mesh.influences) {
             self.weigh(&mut attributes, rows, range, skin);

@@ -7,7 +7,7 @@ use super::strands::{columns, floats};
 use super::targets::replace::{TargetChange, Turn, add};
 use super::targets::{self, Appended, OfRange, animations, primitives_of, push, unused};
 use crate::fault::malformed;
-use crate::gltf::read::PrimitiveVertices;
+use crate::gltf::PrimitiveVertices;
 use crate::{GltfSource, IoError};
 use serde_json::{Value, json};
 use sinew_geom::{Affine, Asset, ChannelTarget, Influences, Mesh, MorphTarget, Trs};

@@ -8,6 +8,7 @@ use crate::{GltfSource, IoError};
 use serde_json::{Value, json};
 use sinew_geom::{Attribute, Influences, Mesh, Rig, Strands, THICKNESS};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 
 const U16: u32 = 5123;
@@ -19,7 +20,7 @@ const PER_SET: usize = 4;
 
 /// Copies a GLB file and adds a line mesh: `strands`, in scene space at bind. The strands follow the file's joints by
 /// their influences (joints of `rig`). `source` and `rig` are the result of reading the file. Texture coordinates and
-/// scalar attributes (as `_NAME`) are written, too. Everything else in the file stays.
+/// attributes (as `_NAME`) are written, too. Everything else in the file stays.
 ///
 /// # Errors
 /// [`IoError::Read`], [`IoError::Write`]; [`IoError::Malformed`] if the file is not a GLB file or has changed since it
@@ -34,8 +35,25 @@ pub fn add_strands(
 ) -> Result<(), IoError> {
     let bytes = std::fs::read(glb_in).map_err(cannot_read(glb_in))?;
     let mut opened = targets::open(&bytes, glb_in, source)?;
-    let lines = check(strands, rig, out)?;
-    let file = &mut opened.file;
+    append(
+        &mut opened.file,
+        &source.rig_node_of_node,
+        rig,
+        strands,
+        out,
+    )?;
+    targets::write(opened.file, &opened.binary, opened.behind, out)
+}
+
+/// Adds a line mesh to a document. `rig_node_of_node`: the rig node of each node of the document.
+pub(super) fn append(
+    file: &mut Appended<'_>,
+    rig_node_of_node: &[usize],
+    rig: &Rig,
+    strands: &Mesh,
+    path: &Path,
+) -> Result<(), IoError> {
+    let lines = check(strands, rig, path)?;
     let mut primitive = json!({ "mode": LINES, "attributes": attributes(file, strands) });
     let segments: Vec<u32> = lines.segments().flatten().collect();
     let bytes = words(|bytes| put_u32s(bytes, &segments));
@@ -44,7 +62,7 @@ pub fn add_strands(
     primitive["indices"] = file.add("accessors", indices).into();
     let mut node = json!({ "name": strands.name });
     if let Some(influences) = &strands.influences {
-        let skin = skin(file, source, rig, influences)?;
+        let skin = skin(file, rig_node_of_node, rig, influences)?;
         weigh(file, &mut primitive, influences, &skin.entry_of_joint);
         node["skin"] = skin.index.into();
     }
@@ -52,7 +70,7 @@ pub fn add_strands(
     node["mesh"] = file.add("meshes", mesh).into();
     let node = file.add("nodes", node);
     show(file, node);
-    targets::write(opened.file, &opened.binary, opened.behind, out)
+    Ok(())
 }
 
 fn check<'a>(mesh: &'a Mesh, rig: &Rig, path: &Path) -> Result<&'a Strands, IoError> {
@@ -97,17 +115,25 @@ fn attributes(file: &mut Appended<'_>, mesh: &Mesh) -> Value {
         out[format!("TEXCOORD_{set}")] = floats(file, uvs.as_flattened(), 2, "VEC2").into();
     }
     for (name, attribute) in &mesh.attributes {
-        if let Attribute::Scalar(values) = attribute
-            && fits(values.len())
-        {
+        if fits(attribute.len()) {
             let name = match name.as_str() {
                 THICKNESS => GLTF_THICKNESS.to_owned(),
                 name => format!("_{name}"),
             };
-            out[name] = floats(file, values, 1, "SCALAR").into();
+            out[name] = custom(file, attribute, 0..attribute.len()).into();
         }
     }
     out
+}
+
+/// An accessor of an attribute's values in `range`.
+pub(super) fn custom(file: &mut Appended<'_>, attribute: &Attribute, range: Range<usize>) -> usize {
+    match attribute {
+        Attribute::Scalar(v) => floats(file, &v[range], 1, "SCALAR"),
+        Attribute::Vec2(v) => floats(file, v[range].as_flattened(), 2, "VEC2"),
+        Attribute::Vec3(v) => floats(file, v[range].as_flattened(), 3, "VEC3"),
+        Attribute::Vec4(v) => floats(file, v[range].as_flattened(), 4, "VEC4"),
+    }
 }
 
 /// An accessor of single-precision numbers.
@@ -137,7 +163,7 @@ struct NewSkin {
 
 fn skin(
     file: &mut Appended<'_>,
-    source: &GltfSource,
+    rig_node_of_node: &[usize],
     rig: &Rig,
     influences: &Influences,
 ) -> Result<NewSkin, IoError> {
@@ -146,7 +172,7 @@ fn skin(
     used.dedup();
     let mut entry_of_joint = vec![None; rig.joints().len()];
     let (mut nodes, mut matrices) = (Vec::new(), Vec::new());
-    let of_rig = source.rig_node_of_node.iter().zip(0_usize..);
+    let of_rig = rig_node_of_node.iter().zip(0_usize..);
     let of_rig: BTreeMap<usize, usize> = of_rig.map(|(rig, node)| (*rig, node)).collect();
     for (&joint, entry) in used.iter().zip(0..) {
         let joint = joint as usize;

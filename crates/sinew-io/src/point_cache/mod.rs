@@ -13,6 +13,7 @@ mod archive;
 mod read;
 mod same_faces;
 #[cfg(test)]
+#[cfg(feature = "npz")]
 mod tests;
 mod timing;
 mod write;

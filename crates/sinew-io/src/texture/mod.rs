@@ -24,14 +24,22 @@
 //! [`read_texture`] compares the size in the header with the file size and with [`LARGEST_BYTES`] before it allocates
 //! memory.
 
+#[cfg(feature = "exr")]
 mod exr_read;
+#[cfg(feature = "exr")]
 mod exr_write;
+#[cfg(not(feature = "exr"))]
+mod no_exr;
 mod png_rows;
 #[cfg(test)]
+#[cfg(feature = "exr")]
 mod tests;
 mod writer;
 
 pub use writer::{TexelRow, TextureWriter};
+
+#[cfg(not(feature = "exr"))]
+use no_exr as exr_read;
 
 use crate::fault::malformed;
 use crate::{IoError, read_bytes};

@@ -1,6 +1,9 @@
 //! Writes textures row by row.
 
+#[cfg(feature = "exr")]
 use super::exr_write::ExrRows;
+#[cfg(not(feature = "exr"))]
+use super::no_exr::ExrRows;
 use super::png_rows::PngRows;
 use super::{TextureChannels, TextureFormat, unsupported};
 use crate::fault::{malformed, quoted};

@@ -5,7 +5,7 @@ use super::{
     OfRange, animations, check_beyond, open, own_mesh, primitives_of, push, unused, within, write,
 };
 use crate::fault::cannot_read;
-use crate::gltf::read::PrimitiveVertices;
+use crate::gltf::PrimitiveVertices;
 use crate::gltf_write::graph;
 use crate::{AtomicFile, GltfSource, IoError};
 use serde_json::{Value, json};
