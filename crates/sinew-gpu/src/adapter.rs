@@ -261,7 +261,7 @@ impl fmt::Display for AdapterInfo {
 }
 
 /// What to install if no adapter is found.
-pub const INSTALL_HINT: &str = "install the driver of your GPU; without a GPU, install a software driver: \
+pub(crate) const INSTALL_HINT: &str = "install the driver of your GPU; without a GPU, install a software driver: \
     on Debian and Ubuntu 'apt install mesa-vulkan-drivers libvulkan1', on Fedora 'dnf install mesa-vulkan-drivers \
     vulkan-loader'; macOS and Windows include drivers";
 

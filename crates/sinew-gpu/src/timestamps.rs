@@ -82,7 +82,7 @@ impl Timestamps {
     }
 
     /// Maximum number of spans.
-    pub fn capacity(&self) -> u32 {
+    pub(crate) fn capacity(&self) -> u32 {
         // Made from a u32.
         self.spans.len() as u32
     }

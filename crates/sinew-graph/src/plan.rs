@@ -46,7 +46,7 @@ impl InputType {
     }
 
     /// Whether its data is the same in every frame, unless an animated mesh is bound to it.
-    pub fn is_constant(self) -> bool {
+    pub(crate) fn is_constant(self) -> bool {
         match self {
             Self::Mesh | Self::Strands | Self::VertexAnimation => true,
             Self::Pose | Self::Values => false,
@@ -133,7 +133,7 @@ pub enum ParameterSource {
 
 impl ParameterSource {
     /// The source of a parameter that the document does not set.
-    pub fn of_default(desc: &ParameterDesc) -> Self {
+    pub(crate) fn of_default(desc: &ParameterDesc) -> Self {
         match desc.default {
             DefaultValue::FrameTime => Self::FrameTime,
             _ => Self::Constant(desc.default_value()),
@@ -255,7 +255,7 @@ impl Plan {
         &self.warnings
     }
     /// Type of the data at `source`.
-    pub fn source_type(&self, source: Source) -> PortType {
+    pub(crate) fn source_type(&self, source: Source) -> PortType {
         source_type(&self.inputs, &self.nodes, source)
     }
     /// Name of a source as in links: the input's name, `node`, or `node.port`.

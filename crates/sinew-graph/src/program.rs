@@ -259,7 +259,7 @@ impl Program {
         &self.outputs
     }
     /// Names of nodes that do not run because no output needs them.
-    pub fn dropped(&self) -> &[String] {
+    pub(crate) fn dropped(&self) -> &[String] {
         &self.dropped
     }
 
@@ -279,7 +279,7 @@ impl Program {
     }
 
     /// Whether each frame must pass in the input of that index.
-    pub fn needs_input(&self, input: usize) -> bool {
+    pub(crate) fn needs_input(&self, input: usize) -> bool {
         let mut read = self.all_steps().flat_map(|s| s.inputs.iter().flatten());
         let is_it = |place: &DataRef| *place == DataRef::Input(input);
         read.any(|port| match port {

@@ -70,7 +70,7 @@ impl ColorMap {
     }
 
     /// The colour of `t`, sRGB. Below 0 and above 1 are the colours of the ends; NaN is [`Self::NOT_A_NUMBER`].
-    pub fn color(self, t: f32) -> [u8; 3] {
+    pub(crate) fn color(self, t: f32) -> [u8; 3] {
         if t.is_nan() {
             return Self::NOT_A_NUMBER;
         }

@@ -287,11 +287,15 @@ fn damage_is_refused_and_other_graphs_are_not_taken() {
     let plan = three([1, 2, 3]);
     let cache = bind(&plan, &[], None).cache();
     let inputs = inputs(meshes::cube());
-    let refused =
-        |bytes: &[u8]| match BoundGraph::bind_cached(plan.clone(), &inputs, &[], Par::Seq, bytes) {
-            Err(BindError::Cache(e)) => e,
-            other => panic!("{other:?}"),
-        };
+    let refused = |bytes: &[u8]| match BoundGraph::bind(
+        plan.clone(),
+        &inputs,
+        &[],
+        BindOptions::default().cache(bytes),
+    ) {
+        Err(BindError::Cache(e)) => e,
+        other => panic!("{other:?}"),
+    };
     for at in 0..cache.len() {
         let mut bad = cache.clone();
         bad[at] ^= 1;

@@ -86,11 +86,11 @@ pub enum SkinDrive {
 
 impl SkinDrive {
     /// True if the file gets a graph.
-    pub fn has_graph(self) -> bool {
+    pub(crate) fn has_graph(self) -> bool {
         self != Self::Clips
     }
     /// True if clips get keys.
-    pub fn has_keys(self) -> bool {
+    pub(crate) fn has_keys(self) -> bool {
         self != Self::Pose
     }
 }

@@ -283,7 +283,7 @@ impl PlayInputs {
     }
 
     /// Replaces the pose of the main character. Ignores a pose of another rig.
-    pub fn set_main_pose(&mut self, pose: &Pose) {
+    pub(crate) fn set_main_pose(&mut self, pose: &Pose) {
         if let Some(own) = self.poses.first_mut()
             && own.locals.len() == pose.locals.len()
         {

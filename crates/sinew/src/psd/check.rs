@@ -99,7 +99,7 @@ fn message_of(error: &dyn std::error::Error) -> String {
 }
 
 /// Checks one driver; `None` if `watch` stops it.
-pub fn check_driver(driver: &GraphDriver, watch: SetupWatch<'_>) -> Option<DriverReport> {
+pub(crate) fn check_driver(driver: &GraphDriver, watch: SetupWatch<'_>) -> Option<DriverReport> {
     let mut findings = findings::of_settings(driver);
     let solved = match PoseDriverBind::new(&driver.settings.driver) {
         Ok(bind) => Some(examine(driver, &bind, watch, &mut findings)?),

@@ -164,8 +164,14 @@ fn saved_setup_gives_the_same_bits() {
             let on_threads = BoundGraph::bind(plan.clone(), &inputs, &[], Par::Rayon);
             let on_threads = on_threads.unwrap_or_else(|e| panic!("{}: {e}", desc.name));
             assert!(on_threads.setup_cache() == bytes, "{}", desc.name);
-            let cached =
-                |bytes: &[u8]| BoundGraph::bind_cached(plan.clone(), &inputs, &[], Par::Seq, bytes);
+            let cached = |bytes: &[u8]| {
+                BoundGraph::bind(
+                    plan.clone(),
+                    &inputs,
+                    &[],
+                    BindOptions::default().cache(bytes),
+                )
+            };
             let restored = cached(&bytes).unwrap_or_else(|e| panic!("{}: {e}", desc.name));
             let mut j = Arc::new(restored)
                 .instance()
