@@ -46,6 +46,7 @@ pub struct Asset {
 
 /// Which meshes of an asset to use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Selection {
     /// All meshes, merged in file order.
     #[default]

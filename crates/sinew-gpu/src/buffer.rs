@@ -13,6 +13,7 @@ use std::ops::Range;
 
 /// Use of a buffer. Every buffer can also be the source and the target of copies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BufferUse {
     /// Kernels read and write it.
     #[default]

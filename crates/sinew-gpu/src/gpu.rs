@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Options of [`Gpu::new`].
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct GpuOptions {
     /// Adapter to use.
     pub adapter: Preference,

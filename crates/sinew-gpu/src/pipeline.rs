@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 /// How a kernel uses a binding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Access {
     /// `var<uniform>`.
     Uniform,
@@ -87,6 +88,7 @@ impl Binding {
 
 /// A kernel to compile: text, entry point and bindings.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct KernelSource<'a> {
     /// Name in messages and debuggers.
     pub label: &'a str,

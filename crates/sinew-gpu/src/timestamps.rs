@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Begin and end of a piece of work, in nanoseconds of the GPU clock. The clock has an arbitrary zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Span {
     /// Start of the work.
     pub begin_ns: f64,

@@ -28,6 +28,7 @@ use std::sync::Arc;
 /// A warning of a node's setup.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}node '{node}' ({kind}): {message}", if .place.is_empty() { String::new() } else { format!("{place}: ") })]
+#[non_exhaustive]
 pub struct NodeWarning {
     /// Location of the node in the document, `file:line:column`; empty for a node that the binder added.
     pub place: String,
@@ -41,6 +42,7 @@ pub struct NodeWarning {
 
 /// A note of a node's setup.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct NodeNote {
     /// Name of the node.
     pub node: String,

@@ -80,6 +80,7 @@ pub struct Thickness {
 
 /// An input of the graph.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct InputDecl {
     /// Name in the document.
     pub name: String,
@@ -103,6 +104,7 @@ pub struct InputDecl {
 
 /// A parameter of the graph.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ParameterDecl {
     /// Name in the document; a parameter of a nested graph is called `node/parameter`.
     pub name: String,
@@ -157,6 +159,7 @@ pub enum Source {
 
 /// One node of a plan.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct PlanNode {
     /// Name in the document; a node of a nested graph is called `outer/inner`.
     pub name: String,
@@ -178,6 +181,7 @@ pub struct PlanNode {
 
 /// An output of the graph.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct OutputDecl {
     /// Name in the document.
     pub name: String,

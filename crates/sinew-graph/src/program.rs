@@ -46,6 +46,7 @@ impl Content {
 
 /// Memory that steps write. Data with disjoint lifetimes share one buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BufferDesc {
     /// Its content.
     pub content: Content,
@@ -139,6 +140,7 @@ pub enum NotOnHost {
 
 /// One bound node to run.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Step {
     /// Name of the node in the document.
     pub name: String,

@@ -16,6 +16,7 @@ const LINE_BIAS: f32 = 2e-3;
 
 /// What is behind the meshes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub enum Background {
     /// Nothing: alpha zero.
     #[default]
@@ -33,6 +34,7 @@ impl Background {
 
 /// A mesh to draw. Arrays that are given hold one entry a vertex.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct MeshPicture<'a> {
     /// Metres.
     pub positions: &'a [[f32; 3]],

@@ -52,6 +52,7 @@ const LABEL_DISTANCE: f32 = 3.2;
 
 /// How a scale bar looks.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ScaleBarStyle {
     /// Labels; the title has the same letters.
     pub text: TextStyle,

@@ -5,6 +5,7 @@ use sinew_geom::Image;
 
 /// A picture of a sheet.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Panel<'a> {
     /// What stands above it; may be empty.
     pub label: String,

@@ -9,6 +9,7 @@ const UNNAMED: &str = "samples";
 
 /// Samples that belong together: a clip, or the ranges of joints.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SampleGroup {
     /// Name of the clip; `joint ranges` for those.
     pub name: String,

@@ -6,6 +6,7 @@ use crate::gpu::{Gpu, Scopes};
 
 /// One message of the compiler about a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ShaderMessage {
     /// The message.
     pub text: String,
@@ -22,6 +23,7 @@ pub struct ShaderMessage {
 /// A kernel's text does not compile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("kernel '{label}' does not compile{}:\n{report}", place(messages))]
+#[non_exhaustive]
 pub struct ShaderError {
     /// Name of the kernel.
     pub label: String,

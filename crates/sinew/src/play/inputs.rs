@@ -31,6 +31,7 @@ pub struct PlayInputs {
 
 /// Files for inputs of a graph, beside those that its document names. Paths are relative to the working folder.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct InputFiles<'a> {
     /// Name of the input, and its file.
     pub files: &'a [(String, PathBuf)],

@@ -58,6 +58,7 @@ impl DrivenValues {
 
 /// Options of a fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct FitOptions {
     /// Maximum error of any driven number at any original pose, in its own unit.
     pub tolerance: f64,
@@ -151,6 +152,7 @@ pub enum Reason {
 
 /// A removed pose.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Removed {
     /// Its index in the driver.
     pub pose: usize,
@@ -160,6 +162,7 @@ pub struct Removed {
 
 /// Result of a fit.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Fit {
     /// Indices of the remaining poses, increasing.
     pub kept: Vec<usize>,

@@ -78,6 +78,7 @@ pub(crate) fn travel(driver: &PoseDriver, from: &[DriverValue], to: &[DriverValu
 
 /// Weights along arcs from pose to pose.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ArcSamples {
     /// Indices of the poses along the path, with their distance from its start.
     pub stops: Vec<(usize, f64)>,
@@ -91,6 +92,7 @@ pub struct ArcSamples {
 
 /// Stage at which weights are sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Stage {
     /// Weights of the solver, before limits, curves, normalization and threshold.
     Solved,
@@ -171,6 +173,7 @@ impl ArcSamples {
 /// the centre; the rim, at 1, is the opposite direction. The view is from outside towards the joint, with y up (z up if
 /// the centre is along y).
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct DirectionSamples {
     /// Samples along each side of the square around the map.
     pub side: usize,

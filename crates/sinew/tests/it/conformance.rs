@@ -204,10 +204,8 @@ fn setup_stops_when_it_is_told_to() {
         let mut stops = 0;
         loop {
             let asked = AtomicUsize::new(0);
-            let watch = SetupWatch {
-                is_stopped: &|| asked.fetch_add(1, Ordering::Relaxed) == stops,
-                ..SetupWatch::NONE
-            };
+            let is_stopped = || asked.fetch_add(1, Ordering::Relaxed) == stops;
+            let watch = SetupWatch::new(&|_| {}, &is_stopped);
             let options = BindOptions::default().watch(watch);
             match BoundGraph::bind(plan.clone(), &inputs, &[], options) {
                 Ok(_) => break,
