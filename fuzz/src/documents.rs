@@ -72,9 +72,6 @@ impl GraphSource for Bundle<'_> {
             .and_then(|n| n.parse().ok())
             .ok_or("no such file")?;
         let text = self.0.get(index).ok_or("no such file")?;
-        Ok(GraphText {
-            name: format!("{index}.json"),
-            text: (*text).to_owned(),
-        })
+        Ok(GraphText::new(format!("{index}.json"), (*text).to_owned()))
     }
 }

@@ -132,11 +132,7 @@ impl FrameSource for Frames {
             triangles.clear();
         }
         let topology = Topology::new(positions.len() as u32, triangles).expect("indices fit");
-        Ok(LoadedFrame {
-            mesh: Mesh::new("square", topology, positions),
-            warnings: Vec::new(),
-            read_loss: 0.0,
-        })
+        Ok(LoadedFrame::new(Mesh::new("square", topology, positions)))
     }
 }
 

@@ -84,14 +84,8 @@ impl<'a> From<&'a GraphInputs> for Given<'a> {
 /// What `--point-cache` names.
 pub(crate) fn point_caches(given: &[String]) -> Vec<PointCacheFile> {
     let parse = |argument: &String| match argument.split_once('=') {
-        Some((input, path)) => PointCacheFile {
-            input: Some(input.to_owned()),
-            path: path.into(),
-        },
-        None => PointCacheFile {
-            input: None,
-            path: argument.into(),
-        },
+        Some((input, path)) => PointCacheFile::new(Some(input.to_owned()), path),
+        None => PointCacheFile::new(None, argument),
     };
     given.iter().map(parse).collect()
 }
@@ -111,11 +105,11 @@ pub(crate) fn cast(
         Ok((name.to_owned(), PathBuf::from(file)))
     });
     let files = files.collect::<Outcome<Vec<_>>>()?;
-    let files = InputFiles {
-        files: &files,
-        point_caches: &point_caches(given.point_caches),
-    };
-    let cast = PlayInputs::load_with(main, plan, folders, &files)?;
+    let caches = point_caches(given.point_caches);
+    let mut given = InputFiles::default();
+    given.files = &files;
+    given.point_caches = &caches;
+    let cast = PlayInputs::load_with(main, plan, folders, &given)?;
     reporter.check_read(&folders.found())?;
     for character in cast.loaded() {
         show_warnings(character, reporter);

@@ -108,10 +108,9 @@ impl Reporter {
     /// What stops the compiler of kernels.
     #[cfg(feature = "gpu")]
     pub(crate) fn compile_limit(&self) -> sinew::gpu::CompileLimit {
-        sinew::gpu::CompileLimit {
-            stop: Some(self.interrupted.clone()),
-            ..sinew::gpu::CompileLimit::default()
-        }
+        let mut limit = sinew::gpu::CompileLimit::default();
+        limit.stop = Some(self.interrupted.clone());
+        limit
     }
 
     /// Fails once Ctrl-C was pressed.
@@ -352,10 +351,7 @@ impl Reporter {
                 bar.show(self, at);
             }
         };
-        work(SetupWatch {
-            report: &report,
-            is_stopped: &|| self.is_interrupted(),
-        })
+        work(SetupWatch::new(&report, &|| self.is_interrupted()))
     }
 }
 
@@ -414,7 +410,11 @@ impl Drop for Progress {
 }
 
 /// What setup of a node found, for programs.
-pub(crate) fn note_json(NodeNote { node, kind, note }: &NodeNote) -> Value {
+pub(crate) fn note_json(
+    NodeNote {
+        node, kind, note, ..
+    }: &NodeNote,
+) -> Value {
     let values = note.values.iter();
     let values: Map<String, Value> = values
         .map(|&(name, value)| (name.to_owned(), value.into()))

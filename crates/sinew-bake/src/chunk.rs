@@ -13,6 +13,7 @@ pub struct Chunk {
 /// Why a text names no chunk.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{found}' is no chunk, expected I/N with I from 1 to N: 1/4 is the first of four")]
+#[non_exhaustive]
 pub struct ChunkError {
     /// The text.
     pub found: String,

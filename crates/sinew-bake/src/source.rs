@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 
 /// A frame, and what was repaired or is odd in it.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct LoadedFrame {
     /// The frame; any topology, or none at all.
     pub mesh: Mesh,
@@ -18,8 +19,20 @@ pub struct LoadedFrame {
     pub read_loss: f64,
 }
 
+impl LoadedFrame {
+    /// A frame without warnings and loss.
+    pub fn new(mesh: Mesh) -> Self {
+        Self {
+            mesh,
+            warnings: Vec::new(),
+            read_loss: 0.0,
+        }
+    }
+}
+
 /// In which order frames may be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LoadOrder {
     /// Any, from any thread.
     Any,
@@ -97,11 +110,22 @@ fn key_text(bytes: u64, hash: &str) -> String {
 /// A material of the source, as far as carriers keep it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct CarrierMaterial {
     /// Its name.
     pub name: String,
     /// Linear red, green, blue and alpha.
     pub base_color: [f32; 4],
+}
+
+impl CarrierMaterial {
+    /// `base_color`: linear red, green, blue and alpha.
+    pub fn new(name: impl Into<String>, base_color: [f32; 4]) -> Self {
+        Self {
+            name: name.into(),
+            base_color,
+        }
+    }
 }
 
 /// Numbered OBJ or PLY files.

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Hears of progress and may stop the work. Both are called from any thread.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct Watch<'a> {
     /// Whether to stop: asked before every frame.
     pub is_cancelled: &'a (dyn Fn() -> bool + Sync),
@@ -18,12 +19,23 @@ impl std::fmt::Debug for Watch<'_> {
     }
 }
 
-impl Watch<'_> {
+impl<'a> Watch<'a> {
     /// Nobody looks.
     pub const NOBODY: Watch<'static> = Watch {
         is_cancelled: &|| false,
         progress: &|_, _, _| {},
     };
+
+    /// With these callbacks.
+    pub fn new(
+        is_cancelled: &'a (dyn Fn() -> bool + Sync),
+        progress: &'a (dyn Fn(&'static str, usize, usize) + Sync),
+    ) -> Self {
+        Self {
+            is_cancelled,
+            progress,
+        }
+    }
 
     /// Counts the steps of one stage.
     pub(crate) fn stage(&self, what: &'static str, total: usize) -> Stage<'_> {

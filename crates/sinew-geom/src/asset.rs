@@ -49,6 +49,7 @@ pub struct Asset {
 /// Which meshes of an asset to use.
 /// Names are case-sensitive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Selection {
     /// All meshes, merged in file order.
     #[default]

@@ -168,7 +168,7 @@ impl Channel {
     }
 
     /// First and last key time in seconds.
-    pub fn range(&self) -> (f32, f32) {
+    pub(crate) fn range(&self) -> (f32, f32) {
         (self.times[0], self.times[self.times.len() - 1])
     }
     /// Number of keys.
@@ -186,10 +186,6 @@ impl Channel {
     /// Values, key by key; for cubic splines each key has in-tangent, value, out-tangent.
     pub fn values(&self) -> &[f32] {
         &self.values
-    }
-    /// Count of numbers per value: 3, 4, or the number of morph targets.
-    pub fn width(&self) -> usize {
-        self.width
     }
 
     /// Index of the key at or before `time`, and how far (0..1) towards the next one; clamped at both ends.

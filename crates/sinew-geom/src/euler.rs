@@ -72,7 +72,7 @@ impl EulerOrder {
 
     /// As [`EulerOrder::angles`], for a rotation matrix.
     /// The matrix must be a rotation: remove scale and shear first, for example with [`crate::Affine::decompose`].
-    pub fn angles_of_matrix(self, r: &Mat3<f64>) -> [f64; 3] {
+    pub(crate) fn angles_of_matrix(self, r: &Mat3<f64>) -> [f64; 3] {
         let ([i, j, k], sign) = self.axes_and_sign();
         // Smaller numbers are rounding, and their ratio would be any angle.
         const LOCKED: f64 = 1e-12;

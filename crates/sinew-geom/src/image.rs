@@ -24,26 +24,6 @@ impl Image {
         }
     }
 
-    /// Creates an image from bytes, four per pixel (red, green, blue, alpha), in rows from the top. `None` if their number does not fit.
-    ///
-    /// The bytes are not copied if their allocation allows it.
-    pub fn from_bytes(width: usize, height: usize, bytes: Vec<u8>) -> Option<Self> {
-        let count = pixel_count(width, height)?;
-        let pixels = match bytemuck::try_cast_vec::<u8, [u8; 4]>(bytes) {
-            Ok(pixels) => pixels,
-            // Spare room that is no multiple of a pixel, or a count of bytes that is none.
-            Err((_, bytes)) => match bytes.as_chunks::<4>() {
-                (pixels, []) => pixels.to_vec(),
-                _ => return None,
-            },
-        };
-        (pixels.len() == count).then_some(Self {
-            width,
-            height,
-            pixels,
-        })
-    }
-
     /// Creates an image of one colour.
     pub fn filled(width: usize, height: usize, color: [u8; 4]) -> Self {
         match pixel_count(width, height) {
@@ -63,11 +43,6 @@ impl Image {
     /// RGBA pixels in rows from the top.
     pub fn pixels(&self) -> &[[u8; 4]] {
         &self.pixels
-    }
-    /// Mutable RGBA pixels in rows from the top.
-    /// Pixel `x`, `y` is at index `y * width + x`.
-    pub fn pixels_mut(&mut self) -> &mut [[u8; 4]] {
-        &mut self.pixels
     }
     /// Bytes in rows from the top, four per pixel.
     pub fn as_bytes(&self) -> &[u8] {
@@ -163,24 +138,17 @@ mod tests {
         for (width, height) in [(usize::MAX, 2), (2, usize::MAX), (usize::MAX / 4, 2)] {
             assert_eq!(Image::filled(width, height, RED), Image::default());
             assert_eq!(Image::from_pixels(width, height, vec![RED]).width(), 0);
-            assert_eq!(Image::from_bytes(width, height, vec![0; 8]), None);
         }
         assert_eq!(Image::filled(0, 7, RED).pixels(), &[] as &[[u8; 4]]);
     }
 
     #[test]
-    fn bytes_go_in_and_out() {
+    fn rows_begin_at_the_top() {
         let bytes: Vec<u8> = (0..24).collect();
-        let image = Image::from_bytes(3, 2, bytes.clone()).expect("as many as needed");
+        let image = Image::from_pixels(3, 2, bytes.as_chunks().0.to_vec());
         assert_eq!(image.as_bytes(), bytes);
         assert_eq!(image.pixel(2, 1), Some([20, 21, 22, 23]));
         assert_eq!(image.pixel(3, 1), None);
-        let mut roomy = Vec::with_capacity(29);
-        roomy.extend_from_slice(&bytes);
-        assert_eq!(Image::from_bytes(3, 2, roomy), Some(image));
-        for wrong in [0, 20, 23, 25, 28] {
-            assert_eq!(Image::from_bytes(3, 2, vec![0; wrong]), None, "{wrong}");
-        }
     }
 
     #[test]

@@ -163,7 +163,7 @@ impl Strands {
     ///
     /// # Errors
     /// [`StrandsError::TooManyVertices`].
-    pub fn joined(&self, others: &Self) -> Result<Self, StrandsError> {
+    pub(crate) fn joined(&self, others: &Self) -> Result<Self, StrandsError> {
         let lengths = self.ranges().chain(others.ranges()).map(|r| r.len());
         let first = self.len() as u32;
         let behind = others.guides.iter().map(|g| g + first);

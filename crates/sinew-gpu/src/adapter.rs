@@ -11,6 +11,7 @@ pub const ADAPTER_VARIABLE: &str = "SINEW_ADAPTER";
 
 /// Which adapter to use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Preference {
     /// The fastest kind: a discrete GPU, then an integrated GPU, then a virtual GPU, then software.
     #[default]
@@ -39,6 +40,7 @@ impl Preference {
 
 /// Kind of an adapter, in the order of [`Preference::Any`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum AdapterKind {
     /// A GPU with its own memory.
     Discrete,
@@ -79,6 +81,7 @@ impl From<wgpu::DeviceType> for AdapterKind {
 
 /// The limits that Sinew checks. Sizes are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DeviceLimits {
     /// Storage buffers that one kernel may bind.
     pub storage_buffers_per_stage: u32,
@@ -134,6 +137,7 @@ impl DeviceLimits {
 
 /// The optional features that Sinew uses if they are available.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Capabilities {
     /// Timestamps at the begin and end of compute passes.
     pub timestamps: bool,
@@ -198,6 +202,7 @@ pub(crate) fn wanted_features() -> wgpu::Features {
 
 /// Description of an adapter or device.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AdapterInfo {
     /// Name from the driver.
     pub name: String,
@@ -261,7 +266,7 @@ impl fmt::Display for AdapterInfo {
 }
 
 /// What to install if no adapter is found.
-pub const INSTALL_HINT: &str = "install the driver of your GPU; without a GPU, install a software driver: \
+pub(crate) const INSTALL_HINT: &str = "install the driver of your GPU; without a GPU, install a software driver: \
     on Debian and Ubuntu 'apt install mesa-vulkan-drivers libvulkan1', on Fedora 'dnf install mesa-vulkan-drivers \
     vulkan-loader'; macOS and Windows include drivers";
 

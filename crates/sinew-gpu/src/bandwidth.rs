@@ -19,6 +19,7 @@ const IN_A_ROW: u32 = 16;
 
 /// Copy bandwidth for one size.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct CopyBandwidth {
     /// Copied bytes: this number is read and this number is written.
     pub bytes: u64,

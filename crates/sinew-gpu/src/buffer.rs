@@ -13,6 +13,7 @@ use std::ops::Range;
 
 /// Use of a buffer. Every buffer can also be the source and the target of copies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BufferUse {
     /// Kernels read and write it.
     #[default]
@@ -134,36 +135,6 @@ impl<T: Pod> Buffer<T> {
         self.raw.as_entire_buffer_binding()
     }
 
-    /// A range of elements as a binding; in a kernel they begin at index 0.
-    ///
-    /// # Errors
-    /// [`GpuError::Range`] if the range is outside the buffer, or does not begin at a multiple of
-    /// [`DeviceLimits::storage_alignment`](crate::DeviceLimits::storage_alignment) bytes.
-    pub fn binding_of(
-        &self,
-        gpu: &Gpu,
-        elements: Range<usize>,
-    ) -> Result<wgpu::BufferBinding<'_>, GpuError> {
-        let count = elements.end.saturating_sub(elements.start);
-        let bytes = self.byte_range(elements.start, count)?;
-        let aligned = bytes
-            .start
-            .is_multiple_of(gpu.limits().storage_alignment.into());
-        let size = wgpu::BufferSize::new(bytes.end - bytes.start);
-        let problem = match (aligned, size) {
-            (false, _) => "do not begin at a multiple of the storage alignment",
-            (_, None) => "are empty, and an empty range cannot be bound",
-            _ => {
-                return Ok(wgpu::BufferBinding {
-                    buffer: &self.raw,
-                    offset: bytes.start,
-                    size,
-                });
-            }
-        };
-        Err(self.refuse(elements.start, elements.end, problem))
-    }
-
     /// Replaces the elements from `start` on. Copies the data immediately; it arrives before any work that is submitted later.
     ///
     /// # Errors
@@ -199,29 +170,6 @@ impl<T: Pod> Buffer<T> {
     /// Records a command that sets all bytes to zero.
     pub fn clear(&self, encoder: &mut wgpu::CommandEncoder) {
         encoder.clear_buffer(&self.raw, 0, None);
-    }
-
-    /// Records a copy of elements of `source` to the elements from `start` on.
-    ///
-    /// # Errors
-    /// [`GpuError::Range`] if either range is outside its buffer, or does not begin and end at a multiple of four bytes. The end of a
-    /// buffer is always valid.
-    pub fn copy_from(
-        &self,
-        encoder: &mut wgpu::CommandEncoder,
-        source: &Self,
-        elements: Range<usize>,
-        start: usize,
-    ) -> Result<(), GpuError> {
-        let count = elements.end.saturating_sub(elements.start);
-        let from = source.byte_range(elements.start, count)?;
-        let to = self.byte_range(start, count)?;
-        if count > 0 {
-            // Both begin at multiples of four, so both are padded alike.
-            let size = from.end - from.start;
-            encoder.copy_buffer_to_buffer(&source.raw, from.start, &self.raw, to.start, size);
-        }
-        Ok(())
     }
 
     /// Bytes of `count` elements from `start` on, padded to four at the end of the buffer.

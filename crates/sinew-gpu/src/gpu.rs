@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Options of [`Gpu::new`].
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct GpuOptions {
     /// Adapter to use.
     pub adapter: Preference,
@@ -203,16 +204,11 @@ impl Gpu {
         &self.inner.raw_info
     }
 
-    /// Whether both are handles of the same device.
-    pub fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.inner, &other.inner)
-    }
-
     /// Fails if the device is known to be lost. Costs one atomic load.
     ///
     /// # Errors
     /// [`GpuError::DeviceLost`].
-    pub fn check(&self) -> Result<(), GpuError> {
+    pub(crate) fn check(&self) -> Result<(), GpuError> {
         self.inner.lost.check()
     }
 
@@ -235,7 +231,7 @@ impl Gpu {
     ///
     /// # Errors
     /// Those of `f` and those of [`Gpu::scoped`].
-    pub fn try_scoped<R>(
+    pub(crate) fn try_scoped<R>(
         &self,
         what: &str,
         f: impl FnOnce(&wgpu::Device) -> Result<R, GpuError>,

@@ -25,15 +25,14 @@ mod timestamps;
 
 pub use adapter::{
     ADAPTER_VARIABLE, Adapter, AdapterError, AdapterInfo, AdapterKind, Adapters, Capabilities,
-    DeviceLimits, INSTALL_HINT, Preference,
+    DeviceLimits, Preference,
 };
 pub use bandwidth::{CopyBandwidth, copy_bandwidth, largest_copy};
 pub use buffer::{Buffer, BufferUse, Readback};
 pub use error::{GpuError, LimitError};
 pub use gpu::{Gpu, GpuOptions, Submission};
 pub use pipeline::{
-    Access, Binding, CompileLimit, KernelSource, Pipeline, RuntimeChecks, ShaderError,
-    ShaderMessage,
+    Access, Binding, CompileLimit, KernelSource, Pipeline, ShaderError, ShaderMessage,
 };
 pub use program::{
     GpuArrayOutput, GpuGraph, GpuInstances, GpuMesh, GpuMeshOutput, Kernel, KernelBinding,

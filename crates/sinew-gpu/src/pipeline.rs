@@ -7,7 +7,8 @@ mod store;
 
 pub use in_time::CompileLimit;
 pub(crate) use in_time::LOOK;
-pub use shader::{RuntimeChecks, ShaderError, ShaderMessage};
+pub(crate) use shader::RuntimeChecks;
+pub use shader::{ShaderError, ShaderMessage};
 pub(crate) use store::PipelineStore;
 
 use crate::error::{GpuError, LimitError};
@@ -16,6 +17,7 @@ use std::sync::Arc;
 
 /// How a kernel uses a binding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Access {
     /// `var<uniform>`.
     Uniform,
@@ -86,6 +88,7 @@ impl Binding {
 
 /// A kernel to compile: text, entry point and bindings.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct KernelSource<'a> {
     /// Name in messages and debuggers.
     pub label: &'a str,
@@ -106,9 +109,9 @@ pub struct KernelSource<'a> {
     /// Whether workgroup memory is zeroed before the kernel runs. `false` saves time for a kernel that writes before it reads.
     pub zero_workgroup_memory: bool,
     /// Checks while the kernel runs.
-    pub checks: RuntimeChecks,
+    pub(crate) checks: RuntimeChecks,
     /// Whether it is a custom kernel of a user: its compile time is limited ([`Gpu::limit_compiling`]).
-    pub is_users: bool,
+    pub(crate) is_users: bool,
 }
 
 impl<'a> KernelSource<'a> {
@@ -216,23 +219,8 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// Name in messages and debuggers.
-    pub fn label(&self) -> &str {
-        &self.label
-    }
-
-    /// The wgpu pipeline.
-    pub fn raw(&self) -> &wgpu::ComputePipeline {
-        &self.raw
-    }
-
-    /// Layout of bind group 0.
-    pub fn layout(&self) -> &wgpu::BindGroupLayout {
-        &self.layout
-    }
-
     /// Invocations of a workgroup in each dimension.
-    pub fn workgroup_size(&self) -> [u32; 3] {
+    pub(crate) fn workgroup_size(&self) -> [u32; 3] {
         self.workgroup_size
     }
 

@@ -8,7 +8,7 @@ use sinew_deform::{UniformKind, UniformLayout, UniformMember};
 use sinew_wgsl::Module;
 
 /// Name of the environment variable that turns a missing adapter into a failed test; `.ci/run` sets it to `1`.
-pub const REQUIRE_VARIABLE: &str = "SINEW_REQUIRE_GPU";
+pub(crate) const REQUIRE_VARIABLE: &str = "SINEW_REQUIRE_GPU";
 
 /// Creates a device for a test, on the adapter that `SINEW_ADAPTER` names. Without an adapter it prints `skipped: no graphics
 /// adapter` and returns `None`; the test must then return.
@@ -66,7 +66,7 @@ fn assert_members(module: &Module, name: &str, members: &[UniformMember], bytes:
 }
 
 /// Whether `SINEW_REQUIRE_GPU` is set to something other than `0`.
-pub fn required() -> bool {
+pub(crate) fn required() -> bool {
     std::env::var(REQUIRE_VARIABLE).is_ok_and(|v| !v.is_empty() && v != "0")
 }
 

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Begin and end of a piece of work, in nanoseconds of the GPU clock. The clock has an arbitrary zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Span {
     /// Start of the work.
     pub begin_ns: f64,
@@ -82,7 +83,7 @@ impl Timestamps {
     }
 
     /// Maximum number of spans.
-    pub fn capacity(&self) -> u32 {
+    pub(crate) fn capacity(&self) -> u32 {
         // Made from a u32.
         self.spans.len() as u32
     }

@@ -28,6 +28,7 @@ use std::sync::Arc;
 /// A warning of a node's setup.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}node '{node}' ({kind}): {message}", if .location.is_empty() { String::new() } else { format!("{location}: ") })]
+#[non_exhaustive]
 pub struct NodeWarning {
     /// Location of the node in the document, `file:line:column`; empty for a node that the binder added.
     pub location: String,
@@ -41,6 +42,7 @@ pub struct NodeWarning {
 
 /// A note of a node's setup.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct NodeNote {
     /// Name of the node.
     pub node: String,
@@ -178,25 +180,6 @@ impl BoundGraph {
         binder::bind(plan, inputs, parameters, &options.into())
     }
 
-    /// As [`Self::bind`], with setup results from [`Self::setup_cache`]. Same as setting [`BindOptions::cache`].
-    ///
-    /// # Errors
-    /// [`BindError::Cache`] if the bytes are damaged or not a setup cache; otherwise as [`Self::bind`].
-    pub fn bind_cached<'o>(
-        plan: Arc<Plan>,
-        inputs: &[InputBinding],
-        parameters: &[(&str, ParameterValue)],
-        options: impl Into<BindOptions<'o>>,
-        cache: &[u8],
-    ) -> Result<Self, BindError> {
-        let cache = Some(cache);
-        let options = BindOptions {
-            cache,
-            ..options.into()
-        };
-        Self::bind(plan, inputs, parameters, options)
-    }
-
     /// Setup results of all nodes that can save them, as bytes to keep beside the asset.
     ///
     /// The key of a node's results is its kind and version, the values of its setup parameters, and its linked rest meshes, rigs and
@@ -255,10 +238,6 @@ impl BoundGraph {
     /// Steps and buffers.
     pub fn program(&self) -> &Program {
         &self.program
-    }
-    /// Value of each of the plan's parameters when it was bound.
-    pub fn parameters(&self) -> &[ParameterValue] {
-        &self.parameters
     }
 
     /// Warnings of the setup of its nodes.

@@ -48,6 +48,7 @@ impl From<Broken> for CacheError {
 
 /// How much of setup came from a cache. Counts the nodes whose results can be cached, including those that the binder added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CacheUse {
     /// Nodes restored from the cache.
     pub restored: usize,

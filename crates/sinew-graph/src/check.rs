@@ -53,11 +53,22 @@ pub trait GraphSource {
 
 /// A document that another one names.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct GraphText {
     /// Name for messages; names inside the document are relative to it. The same file must always get the same name.
     pub name: String,
     /// Text of the document.
     pub text: String,
+}
+
+impl GraphText {
+    /// A document with its name for messages.
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            text: text.into(),
+        }
+    }
 }
 
 /// A [`GraphSource`] without files: documents that name other files are refused.

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 /// An edit of the JSON object of a node.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum NodeEdit<'a> {
     /// Replaces the value of `key` with a number. If the key is missing, inserts it before the member `before`. If the document
     /// states an angle as `<key>_degrees`, that member gets the number in degrees.

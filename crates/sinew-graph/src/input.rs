@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 /// The data that an input of the plan is bound to.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum InputBinding {
     /// A mesh at rest.
     Mesh(Arc<Mesh>),

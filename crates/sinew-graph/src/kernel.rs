@@ -36,6 +36,7 @@ pub const SUMMARY: &str = "Runs a kernel of your own, written in WGSL, over vert
 
 /// The elements that a kernel runs over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum KernelDomain {
     /// The vertices of its first mesh.
     Vertex,
@@ -45,6 +46,7 @@ pub enum KernelDomain {
 
 /// What one set of elements of a buffer belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BufferPer {
     /// A vertex of the kernel's first mesh.
     Vertex,
@@ -56,6 +58,7 @@ pub enum BufferPer {
 
 /// How a kernel writes a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BufferWrite {
     /// An invocation may write any element, but only one invocation may write each element.
     Write,
@@ -65,6 +68,7 @@ pub enum BufferWrite {
 
 /// A buffer output of a kernel.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct KernelBuffer {
     /// Name of the output.
     pub name: &'static str,

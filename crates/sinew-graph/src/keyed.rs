@@ -6,6 +6,7 @@ use sinew_geom::{Affine, Mat3, Quat, nearest_rotation};
 
 /// How to interpolate between two keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum KeyInterpolation {
     /// Holds the value of the earlier key.
     Step,
@@ -18,6 +19,7 @@ pub enum KeyInterpolation {
 
 /// Keyframes of a value. Times before the first key and after the last key are clamped.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Keyed {
     /// Times in seconds, strictly increasing, at least one.
     pub times: Vec<f64>,

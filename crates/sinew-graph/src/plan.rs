@@ -47,7 +47,7 @@ impl InputType {
     }
 
     /// Whether its data is the same in every frame, unless an animated mesh is bound to it.
-    pub fn is_constant(self) -> bool {
+    pub(crate) fn is_constant(self) -> bool {
         match self {
             Self::Mesh | Self::Strands | Self::VertexAnimation => true,
             Self::Pose | Self::Values => false,
@@ -81,6 +81,7 @@ pub struct Thickness {
 
 /// An input of the graph.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct InputDecl {
     /// Name in the document.
     pub name: String,
@@ -104,6 +105,7 @@ pub struct InputDecl {
 
 /// A parameter of the graph.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ParameterDecl {
     /// Name in the document; a parameter of a nested graph is called `node/parameter`.
     pub name: String,
@@ -136,7 +138,7 @@ pub enum ParameterSource {
 
 impl ParameterSource {
     /// The source of a parameter that the document does not set.
-    pub fn of_default(desc: &ParameterDesc) -> Self {
+    pub(crate) fn of_default(desc: &ParameterDesc) -> Self {
         match desc.default {
             DefaultValue::FrameTime => Self::FrameTime,
             _ => Self::Constant(desc.default_value()),
@@ -160,6 +162,7 @@ pub enum Source {
 
 /// One node of a plan.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct PlanNode {
     /// Name in the document; a node of a nested graph is called `outer/inner`.
     pub name: String,
@@ -183,6 +186,7 @@ pub struct PlanNode {
 
 /// An output of the graph.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct OutputDecl {
     /// Name in the document.
     pub name: String,
@@ -260,7 +264,7 @@ impl Plan {
         &self.warnings
     }
     /// Type of the data at `source`.
-    pub fn source_type(&self, source: Source) -> PortType {
+    pub(crate) fn source_type(&self, source: Source) -> PortType {
         source_type(&self.inputs, &self.nodes, source)
     }
     /// Name of a source as in links: the input's name, `node`, or `node.port`.

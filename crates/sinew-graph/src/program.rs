@@ -46,6 +46,7 @@ impl Content {
 
 /// Memory that steps write. Data with disjoint lifetimes share one buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BufferDesc {
     /// Its content.
     pub content: Content,
@@ -139,6 +140,7 @@ pub enum NotOnHost {
 
 /// One bound node to run.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Step {
     /// Name of the node in the document.
     pub name: String,
@@ -277,7 +279,7 @@ impl Program {
         &self.outputs
     }
     /// Names of nodes that do not run because no output needs them.
-    pub fn dropped(&self) -> &[String] {
+    pub(crate) fn dropped(&self) -> &[String] {
         &self.dropped
     }
 
@@ -297,7 +299,7 @@ impl Program {
     }
 
     /// Whether each frame must pass in the input of that index.
-    pub fn needs_input(&self, input: usize) -> bool {
+    pub(crate) fn needs_input(&self, input: usize) -> bool {
         let mut read = self
             .all_steps()
             .flat_map(|s| s.inputs.iter().flatten().chain(&s.parameter_data));

@@ -262,11 +262,9 @@ fn strands_join_the_file_of_their_character() {
     let read = read_any(&source).expect("reads");
     let body = read.asset.merged(&Selection::All).expect("a body");
     let normals = vec![[0.0, 1.0, 0.0]; body.vertex_count()];
-    let settings = GrowSettings {
-        amount: GrowAmount::Strands(200),
-        vertices: 5,
-        ..GrowSettings::default()
-    };
+    let mut settings = GrowSettings::default();
+    settings.amount = GrowAmount::Strands(200);
+    settings.vertices = 5;
     let hair = grow(&body, &normals, &GrowMaps::default(), &settings).expect("grows");
     let path = folder.path().join("furry.glb");
     let gltf = read.gltf.as_ref().expect("a glTF file");

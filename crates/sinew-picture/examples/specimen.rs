@@ -35,10 +35,8 @@ fn letters() -> Image {
         for size in [10.0, 12.0, 15.0, 18.0, 24.0, 36.0] {
             for font in [Font::Sans, Font::Mono] {
                 y += size * 1.4;
-                let style = TextStyle {
-                    font,
-                    ..style.sized(size)
-                };
+                let mut style = style.sized(size);
+                style.font = font;
                 draw_text(
                     &mut image,
                     &format!("{size} px: difference, mm \u{2212}0.25"),
@@ -48,10 +46,8 @@ fn letters() -> Image {
                 );
             }
         }
-        let halo = TextStyle {
-            halo: Some([255, 255, 255, 215]),
-            ..TextStyle::DARK
-        };
+        let mut halo = TextStyle::DARK;
+        halo.halo = Some([255, 255, 255, 215]);
         draw_text(
             &mut image,
             "a dark letter with a light halo, 17",
@@ -59,10 +55,8 @@ fn letters() -> Image {
             y + 50.0,
             &halo.sized(18.0),
         );
-        let halo = TextStyle {
-            halo: Some([0, 0, 0, 200]),
-            ..TextStyle::LIGHT
-        };
+        let mut halo = TextStyle::LIGHT;
+        halo.halo = Some([0, 0, 0, 200]);
         draw_text(
             &mut image,
             "a light letter with a dark halo, 42",
@@ -167,10 +161,8 @@ fn waves(background: [u8; 4]) -> Result<Image, Box<dyn Error>> {
             },
         );
         let camera = Camera::framing(&positions, k as f32, 0.5, picture.aspect());
-        let mesh = MeshPicture {
-            colors: Some(&colors),
-            ..MeshPicture::new(&positions, &triangles)
-        };
+        let mut mesh = MeshPicture::new(&positions, &triangles);
+        mesh.colors = Some(&colors);
         picture.draw_mesh(&mesh, &camera)?;
         images.push(picture.resolve());
     }

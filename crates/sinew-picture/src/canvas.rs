@@ -23,6 +23,7 @@ const LINE_BIAS: f32 = 2e-3;
 
 /// The background of a picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub enum Background {
     /// No background: alpha 0.
     #[default]
@@ -40,6 +41,7 @@ impl Background {
 
 /// A mesh to draw. Arrays have one entry per vertex.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct MeshPicture<'a> {
     /// Positions in scene space, metres.
     pub positions: &'a [[f32; 3]],

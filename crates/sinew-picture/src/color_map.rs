@@ -70,7 +70,7 @@ impl ColorMap {
     }
 
     /// The sRGB colour of `t`, which is limited to 0 to 1. NaN gives [`Self::NOT_A_NUMBER`].
-    pub fn color(self, t: f32) -> [u8; 3] {
+    pub(crate) fn color(self, t: f32) -> [u8; 3] {
         if t.is_nan() {
             return Self::NOT_A_NUMBER;
         }

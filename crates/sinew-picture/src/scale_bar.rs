@@ -55,6 +55,7 @@ const LABEL_DISTANCE: f32 = 3.2;
 
 /// Style of a scale bar.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ScaleBarStyle {
     /// Style of labels and title.
     pub text: TextStyle,

@@ -5,6 +5,7 @@ use sinew_geom::Image;
 
 /// A picture with its label.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Panel<'a> {
     /// Text above the picture; may be empty.
     pub label: String,

@@ -8,6 +8,7 @@ use sinew_geom::Image;
 
 /// A typeface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Font {
     /// Ubuntu Light; its digits are equally wide.
     #[default]
@@ -18,6 +19,7 @@ pub enum Font {
 
 /// Style of a line of text.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct TextStyle {
     /// The typeface.
     pub font: Font,

@@ -43,12 +43,10 @@ fn pictures(c: &mut Criterion) {
         let aspect = SIZE[0] as f32 / SIZE[1] as f32;
         let camera = Camera::framing(&mesh.positions, 0.5, 0.2, aspect);
         let studio = Shot::studio(SIZE[0], SIZE[1], camera);
-        let bare = Shot {
-            ground: false,
-            shadows: false,
-            occlusion: false,
-            ..studio
-        };
+        let mut bare = studio;
+        bare.ground = false;
+        bare.shadows = false;
+        bare.occlusion = false;
         for (kind, shot) in [("shaded", studio), ("bare", bare)] {
             let id = format!("{name} ({} vertices), {kind}", mesh.vertex_count());
             group.bench_function(id, |b| {
@@ -56,11 +54,9 @@ fn pictures(c: &mut Criterion) {
                     let normals = mesh.normals.as_deref();
                     let posed = surface.upload(&gpu, &mesh, &mesh.positions, normals, None);
                     posed.expect("uploaded");
-                    let scene = Scene {
-                        surfaces: vec![SurfaceLook::clay(&surface)],
-                        bounds: mesh.bounds(),
-                        ..Scene::default()
-                    };
+                    let mut scene = Scene::default();
+                    scene.surfaces = vec![SurfaceLook::clay(&surface)];
+                    scene.bounds = mesh.bounds();
                     renderer.render(&scene, &shot).expect("a picture")
                 });
             });

@@ -36,7 +36,7 @@ mod tests;
 
 pub use error::RenderError;
 pub use lines::Lines;
-pub use markers::{points_into, points_mesh};
+pub use markers::points_mesh;
 pub use materials::Materials;
 pub use renderer::Renderer;
 pub use scene::{

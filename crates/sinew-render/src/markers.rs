@@ -14,7 +14,7 @@ pub fn points_mesh(points: &[[f32; 3]], radius: f32, color: [f32; 4]) -> Mesh {
 }
 
 /// Replaces `positions` and `normals` with those of [`points_mesh`] for moved points.
-pub fn points_into(
+pub(crate) fn points_into(
     points: &[[f32; 3]],
     radius: f32,
     positions: &mut Vec<[f32; 3]>,

@@ -43,11 +43,6 @@ impl Renderer {
         })
     }
 
-    /// The device.
-    pub fn gpu(&self) -> &Gpu {
-        &self.gpu
-    }
-
     /// Checks that the device can draw a picture of that size.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ use sinew_picture::{Camera, ColorMap};
 
 /// The content of one picture.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Scene<'a> {
     /// Surfaces, drawn in this order.
     pub surfaces: Vec<SurfaceLook<'a>>,
@@ -30,6 +31,7 @@ impl Scene<'_> {
 
 /// Whether something is part of the scene or drawn over it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Layer {
     /// Hidden by nearer parts of the scene.
     #[default]
@@ -38,8 +40,9 @@ pub enum Layer {
     Overlay,
 }
 
-/// A surface and its look.
+/// A surface and its look: [`SurfaceLook::clay`], with what differs.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct SurfaceLook<'a> {
     /// The surface to draw.
     pub surface: &'a Surface,
@@ -64,10 +67,29 @@ impl<'a> SurfaceLook<'a> {
             layer: Layer::Scene,
         }
     }
+
+    /// With this paint.
+    pub fn paint(self, paint: Paint<'a>) -> Self {
+        Self { paint, ..self }
+    }
+    /// With this lighting.
+    pub fn lighting(self, lighting: Lighting) -> Self {
+        Self { lighting, ..self }
+    }
+    /// With edges, or with `None` without them.
+    pub fn wireframe(self, wireframe: impl Into<Option<Wireframe>>) -> Self {
+        let wireframe = wireframe.into();
+        Self { wireframe, ..self }
+    }
+    /// In this layer.
+    pub fn layer(self, layer: Layer) -> Self {
+        Self { layer, ..self }
+    }
 }
 
 /// Where the colour of a surface comes from.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Paint<'a> {
     /// One linear RGBA colour.
     Plain([f32; 4]),
@@ -109,6 +131,7 @@ pub struct ValueScale {
 
 /// Lighting of a surface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Lighting {
     /// Three lights, soft shadow and ambient occlusion.
     #[default]
@@ -132,6 +155,7 @@ pub struct Wireframe {
 
 /// Lines and their look.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct LinesLook<'a> {
     /// The lines to draw.
     pub lines: &'a Lines,
@@ -143,8 +167,30 @@ pub struct LinesLook<'a> {
     pub layer: Layer,
 }
 
+impl<'a> LinesLook<'a> {
+    /// Lines of `width` pixels in the scene, hidden behind surfaces.
+    pub fn new(lines: &'a Lines, width: f32) -> Self {
+        Self {
+            lines,
+            width,
+            behind: 0.0,
+            layer: Layer::Scene,
+        }
+    }
+
+    /// With this opacity behind a surface, 0 to 1.
+    pub fn behind(self, behind: f32) -> Self {
+        Self { behind, ..self }
+    }
+    /// In this layer.
+    pub fn layer(self, layer: Layer) -> Self {
+        Self { layer, ..self }
+    }
+}
+
 /// Background of a picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Background {
     /// Transparent: alpha 0.
     Transparent,
@@ -159,8 +205,9 @@ impl Background {
     pub const STUDIO: Self = Self::Gradient([0.86, 0.88, 0.90], [0.62, 0.64, 0.67]);
 }
 
-/// Settings of one picture of a scene.
+/// Settings of one picture of a scene: [`Shot::studio`], with the fields that differ.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Shot {
     /// Width in pixels.
     pub width: u32,

@@ -161,9 +161,9 @@ fn parents(rig: &Rig, nodes: &[usize]) -> Vec<Option<usize>> {
 
 impl Skeleton {
     /// Colour of bones, linear RGBA.
-    pub const BONE_COLOR: [f32; 4] = [0.80, 0.46, 0.10, 1.0];
+    pub(crate) const BONE_COLOR: [f32; 4] = [0.80, 0.46, 0.10, 1.0];
     /// Colour of joints, linear RGBA.
-    pub const JOINT_COLOR: [f32; 4] = [0.10, 0.32, 0.62, 1.0];
+    pub(crate) const JOINT_COLOR: [f32; 4] = [0.10, 0.32, 0.62, 1.0];
 
     /// The skeleton of these nodes of a rig, usually [`skeletal_nodes`]. A bone connects each node to its nearest ancestor in the list.
     /// The order of `nodes` does not matter. Duplicates and indices that the rig does not have are ignored.
@@ -199,7 +199,7 @@ impl Skeleton {
     }
 
     /// Number of vertices of its mesh, the same in every pose.
-    pub fn vertex_count(&self) -> usize {
+    pub(crate) fn vertex_count(&self) -> usize {
         OCTAHEDRON * (self.bones.len() + self.nodes.len())
     }
 

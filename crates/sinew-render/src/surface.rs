@@ -125,12 +125,8 @@ impl Surface {
     }
 
     /// Name of the mesh.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
-    }
-    /// Number of vertices.
-    pub fn vertex_count(&self) -> usize {
-        self.vertex_count
     }
     /// Number of triangles.
     pub fn triangle_count(&self) -> usize {

@@ -51,13 +51,10 @@ fn panel(
     let mesh = &asset.meshes[0];
     let mut picture = Picture::with_background(620, 460, Background::STUDIO);
     let camera = Camera::framing(points, yaw, pitch, picture.aspect());
-    let shown = MeshPicture {
-        positions: points,
-        normals: Some(normals),
-        triangles: mesh.topology.triangles(),
-        colors: mesh.colors.first().map(Vec::as_slice),
-        wireframe: wires.then_some([0.05; 3]),
-    };
+    let mut shown = MeshPicture::new(points, mesh.topology.triangles());
+    shown.normals = Some(normals);
+    shown.colors = mesh.colors.first().map(Vec::as_slice);
+    shown.wireframe = wires.then_some([0.05; 3]);
     picture.draw_mesh(&shown, &camera)?;
     Ok(picture.resolve())
 }

@@ -232,22 +232,18 @@ fn hair(mesh: &Mesh) -> Result<Mesh, SampleError> {
     ) else {
         return Err(SampleError::NotPainted);
     };
-    let settings = GrowSettings {
-        amount: GrowAmount::Strands(900),
-        vertices: 16,
-        length: 0.17,
-        length_variation: 0.25,
-        lean: 0.2,
-        droop: 0.6,
-        curl_radius: 0.0025,
-        curl_length: 0.06,
-        ..GrowSettings::default()
-    };
-    let maps = GrowMaps {
-        density: Some(scalp),
-        comb: Some(comb),
-        ..GrowMaps::default()
-    };
+    let mut settings = GrowSettings::default();
+    settings.amount = GrowAmount::Strands(900);
+    settings.vertices = 16;
+    settings.length = 0.17;
+    settings.length_variation = 0.25;
+    settings.lean = 0.2;
+    settings.droop = 0.6;
+    settings.curl_radius = 0.0025;
+    settings.curl_length = 0.06;
+    let mut maps = GrowMaps::default();
+    maps.density = Some(scalp);
+    maps.comb = Some(comb);
     Ok(grow(mesh, normals, &maps, &settings)?)
 }
 

@@ -235,7 +235,7 @@ impl Layout {
 
     /// Highest column and highest row that any vertex of any frame is at; `None` where there is no vertex, no frame or a side of zero. Holds
     /// for layouts from files, too, which nothing has checked.
-    pub fn farthest(&self) -> Option<[u64; 2]> {
+    pub(crate) fn farthest(&self) -> Option<[u64; 2]> {
         let [vertices, frames] = [self.vertices, self.frames].map(u64::from);
         let last = |count: u64| count.checked_sub(1);
         let (vertex, frame) = (last(vertices)?, last(frames)?);

@@ -64,11 +64,6 @@ impl ClipFrames {
             weight: if after.is_some() { weight } else { 0.0 },
         }
     }
-
-    /// Seconds that one pass takes.
-    pub fn duration_secs(&self) -> f64 {
-        f64::from(self.count) / f64::from(self.frames_per_second)
-    }
 }
 
 #[cfg(test)]
@@ -112,7 +107,6 @@ mod tests {
         assert_eq!(clip(AtEnd::Loop).at(2.0), blend(10, 11, 0.0));
         assert_eq!(clip(AtEnd::Loop).at(-0.25), blend(13, 13, 0.0));
         assert_eq!(clip(AtEnd::SeamlessLoop).at(-0.25), blend(13, 10, 0.5));
-        assert_eq!(clip(AtEnd::Loop).duration_secs(), 2.0);
         // One frame.
         let one = ClipFrames {
             count: 1,

@@ -71,7 +71,7 @@ impl Quantity {
     }
 
     /// Numbers a vertex where the kind alone says so; attributes have one to four.
-    pub fn fixed_channels(&self) -> Option<usize> {
+    pub(crate) fn fixed_channels(&self) -> Option<usize> {
         match self {
             Self::Position | Self::Offset | Self::Normal | Self::Velocity(_) => Some(3),
             Self::Rotation | Self::Color(_) | Self::Tangent => Some(4),
@@ -110,7 +110,7 @@ impl Quantity {
     }
 
     /// Whether zero should come back as zero to the bit.
-    pub fn zero_is_exact(&self) -> bool {
+    pub(crate) fn zero_is_exact(&self) -> bool {
         !matches!(
             self,
             Self::Position | Self::Uv(_) | Self::Normal | Self::Rotation | Self::Tangent

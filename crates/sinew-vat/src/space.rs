@@ -47,7 +47,7 @@ impl Space {
     }
 
     /// Whether left and right change places.
-    pub fn mirrors(self) -> bool {
+    pub(crate) fn mirrors(self) -> bool {
         matches!(self, Self::YUpLeftHanded | Self::ZUpLeftHandedCentimeters)
     }
 

@@ -174,10 +174,8 @@ fn panel(
     instance.update(&frame, Par::Rayon)?;
     let body = instance.mesh_output("body").ok_or("the stack's output")?;
     let mut picture = Picture::with_background(PANEL, PANEL, Background::STUDIO);
-    let shown = MeshPicture {
-        colors: mesh.colors.first().map(Vec::as_slice),
-        ..MeshPicture::new(body.positions, mesh.topology.triangles())
-    };
+    let mut shown = MeshPicture::new(body.positions, mesh.topology.triangles());
+    shown.colors = mesh.colors.first().map(Vec::as_slice);
     picture.draw_mesh(&shown, camera)?;
     Ok(picture.resolve())
 }

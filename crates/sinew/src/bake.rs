@@ -106,10 +106,10 @@ fn used_materials(player: &Player, mesh: &mut Mesh) -> Vec<CarrierMaterial> {
         let material = &all[index];
         let factor = &material["pbrMetallicRoughness"]["baseColorFactor"];
         let name = material["name"].as_str();
-        CarrierMaterial {
-            name: name.map_or_else(|| format!("material_{index}"), str::to_owned),
-            base_color: std::array::from_fn(|c| factor[c].as_f64().unwrap_or(1.0) as f32),
-        }
+        CarrierMaterial::new(
+            name.map_or_else(|| format!("material_{index}"), str::to_owned),
+            std::array::from_fn(|c| factor[c].as_f64().unwrap_or(1.0) as f32),
+        )
     });
     kept.collect()
 }
@@ -175,11 +175,6 @@ impl FrameSource for PlayedFrames {
         if let (Some(colors), Some(first)) = (data.colors, mesh.colors.first_mut()) {
             *first = colors;
         }
-        let warnings = Vec::new();
-        Ok(LoadedFrame {
-            mesh,
-            warnings,
-            read_loss: 0.0,
-        })
+        Ok(LoadedFrame::new(mesh))
     }
 }

@@ -24,6 +24,7 @@ pub const HAIR_ENDINGS: [&str; 5] = ["glb", "tfx", "ply", "obj", "npz"];
 
 /// Meshes and vertex attributes to grow hair from.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct GrowRequest {
     /// Meshes of the character.
     pub meshes: Selection,
@@ -127,11 +128,10 @@ pub fn grow_hair(
             }
         },
     };
-    let maps = GrowMaps {
-        density: scalar(&request.density)?,
-        length: scalar(&request.length)?,
-        comb,
-    };
+    let mut maps = GrowMaps::default();
+    maps.density = scalar(&request.density)?;
+    maps.length = scalar(&request.length)?;
+    maps.comb = comb;
     let normals = match &mesh.normals {
         Some(normals) => normals.clone(),
         None => compute_normals(&mesh),

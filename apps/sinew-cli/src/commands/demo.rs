@@ -148,11 +148,9 @@ fn rest(asset: &Asset) -> Outcome<Look> {
 
 fn draw(look: &Look, triangles: &[[u32; 3]], camera: &Camera) -> Outcome<Image> {
     let mut picture = Picture::with_background(PANEL, PANEL, Background::STUDIO);
-    let mesh = MeshPicture {
-        normals: look.normals.as_deref(),
-        colors: look.colors.as_deref(),
-        ..MeshPicture::new(&look.positions, triangles)
-    };
+    let mut mesh = MeshPicture::new(&look.positions, triangles);
+    mesh.normals = look.normals.as_deref();
+    mesh.colors = look.colors.as_deref();
     picture.draw_mesh(&mesh, camera).map_err(Failure::output)?;
     picture.draw_lines(&look.lines, camera, 1.5, false);
     Ok(picture.resolve())

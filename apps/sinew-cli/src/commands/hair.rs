@@ -5,7 +5,7 @@ use crate::hair_args::{HairCommand, HairGrowArgs};
 use crate::load;
 use crate::reporter::Reporter;
 use sinew::deform::BindWatch;
-use sinew::geom::{GrowAmount, GrowSettings, Selection};
+use sinew::geom::{GrowAmount, Selection};
 use sinew::graph::SetupProgress;
 use sinew::hair::{GrowRequest, HAIR_ENDINGS, HairError, grow_hair, write_hair};
 use std::path::Path;
@@ -20,7 +20,7 @@ fn grow(args: &HairGrowArgs, reporter: &Reporter) -> Outcome {
     args.output.iter().try_for_each(|path| check_ending(path))?;
     let character = load::character(&args.character, reporter)?;
     let grown = reporter.follow("growth", |watch| {
-        let report = |done| (watch.report)(SetupProgress { done, node: "hair" });
+        let report = |done| (watch.report)(SetupProgress::new(done, "hair"));
         let is_stopped = watch.is_stopped;
         let watch = BindWatch {
             report: &report,
@@ -72,26 +72,25 @@ fn check_ending(path: &Path) -> Outcome {
 }
 
 fn request(args: &HairGrowArgs) -> GrowRequest {
-    GrowRequest {
-        meshes: args.mesh.clone().map_or(Selection::All, Selection::Named),
-        density: args.density.clone(),
-        length: args.length_map.clone(),
-        comb: args.comb.clone(),
-        clearance: (!args.no_clearance).then_some(args.clearance),
-        settings: GrowSettings {
-            amount: match args.per_square_metre {
-                Some(density) => GrowAmount::PerSquareMetre(density),
-                None => GrowAmount::Strands(args.count),
-            },
-            vertices: args.vertices,
-            length: args.length,
-            length_variation: args.length_variation,
-            lean: args.lean.to_radians(),
-            comb: args.comb_strength,
-            droop: args.droop,
-            curl_radius: args.curl,
-            curl_length: args.curl_length,
-            seed: args.seed,
-        },
-    }
+    let mut request = GrowRequest::default();
+    request.meshes = args.mesh.clone().map_or(Selection::All, Selection::Named);
+    request.density = args.density.clone();
+    request.length = args.length_map.clone();
+    request.comb = args.comb.clone();
+    request.clearance = (!args.no_clearance).then_some(args.clearance);
+    let settings = &mut request.settings;
+    settings.amount = match args.per_square_metre {
+        Some(density) => GrowAmount::PerSquareMetre(density),
+        None => GrowAmount::Strands(args.count),
+    };
+    settings.vertices = args.vertices;
+    settings.length = args.length;
+    settings.length_variation = args.length_variation;
+    settings.lean = args.lean.to_radians();
+    settings.comb = args.comb_strength;
+    settings.droop = args.droop;
+    settings.curl_radius = args.curl;
+    settings.curl_length = args.curl_length;
+    settings.seed = args.seed;
+    request
 }

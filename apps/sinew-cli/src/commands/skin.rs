@@ -70,25 +70,24 @@ pub(super) fn bake_skin(args: &BakeSkinArgs, reporter: &Reporter) -> Outcome {
         let graph = setup::bind(&cast, &plan, &parameters, &file, reporter)?;
         let runner = device::runner(&graph, args.evaluated.device, reporter)?;
         let mut player = Player::new(runner, cast, values, None, args.fps)?;
-        let request = SkinRequest {
-            method: method(args),
-            influences: args.influences,
-            helpers: args.helpers,
-            correctives: args.correctives,
-            tolerance,
-            hold: args.hold,
-            clips,
-            ranges,
-            held_out,
-            drive: match args.drive {
-                DriveArg::Clips => SkinDrive::Clips,
-                DriveArg::Pose => SkinDrive::Pose,
-                DriveArg::Both => SkinDrive::Both,
-            },
-            drive_poses: args.drive_poses,
-            output: args.mesh_output.clone(),
-            graph: document.name.clone(),
+        let mut request = SkinRequest::default();
+        request.method = method(args);
+        request.influences = args.influences;
+        request.helpers = args.helpers;
+        request.correctives = args.correctives;
+        request.tolerance = tolerance;
+        request.hold = args.hold;
+        request.clips = clips;
+        request.ranges = ranges;
+        request.held_out = held_out;
+        request.drive = match args.drive {
+            DriveArg::Clips => SkinDrive::Clips,
+            DriveArg::Pose => SkinDrive::Pose,
+            DriveArg::Both => SkinDrive::Both,
         };
+        request.drive_poses = args.drive_poses;
+        request.output = args.mesh_output.clone();
+        request.graph = document.name.clone();
         match (&args.verify, &args.output) {
             (Some(file), _) => verify(args, &portable, &mut player, &request, file, reporter),
             (None, Some(out)) => {
@@ -570,12 +569,11 @@ mod tests {
     use super::*;
 
     fn clip(name: &str, clip: Option<usize>, held_out: bool) -> SkinClipReport {
-        SkinClipReport {
-            name: name.into(),
-            clip,
-            held_out,
-            ..SkinClipReport::default()
-        }
+        let mut report = SkinClipReport::default();
+        report.name = name.into();
+        report.clip = clip;
+        report.held_out = held_out;
+        report
     }
 
     /// Names alone do not say which claim is meant.
@@ -609,10 +607,8 @@ mod tests {
             told(&[], &claims[2]),
             "a.glb: the report has 0 entries of clip 'walk' (clip 0), held out, expected 1"
         );
-        let fewer = SkinClipReport {
-            samples: 3,
-            ..claims[0].clone()
-        };
+        let mut fewer = claims[0].clone();
+        fewer.samples = 3;
         assert_eq!(
             told(&claims, &fewer),
             "a.glb: clip 'walk' (clip 0) was measured in 3 samples, but the report has 0; use the options of the bake (--frames, --ranges, --hold-every)"
@@ -622,11 +618,9 @@ mod tests {
     /// A claim that nothing was measured of does not hold.
     #[test]
     fn all_claims_are_measured() {
-        let report = SkinReport {
-            fps: 29.97,
-            clips: vec![clip("walk", Some(0), false), clip("walk", Some(0), true)],
-            ..SkinReport::default()
-        };
+        let mut report = SkinReport::default();
+        report.fps = 29.97;
+        report.clips = vec![clip("walk", Some(0), false), clip("walk", Some(0), true)];
         let file = Path::new("a.glb");
         let told = |measured: &[SkinClipReport], fps: f64| {
             let found = check_measured(&report, measured, fps, file);
@@ -647,13 +641,11 @@ mod tests {
 
     #[test]
     fn a_claim_is_held_in_every_number() {
-        let found = SkinClipReport {
-            rms_mm: 1.0,
-            largest_mm: 5.0,
-            driven_rms_mm: Some(2.0),
-            driven_largest_mm: Some(6.0),
-            ..SkinClipReport::default()
-        };
+        let mut found = SkinClipReport::default();
+        found.rms_mm = 1.0;
+        found.largest_mm = 5.0;
+        found.driven_rms_mm = Some(2.0);
+        found.driven_largest_mm = Some(6.0);
         let fits = |change: &dyn Fn(&mut SkinClipReport)| {
             let mut claim = found.clone();
             change(&mut claim);
@@ -665,33 +657,28 @@ mod tests {
         assert!(!fits(&|c| c.driven_rms_mm = Some(1.98)));
         assert!(!fits(&|c| c.driven_largest_mm = Some(5.9)));
         assert!(fits(&|c| c.driven_rms_mm = None), "claims nothing");
-        let none = SkinClipReport {
-            rms_mm: f64::NAN,
-            ..found.clone()
-        };
+        let mut none = found.clone();
+        none.rms_mm = f64::NAN;
         let all = f64::INFINITY;
         let both = DriveArg::Both;
         assert!(check_claim(&none, None, all, both).is_err(), "no number");
-        let none = SkinClipReport {
-            driven_largest_mm: Some(f64::NAN),
-            ..found.clone()
-        };
+        let mut none = found.clone();
+        none.driven_largest_mm = Some(f64::NAN);
         assert!(check_claim(&none, None, all, both).is_err(), "no number");
-        let plain = SkinClipReport {
-            driven_rms_mm: None,
-            ..found.clone()
-        };
+        let mut plain = found.clone();
+        plain.driven_rms_mm = None;
         assert!(check_claim(&plain, Some(&found), 9.0, both).is_err());
     }
 
     /// Plain 1 mm and driven 2 mm, or the other way round: the worse of both decides, and of what the pose alone drives the driven one.
     #[test]
     fn a_limit_holds_what_the_graph_shows() {
-        let of = |rms_mm: f64, driven: Option<f64>| SkinClipReport {
-            rms_mm,
-            driven_rms_mm: driven,
-            driven_largest_mm: driven,
-            ..SkinClipReport::default()
+        let of = |rms_mm: f64, driven: Option<f64>| {
+            let mut report = SkinClipReport::default();
+            report.rms_mm = rms_mm;
+            report.driven_rms_mm = driven;
+            report.driven_largest_mm = driven;
+            report
         };
         let fits = |clip: &SkinClipReport, limit: f64, drive: DriveArg| {
             check_claim(clip, None, limit, drive).is_ok()

@@ -195,10 +195,7 @@ pub(super) fn watched<T, E>(
             bar.step(done);
         }
     };
-    work(&Watch {
-        is_cancelled: &|| reporter.is_interrupted(),
-        progress: &progress,
-    })
+    work(&Watch::new(&|| reporter.is_interrupted(), &progress))
 }
 
 impl From<BakeError> for Failure {

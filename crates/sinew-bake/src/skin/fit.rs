@@ -22,6 +22,7 @@ const CHUNK: usize = 256;
 
 /// What was found.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct SkinFit {
     /// Rows of all vertices: joints, and behind them helpers in the order of [`Self::helpers`].
     pub influences: Influences,
@@ -33,6 +34,7 @@ pub struct SkinFit {
 
 /// One step of the fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Step {
     /// `weights`, `helper` (one more), `motion` of helpers.
     pub what: &'static str,

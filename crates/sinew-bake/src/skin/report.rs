@@ -23,6 +23,7 @@ const MOST_PICTURES: usize = 4;
 
 /// What a clip came to. Distances in millimetres.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SkinClipReport {
     /// Its name; `joint ranges` for those.
     pub name: String,
@@ -52,6 +53,7 @@ pub struct SkinClipReport {
 
 /// What drives helpers and morph targets by the pose.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SkinDriver {
     /// The joints that it looks at.
     pub joints: Vec<String>,
@@ -65,6 +67,7 @@ pub struct SkinDriver {
 
 /// What a bake of a skin came to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SkinReport {
     /// Name of the character.
     pub character: String,
@@ -431,10 +434,8 @@ fn drawn(
     camera: &Camera,
 ) -> Result<Image, sinew_picture::PictureError> {
     let mut picture = Picture::with_background(SIDE, SIDE, Background::STUDIO);
-    let mesh = MeshPicture {
-        colors,
-        ..MeshPicture::new(places, triangles)
-    };
+    let mut mesh = MeshPicture::new(places, triangles);
+    mesh.colors = colors;
     picture.draw_mesh(&mesh, camera)?;
     Ok(picture.resolve())
 }

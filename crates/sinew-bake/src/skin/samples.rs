@@ -9,6 +9,7 @@ const UNNAMED: &str = "samples";
 
 /// Samples that belong together: a clip, or the ranges of joints.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SampleGroup {
     /// Name of the clip; `joint ranges` for those.
     pub name: String,
@@ -186,7 +187,7 @@ impl SkinSamples {
         self.groups.iter().find(|g| g.samples.contains(&sample))
     }
     /// How many joints.
-    pub fn joint_count(&self) -> usize {
+    pub(crate) fn joint_count(&self) -> usize {
         self.motion.len()
     }
     /// The transforms of a joint, one a sample.
@@ -198,7 +199,7 @@ impl SkinSamples {
         &self.positions[sample]
     }
     /// Rest positions of a sample: `rest` but for morph targets.
-    pub fn rest<'a>(&'a self, sample: usize, rest: &'a [[f32; 3]]) -> &'a [[f32; 3]] {
+    pub(crate) fn rest<'a>(&'a self, sample: usize, rest: &'a [[f32; 3]]) -> &'a [[f32; 3]] {
         self.morphed[sample].as_deref().unwrap_or(rest)
     }
 }

@@ -4,6 +4,7 @@ use super::SkinError;
 
 /// Where weights come from.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub enum WeightMethod {
     /// Those that show the samples best.
     #[default]
@@ -15,6 +16,7 @@ pub enum WeightMethod {
 
 /// How to fit.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SkinSettings {
     /// Where weights come from.
     pub method: WeightMethod,

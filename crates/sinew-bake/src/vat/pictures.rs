@@ -248,11 +248,9 @@ fn draw(corners: &Corners, camera: &Camera, side: usize) -> Result<Image, BakeEr
         .map(|t| [3 * t, 3 * t + 1, 3 * t + 2])
         .collect();
     let mut picture = Picture::with_background(side, side, Background::STUDIO);
-    let mesh = MeshPicture {
-        normals: (corners.normals.len() == count).then_some(&corners.normals[..]),
-        colors: (corners.colors.len() == count).then_some(&corners.colors[..]),
-        ..MeshPicture::new(&corners.places, &triangles)
-    };
+    let mut mesh = MeshPicture::new(&corners.places, &triangles);
+    mesh.normals = (corners.normals.len() == count).then_some(&corners.normals[..]);
+    mesh.colors = (corners.colors.len() == count).then_some(&corners.colors[..]);
     picture.draw_mesh(&mesh, camera)?;
     Ok(picture.resolve())
 }

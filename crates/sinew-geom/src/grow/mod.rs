@@ -11,6 +11,7 @@ use roots::{AT_ONCE, Root, scatter};
 
 /// Number of strands to grow.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum GrowAmount {
     /// This number of strands.
     Strands(usize),
@@ -20,6 +21,7 @@ pub enum GrowAmount {
 
 /// Settings of growth. Lengths are in scene units (metres), angles in radians.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct GrowSettings {
     /// Number of strands. Default 1000 strands.
     pub amount: GrowAmount,
@@ -62,6 +64,7 @@ impl Default for GrowSettings {
 
 /// Settings that vary over the mesh: one entry per vertex, interpolated linearly across triangles.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct GrowMaps<'a> {
     /// Density of strands, clamped to 0 to 1. `None` means 1.
     pub density: Option<&'a [f32]>,

@@ -15,6 +15,7 @@ const STACK: usize = 8 << 20;
 
 /// How long a custom kernel may take to compile.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct CompileLimit {
     /// The longest time for one kernel.
     pub longest: Duration,

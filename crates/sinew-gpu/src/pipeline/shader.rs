@@ -6,6 +6,7 @@ use crate::gpu::{Gpu, Scopes};
 
 /// One message of the compiler about a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ShaderMessage {
     /// The message.
     pub text: String,
@@ -22,6 +23,7 @@ pub struct ShaderMessage {
 /// A kernel's text does not compile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("kernel '{label}' does not compile{}:\n{report}", place(messages))]
+#[non_exhaustive]
 pub struct ShaderError {
     /// Name of the kernel.
     pub label: String,
@@ -41,14 +43,14 @@ fn place(messages: &[ShaderMessage]) -> String {
 /// Checks while a kernel runs: bounds of buffers if the driver does not check them, an end to every loop, no integer division by
 /// zero. The counter that ends loops is expensive in short loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RuntimeChecks {
+pub(crate) struct RuntimeChecks {
     bounds: bool,
     loops: bool,
 }
 
 impl RuntimeChecks {
     /// All checks.
-    pub const ALL: Self = Self {
+    pub(crate) const ALL: Self = Self {
         bounds: true,
         loops: true,
     };
@@ -58,7 +60,7 @@ impl RuntimeChecks {
     /// # Safety
     /// For every kernel compiled with this value and every content of its buffers: every loop ends. Never use it for custom kernels.
     #[expect(unsafe_code, reason = "the caller vouches for the text")]
-    pub const unsafe fn loops_end() -> Self {
+    pub(crate) const unsafe fn loops_end() -> Self {
         Self {
             bounds: true,
             loops: false,
@@ -71,7 +73,7 @@ impl RuntimeChecks {
     /// For every kernel compiled with this value and every content of its buffers: it reads and writes only inside its bindings and
     /// arrays, every loop ends, and no integer is divided by zero. Never use it for custom kernels.
     #[expect(unsafe_code, reason = "the caller vouches for the text")]
-    pub const unsafe fn none() -> Self {
+    pub(crate) const unsafe fn none() -> Self {
         Self {
             bounds: false,
             loops: false,
@@ -79,7 +81,7 @@ impl RuntimeChecks {
     }
 
     /// Whether all checks are on.
-    pub const fn are_all_on(self) -> bool {
+    pub(crate) const fn are_all_on(self) -> bool {
         self.bounds && self.loops
     }
 

@@ -120,14 +120,6 @@ impl GpuGraph {
         GpuInstances::new(&self.shared, count)
     }
 
-    /// The bound graph.
-    pub fn graph(&self) -> &Arc<BoundGraph> {
-        &self.shared.graph
-    }
-    /// The device.
-    pub fn gpu(&self) -> &Gpu {
-        &self.shared.gpu
-    }
     /// Bytes of GPU memory that all instances share.
     pub fn memory_bytes(&self) -> u64 {
         let plans = self.shared.plans();

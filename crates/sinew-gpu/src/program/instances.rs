@@ -59,6 +59,7 @@ pub struct GpuInstances {
 
 /// A kernel as plain data, for engines that do not use wgpu.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Kernel {
     /// Names of the nodes that it runs.
     pub label: String,
@@ -74,6 +75,7 @@ pub struct Kernel {
 
 /// A buffer that a kernel binds.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct KernelBinding {
     /// Slot in bind group 0.
     pub slot: u32,

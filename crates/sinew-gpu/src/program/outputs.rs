@@ -11,6 +11,7 @@ use sinew_graph::{BoundGraph, Bounds, DataRef, OutputData, Pose};
 
 /// A mesh output in GPU memory: tightly packed, all instances one after another.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct GpuMeshOutput<'a> {
     /// Vertices of one instance.
     pub vertex_count: usize,
@@ -37,6 +38,7 @@ pub struct GpuMeshOutput<'a> {
 
 /// A mask, values, lines or field output in GPU memory: tightly packed, all instances one after another.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct GpuArrayOutput<'a> {
     /// Mask or values: one float per element. Lines: ten floats per line (from, to, linear RGBA). Field: 32-bit words.
     pub buffer: &'a Buffer<u32>,

@@ -13,6 +13,7 @@ use sinew_graph::{BoundGraph, Link};
 
 /// How passes are grouped into launches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LaunchStyle {
     /// Chooses by adapter, mesh size and number of characters.
     #[default]

@@ -57,7 +57,6 @@ fn a_lost_device_is_an_error_and_a_new_one_works() {
     );
     all_is_lost(&gpu, &buffer);
     let again = super::gpu().unwrap();
-    assert!(!again.is_same(&gpu));
     let buffer = Buffer::from_slice(&again, "b", &[1_u32, 2, 3], BufferUse::Storage).unwrap();
     assert_eq!(buffer.read(&again).unwrap(), [1, 2, 3]);
 }
@@ -96,7 +95,6 @@ fn every_first_call_notices_the_loss() {
 fn clones_share_the_loss() {
     let Some(gpu) = gpu() else { return };
     let other = gpu.clone();
-    assert!(gpu.is_same(&other));
     gpu.device().destroy();
     let made = Buffer::<u32>::new(&gpu, "b", 4, BufferUse::Storage);
     assert_lost(made);

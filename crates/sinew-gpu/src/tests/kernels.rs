@@ -1,9 +1,9 @@
 //! Kernels: round trips, wrong texts, the store of pipelines.
 
 use super::gpu;
+use crate::pipeline::RuntimeChecks;
 use crate::{
     Binding, Buffer, BufferUse, CompileLimit, Gpu, GpuError, GpuOptions, KernelSource, Preference,
-    RuntimeChecks,
 };
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

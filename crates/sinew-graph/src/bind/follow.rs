@@ -42,8 +42,9 @@ impl From<Par> for BindOptions<'_> {
     }
 }
 
-/// Progress of binding.
+/// Progress of binding, or of other long work.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SetupProgress<'a> {
     /// Share of all nodes that is done, from 0 to 1, including the reported share of the current node. Never decreases.
     pub done: f64,
@@ -51,8 +52,16 @@ pub struct SetupProgress<'a> {
     pub node: &'a str,
 }
 
+impl<'a> SetupProgress<'a> {
+    /// Progress of work of your own, to report to a [`SetupWatch`].
+    pub fn new(done: f64, node: &'a str) -> Self {
+        Self { done, node }
+    }
+}
+
 /// Callbacks of binding. They may be called from any thread; `report` is called by one thread at a time.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct SetupWatch<'a> {
     /// Receives the progress: at the start of each node, often during long nodes, and with 1 at the end.
     pub report: &'a (dyn Fn(SetupProgress<'_>) + Sync),
@@ -60,7 +69,15 @@ pub struct SetupWatch<'a> {
     pub is_stopped: &'a (dyn Fn() -> bool + Sync),
 }
 
-impl SetupWatch<'_> {
+impl<'a> SetupWatch<'a> {
+    /// With these callbacks.
+    pub fn new(
+        report: &'a (dyn Fn(SetupProgress<'_>) + Sync),
+        is_stopped: &'a (dyn Fn() -> bool + Sync),
+    ) -> Self {
+        Self { report, is_stopped }
+    }
+
     /// No progress reports, no stop.
     pub const NONE: SetupWatch<'static> = SetupWatch {
         report: &|_| {},

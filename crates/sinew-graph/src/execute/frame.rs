@@ -71,7 +71,7 @@ impl<'a> Frame<'a> {
         self.values.iter().find(|v| v.0 == input).map(|v| v.1)
     }
     /// The positions of an animated mesh input, by index into [`Plan::inputs`].
-    pub fn positions_of(&self, input: usize) -> Option<&'a [[f32; 3]]> {
+    pub(crate) fn positions_of(&self, input: usize) -> Option<&'a [[f32; 3]]> {
         self.positions.iter().find(|p| p.0 == input).map(|p| p.1)
     }
     /// The floats of any input that has some.

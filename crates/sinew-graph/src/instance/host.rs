@@ -145,9 +145,4 @@ impl HostSteps {
         self.work.is_fresh = is_first;
         Ok(())
     }
-
-    /// Bytes of CPU memory.
-    pub fn memory_bytes(&self) -> usize {
-        self.work.bytes(&self.graph)
-    }
 }

@@ -9,6 +9,7 @@ use sinew_geom::{Bounds, Mesh, Pose};
 ///
 /// Each array has one element per vertex, in the vertex order of `rest`. After the first update, previous equals current.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct OutputMesh<'a> {
     /// Mesh with topology, UVs and parts; its positions are the rest positions.
     pub rest: &'a Mesh,

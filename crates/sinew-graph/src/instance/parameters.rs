@@ -30,11 +30,6 @@ impl ParameterState {
         }
     }
 
-    /// Values in the order of the plan's parameters.
-    pub fn values(&self) -> &[ParameterValue] {
-        &self.values
-    }
-
     /// Sets a parameter for the following frames. The value replaces the animation of the parameter, if any.
     ///
     /// # Errors

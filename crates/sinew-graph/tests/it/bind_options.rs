@@ -96,10 +96,7 @@ fn bind(plan: &Arc<Plan>, par: Par, stop_at: usize) -> (Result<BoundGraph, BindE
         heard.push((p.node.to_owned(), p.done));
     };
     let is_stopped = || asked.fetch_add(1, Ordering::Relaxed) >= stop_at;
-    let watch = SetupWatch {
-        report: &report,
-        is_stopped: &is_stopped,
-    };
+    let watch = SetupWatch::new(&report, &is_stopped);
     let inputs = [InputBinding::Mesh(Arc::new(meshes::cube()))];
     let options = BindOptions::from(par).watch(watch);
     let bound = BoundGraph::bind(plan.clone(), &inputs, &[], options);

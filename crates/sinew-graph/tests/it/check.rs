@@ -9,10 +9,7 @@ impl GraphSource for Files {
         self.0
             .iter()
             .find(|f| f.0 == name)
-            .map(|f| GraphText {
-                name: name.to_owned(),
-                text: f.1.to_owned(),
-            })
+            .map(|f| GraphText::new(name.to_owned(), f.1.to_owned()))
             .ok_or_else(|| "no such file".to_owned())
     }
 }
@@ -465,10 +462,7 @@ impl GraphSource for Doubling {
             .trim_end_matches(".json")
             .parse()
             .map_err(|_| "no such file")?;
-        Ok(GraphText {
-            name: name.to_owned(),
-            text: doubling(level),
-        })
+        Ok(GraphText::new(name.to_owned(), doubling(level)))
     }
 }
 
@@ -536,10 +530,7 @@ struct Same(String);
 
 impl GraphSource for Same {
     fn graph_text(&self, _from: &str, name: &str) -> Result<GraphText, String> {
-        Ok(GraphText {
-            name: name.to_owned(),
-            text: self.0.clone(),
-        })
+        Ok(GraphText::new(name.to_owned(), self.0.clone()))
     }
 }
 

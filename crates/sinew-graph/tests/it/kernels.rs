@@ -19,10 +19,7 @@ impl GraphSource for Files {
             folder => format!("{folder}/{name}"),
         };
         let text = self.0.get(name.as_str()).ok_or("there is no such file")?;
-        Ok(GraphText {
-            name,
-            text: (*text).to_owned(),
-        })
+        Ok(GraphText::new(name, (*text).to_owned()))
     }
 }
 

@@ -8,10 +8,7 @@ impl GraphSource for Files {
     fn graph_text(&self, _from: &str, name: &str) -> Result<GraphText, String> {
         let found = self.0.iter().find(|f| f.0 == name);
         let (name, text) = found.ok_or("no such file")?;
-        Ok(GraphText {
-            name: (*name).to_owned(),
-            text: text.clone(),
-        })
+        Ok(GraphText::new((*name).to_owned(), text.clone()))
     }
 }
 

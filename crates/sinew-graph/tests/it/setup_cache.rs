@@ -7,7 +7,7 @@ use sinew_deform::{
 use sinew_geom::{Joint, LocalTransform, Mesh, MorphTarget, Node, Rig, Trs};
 use sinew_graph::{
     BindError, BindOptions, BoundGraph, CacheError, CacheUse, InputBinding, NoNesting, Plan,
-    SetupWatch, compile_with_nodes, join_setup_caches,
+    SetupProgress, SetupWatch, compile_with_nodes, join_setup_caches,
 };
 use sinew_testkit::meshes;
 use std::cell::RefCell;
@@ -138,7 +138,7 @@ impl Found {
         self.graph.setup_cache()
     }
     fn used(&self) -> (usize, usize) {
-        let CacheUse { restored, made } = self.graph.cache_use();
+        let CacheUse { restored, made, .. } = self.graph.cache_use();
         (restored, made)
     }
 }
@@ -287,11 +287,15 @@ fn damage_is_refused_and_other_graphs_are_not_taken() {
     let plan = three([1, 2, 3]);
     let cache = bind(&plan, &[], None).cache();
     let inputs = inputs(meshes::cube());
-    let refused =
-        |bytes: &[u8]| match BoundGraph::bind_cached(plan.clone(), &inputs, &[], Par::Seq, bytes) {
-            Err(BindError::Cache(e)) => e,
-            other => panic!("{other:?}"),
-        };
+    let refused = |bytes: &[u8]| match BoundGraph::bind(
+        plan.clone(),
+        &inputs,
+        &[],
+        BindOptions::default().cache(bytes),
+    ) {
+        Err(BindError::Cache(e)) => e,
+        other => panic!("{other:?}"),
+    };
     for at in 0..cache.len() {
         let mut bad = cache.clone();
         bad[at] ^= 1;
@@ -314,10 +318,8 @@ fn progress_of_a_restored_graph_ends_at_one() {
     let plan = three([1, 2, 3]);
     let cache = bind(&plan, &[], None).cache();
     let heard = Mutex::new(Vec::new());
-    let watch = SetupWatch {
-        report: &|p| heard.lock().expect("no panic").push(p.done),
-        ..SetupWatch::NONE
-    };
+    let report = |p: SetupProgress<'_>| heard.lock().expect("no panic").push(p.done);
+    let watch = SetupWatch::new(&report, &|| false);
     let options = BindOptions::default().cache(&cache[..]).watch(watch);
     BoundGraph::bind(plan, &inputs(meshes::cube()), &[], options).expect("binds");
     let heard = heard.into_inner().expect("no panic");

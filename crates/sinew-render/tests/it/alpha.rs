@@ -46,13 +46,10 @@ fn the_same_scene_gives_the_same_bytes() {
     };
     let mesh = sinew_samples::creature().expect("a sample").meshes[0].clone();
     let surface = Surface::new(&gpu, &mesh).expect("a surface");
-    let look = SurfaceLook {
-        wireframe: Some(sinew_render::Wireframe {
-            color: [0.1; 3],
-            width: 1.0,
-        }),
-        ..SurfaceLook::clay(&surface)
-    };
+    let look = SurfaceLook::clay(&surface).wireframe(Some(sinew_render::Wireframe {
+        color: [0.1; 3],
+        width: 1.0,
+    }));
     let shot = Shot::studio(
         120,
         90,
@@ -61,7 +58,8 @@ fn the_same_scene_gives_the_same_bytes() {
     let scene = scene(look, mesh.bounds());
     let first = renderer.render(&scene, &shot).expect("a picture");
     // Another size between, so that targets are made anew.
-    let small = Shot { width: 33, ..shot };
+    let mut small = shot;
+    small.width = 33;
     renderer.render(&scene, &small).expect("a picture");
     let second = renderer.render(&scene, &shot).expect("a picture");
     assert_eq!(first, second);
@@ -81,9 +79,10 @@ fn backgrounds_are_as_given() {
         return;
     };
     let camera = Camera::framing(&[], 0.0, 0.0, 1.0);
-    let shot = |background| Shot {
-        background,
-        ..bare(10, 40, camera)
+    let shot = |background| {
+        let mut shot = bare(10, 40, camera);
+        shot.background = background;
+        shot
     };
     let empty = sinew_render::Scene::default();
     let plain = renderer.render(&empty, &shot(Background::Plain([0.1, 0.5, 0.9])));

@@ -4,7 +4,7 @@ use sinew_geom::{Bounds, Image, Mesh, Topology};
 use sinew_gpu::Gpu;
 use sinew_picture::{Camera, Lens};
 use sinew_render::{
-    Background, Layer, Lighting, Paint, RenderError, Renderer, Scene, Shot, Surface, SurfaceLook,
+    Background, Lighting, Paint, RenderError, Renderer, Scene, Shot, Surface, SurfaceLook,
 };
 
 pub(crate) type Point = [f64; 3];
@@ -18,32 +18,26 @@ pub(crate) fn renderer() -> Option<(Gpu, Renderer)> {
 
 /// Nothing but what is drawn, on nothing.
 pub(crate) fn bare(width: u32, height: u32, camera: Camera) -> Shot {
-    Shot {
-        background: Background::Transparent,
-        ground: false,
-        shadows: false,
-        occlusion: false,
-        ..Shot::studio(width, height, camera)
-    }
+    let mut shot = Shot::studio(width, height, camera);
+    shot.background = Background::Transparent;
+    shot.ground = false;
+    shot.shadows = false;
+    shot.occlusion = false;
+    shot
 }
 
 /// Exactly the colours of the paint.
 pub(crate) fn flat<'a>(surface: &'a Surface, paint: Paint<'a>) -> SurfaceLook<'a> {
-    SurfaceLook {
-        surface,
-        paint,
-        lighting: Lighting::Flat,
-        wireframe: None,
-        layer: Layer::Scene,
-    }
+    SurfaceLook::clay(surface)
+        .paint(paint)
+        .lighting(Lighting::Flat)
 }
 
 pub(crate) fn scene(look: SurfaceLook<'_>, bounds: Option<Bounds>) -> Scene<'_> {
-    Scene {
-        surfaces: vec![look],
-        bounds,
-        ..Scene::default()
-    }
+    let mut scene = Scene::default();
+    scene.surfaces = vec![look];
+    scene.bounds = bounds;
+    scene
 }
 
 pub(crate) fn draw(

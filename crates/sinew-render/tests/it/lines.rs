@@ -17,20 +17,14 @@ fn line(from: [f32; 3], to: [f32; 3]) -> Line {
 }
 
 fn look(lines: &Lines, width: f32) -> LinesLook<'_> {
-    LinesLook {
-        lines,
-        width,
-        behind: 0.0,
-        layer: Layer::Scene,
-    }
+    LinesLook::new(lines, width)
 }
 
 fn alone(look: LinesLook<'_>) -> Scene<'_> {
-    Scene {
-        lines: vec![look],
-        bounds: Some(BOUNDS),
-        ..Scene::default()
-    }
+    let mut scene = Scene::default();
+    scene.lines = vec![look];
+    scene.bounds = Some(BOUNDS);
+    scene
 }
 
 /// Distance of a place from the segment, pixels.
@@ -117,15 +111,9 @@ fn surfaces_hide_lines_as_far_as_they_are_told() {
     let wall = flat(&surface, Paint::Plain([0.0, 0.0, 0.3, 1.0]));
     let lines = |z: f32| Lines::new(&gpu, &[line([-0.5, 0.0, z], [0.5, 0.0, z])]).expect("lines");
     let mut drawn = |lines: &Lines, behind: f32, layer: Layer| {
-        let look = LinesLook {
-            behind,
-            layer,
-            ..look(lines, 5.0)
-        };
-        let scene = Scene {
-            surfaces: vec![wall],
-            ..alone(look)
-        };
+        let look = look(lines, 5.0).behind(behind).layer(layer);
+        let mut scene = alone(look);
+        scene.surfaces = vec![wall];
         seen(
             &renderer
                 .render(&scene, &bare(40, 40, front(1.0)))

@@ -139,10 +139,7 @@ fn empty_meshes_leave_the_background() {
         let surface = Surface::new(&gpu, &mesh).expect("a surface");
         let all = [
             SurfaceLook::clay(&surface),
-            SurfaceLook {
-                layer: Layer::Overlay,
-                ..SurfaceLook::clay(&surface)
-            },
+            SurfaceLook::clay(&surface).layer(Layer::Overlay),
         ];
         for look in all {
             let image = renderer
@@ -165,38 +162,23 @@ fn cameras_may_stand_anywhere() {
         tan_half_height: 0.5,
     };
     let looking = |eye, at| Camera::look_at(eye, at, lens, 1.0).expect("two places");
-    let inside = Shot {
-        background: Background::Transparent,
-        ground: false,
-        ..Shot::studio(40, 40, looking([0.1, 0.0, 0.0], [1.0, 0.0, 0.0]))
-    };
+    let mut inside = Shot::studio(40, 40, looking([0.1, 0.0, 0.0], [1.0, 0.0, 0.0]));
+    inside.background = Background::Transparent;
+    inside.ground = false;
     let image = draw(&mut renderer, look, &mesh, &inside).expect("a picture");
     assert_eq!(covered(&image), 1600, "walls all around");
-    let away = Shot {
-        camera: looking([0.0, 0.0, 5.0], [0.0, 0.0, 9.0]),
-        ..inside
-    };
+    let mut away = inside;
+    away.camera = looking([0.0, 0.0, 5.0], [0.0, 0.0, 9.0]);
     let image = draw(&mut renderer, look, &mesh, &away).expect("a picture");
     assert_eq!(covered(&image), 0, "looks away");
     for bad in [f32::NAN, f32::INFINITY, 1e30] {
         let camera = Camera::framing(&[[bad; 3], [0.0; 3]], bad, 0.0, 1.0);
-        let shot = Shot {
-            ground: true,
-            camera,
-            ..inside
-        };
+        let mut shot = inside;
+        shot.ground = true;
+        shot.camera = camera;
         draw(&mut renderer, look, &mesh, &shot).expect("a picture");
-        let odd = Camera::framing(&mesh.positions, 0.0, 0.0, bad);
-        draw(
-            &mut renderer,
-            look,
-            &mesh,
-            &Shot {
-                camera: odd,
-                ..shot
-            },
-        )
-        .expect("a picture");
+        shot.camera = Camera::framing(&mesh.positions, 0.0, 0.0, bad);
+        draw(&mut renderer, look, &mesh, &shot).expect("a picture");
     }
     let bounds = Some(([f32::NAN; 3], [f32::INFINITY; 3]));
     renderer
@@ -222,11 +204,9 @@ fn size_does_not_matter() {
             .upload(&gpu, &mesh, &mesh.positions, None, None)
             .expect("positions");
         let camera = Camera::framing(&mesh.positions, 0.5, 0.3, 1.0);
-        let shot = Shot {
-            background: Background::Transparent,
-            ground: false,
-            ..Shot::studio(100, 100, camera)
-        };
+        let mut shot = Shot::studio(100, 100, camera);
+        shot.background = Background::Transparent;
+        shot.ground = false;
         let image = draw(&mut renderer, SurfaceLook::clay(&surface), &mesh, &shot);
         let image = image.expect("a picture");
         let light: u64 = image.pixels().iter().map(|p| u64::from(p[0])).sum();
@@ -302,15 +282,10 @@ fn skeletons_shine_through() {
     let skin = Surface::new(&gpu, body).expect("a surface");
     let shot = bare(96, 96, Camera::framing(&body.positions, 0.4, 0.3, 1.0));
     let mut picture = |surface: &Surface, layer| {
-        let bones = SurfaceLook {
-            layer,
-            ..flat(surface, Paint::Colors)
-        };
-        let scene = Scene {
-            surfaces: vec![flat(&skin, Paint::Plain([0.0, 0.0, 0.0, 1.0])), bones],
-            bounds: body.bounds(),
-            ..Scene::default()
-        };
+        let bones = flat(surface, Paint::Colors).layer(layer);
+        let mut scene = Scene::default();
+        scene.surfaces = vec![flat(&skin, Paint::Plain([0.0, 0.0, 0.0, 1.0])), bones];
+        scene.bounds = body.bounds();
         let image = renderer.render(&scene, &shot).expect("a picture");
         image
             .pixels()

@@ -6,7 +6,7 @@ use crate::common::{
 use sinew_geom::{AlphaMode, Appearance, Image, Material, Mesh, MeshPart, Texture, Wrap};
 use sinew_gpu::Gpu;
 use sinew_picture::{Camera, Lens};
-use sinew_render::{Background, Materials, Paint, RenderError, Scene, Shot, Surface, SurfaceLook};
+use sinew_render::{Background, Materials, Paint, RenderError, Scene, Surface, SurfaceLook};
 
 /// Three by two pixels, all different.
 fn image() -> Image {
@@ -191,10 +191,8 @@ fn alpha_means_what_the_material_says() {
     };
     let mesh = with_material(quad([1.0, 1.0], 0.0));
     let surface = Surface::new(&gpu, &mesh).expect("a surface");
-    let shot = Shot {
-        background: Background::Plain([0.0, 0.2, 0.6]),
-        ..bare(64, 64, front(1.0))
-    };
+    let mut shot = bare(64, 64, front(1.0));
+    shot.background = Background::Plain([0.0, 0.2, 0.6]);
     let part = f64::from(200_u8) / 255.0;
     for (alpha, open, solid) in [
         (AlphaMode::Opaque, [1.0; 3], [1.0; 3]),
@@ -263,11 +261,9 @@ fn holes_let_light_through() {
         tan_half_height: 0.4,
     };
     let camera = Camera::look_at([0.5, 2.0, 3.0], [0.0, 0.3, 0.0], lens, 1.0).expect("two places");
-    let shot = Shot {
-        ground: true,
-        shadows: true,
-        ..bare(128, 128, camera)
-    };
+    let mut shot = bare(128, 128, camera);
+    shot.ground = true;
+    shot.shadows = true;
     let bounds = Some(([-0.5, 0.0, -0.5], [0.5, 0.5, 0.5]));
     let mut shades = |cutoff: f32| {
         let material = Material {
@@ -275,21 +271,14 @@ fn holes_let_light_through() {
             ..textured(texture())
         };
         let all = materials(&gpu, material, Some(holes()));
-        let scene = Scene {
-            surfaces: vec![SurfaceLook {
-                paint: Paint::Material(&all),
-                ..SurfaceLook::clay(&surface)
-            }],
-            bounds,
-            ..Scene::default()
-        };
+        let mut scene = Scene::default();
+        scene.surfaces = vec![SurfaceLook::clay(&surface).paint(Paint::Material(&all))];
+        scene.bounds = bounds;
         renderer.render(&scene, &shot).expect("a picture")
     };
     let (solid, holed, gone) = (shades(0.0), shades(0.5), shades(2.0));
-    let empty = Scene {
-        bounds,
-        ..Scene::default()
-    };
+    let mut empty = Scene::default();
+    empty.bounds = bounds;
     let nothing = renderer.render(&empty, &shot).expect("a picture");
     assert_eq!(gone, nothing, "all of it cut away");
     // The shadow on the ground alone: the picture's lower right, which the square does not hide.
@@ -325,11 +314,9 @@ fn translucent_paint_lets_what_is_behind_through_in_any_order() {
     let expected =
         std::array::from_fn(|c| encoded(f64::from(clear[c]) * 0.25 + f64::from(solid[c]) * 0.75));
     for surfaces in [vec![glass, wall], vec![wall, glass]] {
-        let scene = Scene {
-            surfaces,
-            bounds: Some(([-1.0; 3], [1.0; 3])),
-            ..Scene::default()
-        };
+        let mut scene = Scene::default();
+        scene.surfaces = surfaces;
+        scene.bounds = Some(([-1.0; 3], [1.0; 3]));
         let drawn = renderer
             .render(&scene, &bare(40, 40, front(1.0)))
             .expect("a picture");

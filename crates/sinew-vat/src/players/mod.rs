@@ -26,6 +26,7 @@ use shapes::Sections;
 
 /// One file of a player.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PlayerFile {
     /// Its name, without a folder; it belongs beside the manifest.
     pub name: String,

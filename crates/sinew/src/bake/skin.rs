@@ -62,6 +62,7 @@ impl From<BakeError> for SkinBakeError {
 
 /// Method of the weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub enum SkinMethod {
     /// Least squares over the samples.
     #[default]
@@ -73,6 +74,7 @@ pub enum SkinMethod {
 
 /// What animates added helpers and morph targets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SkinDrive {
     /// Keys in the fitted clips: every engine plays them.
     #[default]
@@ -86,17 +88,18 @@ pub enum SkinDrive {
 
 impl SkinDrive {
     /// True if the file gets a graph.
-    pub fn has_graph(self) -> bool {
+    pub(crate) fn has_graph(self) -> bool {
         self != Self::Clips
     }
     /// True if clips get keys.
-    pub fn has_keys(self) -> bool {
+    pub(crate) fn has_keys(self) -> bool {
         self != Self::Pose
     }
 }
 
 /// Settings of a skin bake.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct SkinRequest {
     /// Method of the weights.
     pub method: SkinMethod,
@@ -190,13 +193,12 @@ impl SkinRequest {
     }
 
     fn settings(&self, method: WeightMethod) -> SkinSettings {
-        SkinSettings {
-            method,
-            influences: self.influences,
-            helpers: self.helpers,
-            hold: self.hold,
-            ..SkinSettings::default()
-        }
+        let mut settings = SkinSettings::default();
+        settings.method = method;
+        settings.influences = self.influences;
+        settings.helpers = self.helpers;
+        settings.hold = self.hold;
+        settings
     }
 
     /// The samples to fit and to hold out.
@@ -309,27 +311,26 @@ pub fn bake_skin(
     }
     let moments = moments(&baking, &collected, &found)?;
     crate::io::write_bytes(out, &bytes)?;
-    let report = SkinReport {
-        character: asset.name.clone(),
-        graph: request.graph.clone(),
-        file: name_of(out),
-        method: request.method.words().into(),
-        fps: player.fps(),
-        meshes: collected.mesh_names(asset),
-        vertices: problem.rest.len(),
-        influences: request.influences,
-        influences_found: fit.influences.max_per_vertex(),
-        helpers: helper_names(portable, &file, &edit),
-        targets: correctives.targets.len(),
-        target_vertices: target_vertices(&correctives),
-        source_bytes: portable.glb.len() as u64,
-        written_bytes: bytes.len() as u64,
-        hash: SkinReport::hash_of(&bytes),
-        drivers,
-        undriven,
-        clips: found.clips,
-        steps: steps(&fit),
-    };
+    let mut report = SkinReport::default();
+    report.character = asset.name.clone();
+    report.graph = request.graph.clone();
+    report.file = name_of(out);
+    report.method = request.method.words().into();
+    report.fps = player.fps();
+    report.meshes = collected.mesh_names(asset);
+    report.vertices = problem.rest.len();
+    report.influences = request.influences;
+    report.influences_found = fit.influences.max_per_vertex();
+    report.helpers = helper_names(portable, &file, &edit);
+    report.targets = correctives.targets.len();
+    report.target_vertices = target_vertices(&correctives);
+    report.source_bytes = portable.glb.len() as u64;
+    report.written_bytes = bytes.len() as u64;
+    report.hash = SkinReport::hash_of(&bytes);
+    report.drivers = drivers;
+    report.undriven = undriven;
+    report.clips = found.clips;
+    report.steps = steps(&fit);
     Ok(SkinBake {
         report,
         moments,

@@ -292,9 +292,6 @@ impl GraphSource for Files<'_> {
         };
         let read = folders.read_text_beside(folder, name);
         let (path, text) = read.map_err(|e| e.to_string())?;
-        Ok(GraphText {
-            name: path.display().to_string(),
-            text,
-        })
+        Ok(GraphText::new(path.display().to_string(), text))
     }
 }

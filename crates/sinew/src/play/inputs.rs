@@ -31,6 +31,7 @@ pub struct PlayInputs {
 
 /// Files for inputs of a graph, beside those that its document names. Paths are relative to the working folder.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct InputFiles<'a> {
     /// Name of the input, and its file.
     pub files: &'a [(String, PathBuf)],
@@ -283,7 +284,7 @@ impl PlayInputs {
     }
 
     /// Replaces the pose of the main character. Ignores a pose of another rig.
-    pub fn set_main_pose(&mut self, pose: &Pose) {
+    pub(crate) fn set_main_pose(&mut self, pose: &Pose) {
         if let Some(own) = self.poses.first_mut()
             && own.locals.len() == pose.locals.len()
         {

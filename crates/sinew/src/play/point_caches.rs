@@ -9,12 +9,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// A point cache for inputs of a graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PointCacheFile {
     /// Name of the mesh or strands input; `None` for all inputs that take their mesh from the main character.
     pub input: Option<String>,
     /// `.pc2`, `.mdd`, `.npz`, or numbered OBJ or PLY files, as [`PointCacheReader::open`] takes them. Relative to the working
     /// folder.
     pub path: PathBuf,
+}
+
+impl PointCacheFile {
+    /// A point cache for this input, or with `None` for all inputs of the main character.
+    pub fn new(input: Option<String>, path: impl Into<PathBuf>) -> Self {
+        let path = path.into();
+        Self { input, path }
+    }
 }
 
 /// All open point caches of a graph and the inputs that they animate.

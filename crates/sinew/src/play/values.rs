@@ -156,7 +156,7 @@ impl Values {
     ///
     /// # Errors
     /// [`ValuesError::Missing`] with the first input without values.
-    pub fn check_complete(plan: &Plan, given: &[Self]) -> Result<(), ValuesError> {
+    pub(crate) fn check_complete(plan: &Plan, given: &[Self]) -> Result<(), ValuesError> {
         let lacks = |(input, _): &(usize, &InputDecl)| given.iter().all(|v| v.input != *input);
         match values_inputs(plan).find(lacks) {
             None => Ok(()),

@@ -11,6 +11,7 @@ use crate::graph::{Plan, SetupProgress, SetupWatch};
 
 /// Report of one driver.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct DriverReport {
     /// Name of its node.
     pub name: String,
@@ -33,6 +34,7 @@ impl DriverReport {
 
 /// Numbers of a driver with a solution.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Solved {
     /// Width of each enabled pose, in the unit of its metric.
     pub widths: Vec<f64>,
@@ -61,15 +63,9 @@ pub fn check(plan: &Plan, watch: SetupWatch<'_>) -> Option<Vec<DriverReport>> {
         Ok(driver) => {
             let report = |at: SetupProgress<'_>| {
                 let done = (before as f64 + at.done) / count;
-                (watch.report)(SetupProgress { done, ..at });
+                (watch.report)(SetupProgress::new(done, at.node));
             };
-            check_driver(
-                &driver,
-                SetupWatch {
-                    report: &report,
-                    ..watch
-                },
-            )
+            check_driver(&driver, SetupWatch::new(&report, watch.is_stopped))
         }
         Err(e) => Some(DriverReport {
             name: node.name.clone(),
@@ -99,7 +95,7 @@ fn message_of(error: &dyn std::error::Error) -> String {
 }
 
 /// Checks one driver; `None` if `watch` stops it.
-pub fn check_driver(driver: &GraphDriver, watch: SetupWatch<'_>) -> Option<DriverReport> {
+pub(crate) fn check_driver(driver: &GraphDriver, watch: SetupWatch<'_>) -> Option<DriverReport> {
     let mut findings = findings::of_settings(driver);
     let solved = match PoseDriverBind::new(&driver.settings.driver) {
         Ok(bind) => Some(examine(driver, &bind, watch, &mut findings)?),

@@ -33,6 +33,7 @@ pub use report::{GroupBasis, GroupReport, Kept, Unchanged};
 
 /// Options of the compression.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct CompressOptions {
     /// Maximum distance of any vertex in any original target at weight 1, metres.
     pub tolerance: f64,

@@ -25,6 +25,7 @@ use crate::geom::Affine;
 
 /// A pose driver and what it drives.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Solver {
     /// Its name.
     pub name: String,
@@ -48,6 +49,7 @@ pub struct Solver {
 
 /// Data that a format cannot store.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Loss {
     /// Name of the solver.
     pub solver: String,

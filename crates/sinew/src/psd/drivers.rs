@@ -6,6 +6,7 @@ use crate::graph::{ParameterSource, Plan, PlanNode};
 
 /// A pose driver in a graph.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct GraphDriver {
     /// Name of its node.
     pub name: String,

@@ -49,6 +49,7 @@ pub struct Sculpt<'a> {
 
 /// Options of an extraction.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ExtractOptions {
     /// Largest distance to the sculpt that counts as reached, metres.
     pub tolerance: f64,
@@ -83,6 +84,7 @@ impl Default for ExtractOptions {
 
 /// A corrective and its error.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Extraction {
     /// The graph's mesh input whose rest positions the target moves.
     pub input: String,

@@ -21,7 +21,7 @@ impl DrivenValues {
     /// The values of the poses themselves, three numbers per joint: rotation vectors relative to the first pose in
     /// radians, or positions in metres for metric `position`. Driven values usually follow them smoothly. Thus a width
     /// that predicts them is a good guess without other data.
-    pub fn of_poses(driver: &PoseDriver) -> Self {
+    pub(crate) fn of_poses(driver: &PoseDriver) -> Self {
         let first = driver.poses.first().map_or(&[][..], |p| &p.values);
         let is_place = driver.metric == Metric::Position;
         let of_joint = |(rest, value): (&DriverValue, &DriverValue)| -> [f64; 3] {
@@ -58,6 +58,7 @@ impl DrivenValues {
 
 /// Options of a fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct FitOptions {
     /// Maximum error of any driven number at any original pose, in its own unit.
     pub tolerance: f64,
@@ -151,6 +152,7 @@ pub enum Reason {
 
 /// A removed pose.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Removed {
     /// Its index in the driver.
     pub pose: usize,
@@ -160,6 +162,7 @@ pub struct Removed {
 
 /// Result of a fit.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Fit {
     /// Indices of the remaining poses, increasing.
     pub kept: Vec<usize>,
@@ -323,7 +326,7 @@ fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
 /// differs from that of poses. Cost: `O(n² m)` for m numbers per row.
 ///
 /// Exact if leaving out a pose does not change widths: with [`Width::Given`].
-pub fn leave_one_out(bind: &PoseDriverBind, values: &DrivenValues) -> Vec<f64> {
+pub(crate) fn leave_one_out(bind: &PoseDriverBind, values: &DrivenValues) -> Vec<f64> {
     let count = bind.pose_count();
     if count.checked_mul(values.columns) != Some(values.numbers.len()) {
         return Vec::new();

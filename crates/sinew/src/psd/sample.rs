@@ -37,7 +37,7 @@ pub enum SampleError {
 
 /// Interpolates two sets of driver values: rotations by slerp on the shortest arc, positions linearly. `part` is 0 at
 /// `from` and 1 at `to`. For rotations 180 degrees apart, chooses one of the possible axes.
-pub fn between(from: &[DriverValue], to: &[DriverValue], part: f64) -> Vec<DriverValue> {
+pub(crate) fn between(from: &[DriverValue], to: &[DriverValue], part: f64) -> Vec<DriverValue> {
     let pairs = from.iter().zip(to);
     pairs
         .map(|(a, b)| DriverValue {
@@ -63,7 +63,7 @@ fn part_of(turn: &Quat<f64>, part: f64) -> Quat<f64> {
 
 /// Distance between two sets of values: the angle in radians, or metres for metric `position`. With several joints, the
 /// root of the sum of squares.
-pub fn travel(driver: &PoseDriver, from: &[DriverValue], to: &[DriverValue]) -> f64 {
+pub(crate) fn travel(driver: &PoseDriver, from: &[DriverValue], to: &[DriverValue]) -> f64 {
     let is_place = driver.metric == Metric::Position;
     let of_joint = |(a, b): (&DriverValue, &DriverValue)| {
         if is_place {
@@ -78,6 +78,7 @@ pub fn travel(driver: &PoseDriver, from: &[DriverValue], to: &[DriverValue]) -> 
 
 /// Weights along arcs from pose to pose.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ArcSamples {
     /// Indices of the poses along the path, with their distance from its start.
     pub stops: Vec<(usize, f64)>,
@@ -91,6 +92,7 @@ pub struct ArcSamples {
 
 /// Stage at which weights are sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Stage {
     /// Weights of the solver, before limits, curves, normalization and threshold.
     Solved,
@@ -171,6 +173,7 @@ impl ArcSamples {
 /// the centre; the rim, at 1, is the opposite direction. The view is from outside towards the joint, with y up (z up if
 /// the centre is along y).
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct DirectionSamples {
     /// Samples along each side of the square around the map.
     pub side: usize,

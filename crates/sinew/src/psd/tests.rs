@@ -269,10 +269,8 @@ fn many_poses_have_no_more_arcs_than_two_hundred_and_checking_them_can_be_stoppe
     assert!((9_800..=19_600).contains(&found), "{found}");
     let asked = std::sync::atomic::AtomicUsize::new(0);
     let is_stopped = || asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) >= 3;
-    let stopping = SetupWatch {
-        is_stopped: &is_stopped,
-        ..SetupWatch::NONE
-    };
+    let mut stopping = SetupWatch::NONE;
+    stopping.is_stopped = &is_stopped;
     assert!(report(many(200), stopping).is_none());
     let asked = asked.into_inner();
     assert!(asked < 100, "asked {asked} times of 311, and went on");

@@ -58,10 +58,9 @@ fn all_clips(asset: &Asset, step: usize) -> Vec<ClipFrames> {
 }
 
 fn request(portable: &Portable) -> SkinRequest {
-    SkinRequest {
-        clips: all_clips(&portable.character.asset, 2),
-        ..SkinRequest::default()
-    }
+    let mut request = SkinRequest::default();
+    request.clips = all_clips(&portable.character.asset, 2);
+    request
 }
 
 fn baked(portable: &Portable, graph: &str, request: &SkinRequest, out: &Path) -> SkinBake {
@@ -113,10 +112,8 @@ fn linear_skinning_stays_as_it_is() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("same.glb");
     // Some vertices have five joints.
-    let request = SkinRequest {
-        influences: 8,
-        ..request(&portable)
-    };
+    let mut request = request(&portable);
+    request.influences = 8;
     let made = baked(&portable, PLAIN, &request, &out);
     for clip in &made.report.clips {
         assert!(clip.largest_mm < 1e-3, "{clip:?}");
@@ -143,11 +140,9 @@ fn delta_mush_on_the_arm_comes_nearer_than_authored_weights() {
     let mut rms = Vec::new();
     for (name, helpers, correctives) in [("weights", 0, 0), ("helpers", 4, 0), ("all", 4, 6)] {
         let out = folder.path().join(format!("{name}.glb"));
-        let request = SkinRequest {
-            helpers,
-            correctives,
-            ..request(&portable)
-        };
+        let mut request = request(&portable);
+        request.helpers = helpers;
+        request.correctives = correctives;
         let made = baked(&portable, MUSH, &request, &out);
         for clip in &made.report.clips {
             println!("{name}: {}", clip.words());
@@ -179,11 +174,9 @@ fn smoothed_weights_are_those_of_direct_delta_mush() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("smoothed.glb");
     let settings = sinew::deform::direct_delta_mush::SmoothingSettings::default();
-    let request = SkinRequest {
-        method: SkinMethod::Smoothed(settings),
-        influences: 16,
-        ..request(&portable)
-    };
+    let mut request = request(&portable);
+    request.method = SkinMethod::Smoothed(settings);
+    request.influences = 16;
     baked(&portable, MUSH, &request, &out);
     let file = read_gltf(&out).expect("a file").asset;
     let mesh = &portable.character.asset.meshes[0];
@@ -227,10 +220,8 @@ fn every_kind_of_file_comes_out_right() {
         let size = f64::from(size.fold(0.0, f32::max));
         let mut clips = all_clips(&portable.character.asset, 6);
         clips.truncate(2);
-        let request = SkinRequest {
-            clips,
-            ..SkinRequest::default()
-        };
+        let mut request = SkinRequest::default();
+        request.clips = clips;
         let out = folder.path().join("out.glb");
         let made = baked(&portable, PLAIN_SKIN, &request, &out);
         for clip in &made.report.clips {
@@ -249,11 +240,8 @@ fn every_kind_of_file_comes_out_right() {
         };
         kept(&out);
         // Plain skinning is written as it was. What delta mush makes is not: weights, joints, targets and keys are written and read.
-        let request = SkinRequest {
-            helpers: 2,
-            correctives: 2,
-            ..request
-        };
+        request.helpers = 2;
+        request.correctives = 2;
         let changed = folder.path().join("changed.glb");
         let made = baked(&portable, MUSH, &request, &changed);
         let sum = |of: &dyn Fn(&sinew::bake::skin::SkinClipReport) -> f64| {
@@ -312,10 +300,8 @@ fn joint_ranges_come_from_degrees_or_text() {
     assert!(wrong(r#"{"tail": {}}"#).starts_with("no vertices follow a joint 'tail'"));
     // Joint ranges alone, without any clip: the file is measured in the same poses.
     let folder = tempfile::tempdir().expect("a folder");
-    let request = SkinRequest {
-        ranges: all,
-        ..SkinRequest::default()
-    };
+    let mut request = SkinRequest::default();
+    request.ranges = all;
     let made = baked(&portable, MUSH, &request, &folder.path().join("ranges.glb"));
     let clip = &made.report.clips[0];
     println!("{}", clip.words());
@@ -329,20 +315,16 @@ fn stopped_work_leaves_no_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("none.glb");
     let mut player = player(&portable, MUSH);
-    let stop = Watch {
-        is_cancelled: &|| true,
-        ..Watch::NOBODY
-    };
+    let mut stop = Watch::NOBODY;
+    stop.is_cancelled = &|| true;
     let stopped = bake_skin(&portable, &mut player, &request(&portable), &out, &stop);
     assert_eq!(
         stopped.expect_err("stopped").to_string(),
         "stopped; nothing was written"
     );
     assert!(!out.exists(), "no file");
-    let other = SkinRequest {
-        output: Some("hair".into()),
-        ..request(&portable)
-    };
+    let mut other = request(&portable);
+    other.output = Some("hair".into());
     let wrong = bake_skin(&portable, &mut player, &other, &out, &Watch::NOBODY);
     let wrong: SkinBakeError = wrong.expect_err("no such output");
     assert_eq!(
@@ -361,10 +343,8 @@ fn clips_and_numbers_that_make_no_sense_are_told_before_anything_is_played() {
         let mut wrong = request(&portable);
         change(&mut wrong);
         // Playing would be stopped at once, and told.
-        let stop = Watch {
-            is_cancelled: &|| true,
-            ..Watch::NOBODY
-        };
+        let mut stop = Watch::NOBODY;
+        stop.is_cancelled = &|| true;
         let found = bake_skin(&portable, &mut player, &wrong, &out, &stop);
         assert!(!out.exists(), "no file");
         found.expect_err("wrong").to_string()
@@ -457,11 +437,9 @@ fn meshes_that_do_not_change_are_coloured() {
     let portable = Portable::new(&Character::from_asset(asset)).expect("a file");
     let folder = tempfile::tempdir().expect("a folder");
     let (out, colored) = (folder.path().join("out.glb"), folder.path().join("c.glb"));
-    let request = SkinRequest {
-        clips: all_clips(&portable.character.asset, 20),
-        correctives: 1,
-        ..SkinRequest::default()
-    };
+    let mut request = SkinRequest::default();
+    request.clips = all_clips(&portable.character.asset, 20);
+    request.correctives = 1;
     let made = baked(&portable, MUSH, &request, &out);
     let stone = |asset: &Asset| {
         let found = asset.meshes.iter().position(|m| m.name == "stone");
@@ -490,11 +468,9 @@ fn smoothed_weights_take_helpers() {
     let smoothed = |helpers: usize| {
         let out = folder.path().join(format!("{helpers}.glb"));
         let settings = sinew::deform::direct_delta_mush::SmoothingSettings::default();
-        let request = SkinRequest {
-            method: SkinMethod::Smoothed(settings),
-            helpers,
-            ..request(&portable)
-        };
+        let mut request = request(&portable);
+        request.method = SkinMethod::Smoothed(settings);
+        request.helpers = helpers;
         let made = baked(&portable, MUSH, &request, &out);
         let clip = made.report.clips[0].clone();
         println!("{helpers} helpers: {}", clip.words());
@@ -520,12 +496,10 @@ fn a_clip_named_joint_ranges_is_a_clip() {
     let asset = &portable.character.asset;
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("out.glb");
-    let request = SkinRequest {
-        clips: all_clips(asset, 10),
-        ranges: ranges_of(asset, 40.0),
-        influences: 8,
-        ..SkinRequest::default()
-    };
+    let mut request = SkinRequest::default();
+    request.clips = all_clips(asset, 10);
+    request.ranges = ranges_of(asset, 40.0);
+    request.influences = 8;
     let made = baked(&portable, PLAIN, &request, &out);
     let clips = &made.report.clips;
     assert_eq!(clips.len(), 2);
@@ -618,13 +592,11 @@ fn nodes_with_matrices_are_baked() {
             .any(|l| matches!(l, LocalTransform::Matrix(_)))
     );
     for (graph, helpers, most) in [(PLAIN, 0, 1e-2), (MUSH, 2, f64::INFINITY)] {
-        let request = SkinRequest {
-            clips: all_clips(asset, 10),
-            ranges: ranges_of(asset, 40.0),
-            influences: 8,
-            helpers,
-            ..SkinRequest::default()
-        };
+        let mut request = SkinRequest::default();
+        request.clips = all_clips(asset, 10);
+        request.ranges = ranges_of(asset, 40.0);
+        request.influences = 8;
+        request.helpers = helpers;
         let made = baked(&portable, graph, &request, &folder.path().join("out.glb"));
         for clip in &made.report.clips {
             println!("{}", clip.words());
@@ -733,17 +705,15 @@ fn correctives_follow_the_pose_as_the_known_function_does() {
     let graph = BULGE.replace("BENT", &format!("[{}, {}, {}, {}]", q.x, q.y, q.z, q.w));
     for drive in [SkinDrive::Pose, SkinDrive::Both] {
         let out = folder.path().join("driven.glb");
-        let request = SkinRequest {
-            clips: all_clips(asset, 4),
-            influences: 8,
-            // The bulge lies over regions of several joints.
-            correctives: 6,
-            // Weights stay: what is left is the bulge.
-            hold: 100.0,
-            tolerance: 1e-5,
-            drive,
-            ..SkinRequest::default()
-        };
+        let mut request = SkinRequest::default();
+        request.clips = all_clips(asset, 4);
+        request.influences = 8;
+        // The bulge lies over regions of several joints.
+        request.correctives = 6;
+        // Weights stay: what is left is the bulge.
+        request.hold = 100.0;
+        request.tolerance = 1e-5;
+        request.drive = drive;
         let made = baked(&portable, &graph, &request, &out);
         let report = &made.report;
         println!(
@@ -791,13 +761,11 @@ fn what_no_pose_drives_is_told() {
     std::fs::write(&path, bytes).expect("written");
     let same = Portable::new(&Character::load(&path).expect("a character"));
     for (portable, can_drive) in [(&same.expect("a file"), false), (&plain, true)] {
-        let request = SkinRequest {
-            clips: all_clips(&portable.character.asset, 10),
-            helpers: 1,
-            correctives: 2,
-            drive: SkinDrive::Both,
-            ..SkinRequest::default()
-        };
+        let mut request = SkinRequest::default();
+        request.clips = all_clips(&portable.character.asset, 10);
+        request.helpers = 1;
+        request.correctives = 2;
+        request.drive = SkinDrive::Both;
         let made = baked(portable, MUSH, &request, &folder.path().join("out.glb"));
         let report = &made.report;
         assert_eq!(report.drivers.is_empty(), !can_drive, "{report:?}");
@@ -821,11 +789,9 @@ fn a_report_names_helpers_as_the_file_does() {
     let (first, second) = (folder.path().join("a.glb"), folder.path().join("b.glb"));
     let bake = |character: &Character, out: &Path| {
         let portable = Portable::new(character).expect("a file");
-        let request = SkinRequest {
-            clips: all_clips(&portable.character.asset, 10),
-            helpers: 1,
-            ..SkinRequest::default()
-        };
+        let mut request = SkinRequest::default();
+        request.clips = all_clips(&portable.character.asset, 10);
+        request.helpers = 1;
         baked(&portable, MUSH, &request, out).report.helpers
     };
     let of_first = bake(&arm(), &first);
@@ -853,13 +819,11 @@ fn held_out_frames_take_no_part() {
     let portable = Portable::new(&arm()).expect("a file");
     let asset = &portable.character.asset;
     let folder = tempfile::tempdir().expect("a folder");
-    let fitted = SkinRequest {
-        clips: all_clips(asset, 4),
-        helpers: 2,
-        correctives: 4,
-        drive: SkinDrive::Both,
-        ..SkinRequest::default()
-    };
+    let mut fitted = SkinRequest::default();
+    fitted.clips = all_clips(asset, 4);
+    fitted.helpers = 2;
+    fitted.correctives = 4;
+    fitted.drive = SkinDrive::Both;
     let others = all_clips(asset, 4).into_iter().map(|c| ClipFrames {
         numbers: c
             .numbers
@@ -869,10 +833,8 @@ fn held_out_frames_take_no_part() {
             .collect(),
         ..c
     });
-    let with = SkinRequest {
-        held_out: others.collect(),
-        ..fitted.clone()
-    };
+    let mut with = fitted.clone();
+    with.held_out = others.collect();
     let (a, b) = (folder.path().join("a.glb"), folder.path().join("b.glb"));
     baked(&portable, MUSH, &fitted, &a);
     let made = baked(&portable, MUSH, &with, &b);

@@ -164,8 +164,14 @@ fn saved_setup_gives_the_same_bits() {
             let on_threads = BoundGraph::bind(plan.clone(), &inputs, &[], Par::Rayon);
             let on_threads = on_threads.unwrap_or_else(|e| panic!("{}: {e}", desc.name));
             assert!(on_threads.setup_cache() == bytes, "{}", desc.name);
-            let cached =
-                |bytes: &[u8]| BoundGraph::bind_cached(plan.clone(), &inputs, &[], Par::Seq, bytes);
+            let cached = |bytes: &[u8]| {
+                BoundGraph::bind(
+                    plan.clone(),
+                    &inputs,
+                    &[],
+                    BindOptions::default().cache(bytes),
+                )
+            };
             let restored = cached(&bytes).unwrap_or_else(|e| panic!("{}: {e}", desc.name));
             let mut j = Arc::new(restored)
                 .instance()
@@ -198,10 +204,8 @@ fn setup_stops_when_it_is_told_to() {
         let mut stops = 0;
         loop {
             let asked = AtomicUsize::new(0);
-            let watch = SetupWatch {
-                is_stopped: &|| asked.fetch_add(1, Ordering::Relaxed) == stops,
-                ..SetupWatch::NONE
-            };
+            let is_stopped = || asked.fetch_add(1, Ordering::Relaxed) == stops;
+            let watch = SetupWatch::new(&|_| {}, &is_stopped);
             let options = BindOptions::default().watch(watch);
             match BoundGraph::bind(plan.clone(), &inputs, &[], options) {
                 Ok(_) => break,

@@ -13,7 +13,7 @@ use sinew::deform::direct_delta_mush::{
 };
 use sinew::deform::{BindWatch, MeshView, MeshViewMut, Par};
 use sinew::geom::{Affine, Clip, Mesh, PackedAffine, Quat, Real, Rig, Vec3};
-use sinew::graph::{BoundGraph, Frame};
+use sinew::graph::{BindOptions, BoundGraph, Frame};
 
 const CHARACTERS: [&str; 4] = [
     "mh_arm_nonmanifold.glb",
@@ -219,7 +219,8 @@ fn the_node_says_how_far_its_virtual_bones_are_off() {
     println!("{}, {:.3} mm in the clip", notes[0], off * 1e3);
     let plan = graph.plan().clone();
     let inputs = common::bindings(&asset, &plan);
-    let again = BoundGraph::bind_cached(plan, &inputs, &[], Par::Seq, &graph.setup_cache());
+    let saved = graph.setup_cache();
+    let again = BoundGraph::bind(plan, &inputs, &[], BindOptions::default().cache(&*saved));
     assert_eq!(again.expect("restores").notes(), notes);
 }
 

@@ -25,7 +25,7 @@ impl GraphSource for Files {
         let path = Path::new(from).with_file_name(name);
         let text = std::fs::read_to_string(&path).map_err(|e| e.to_string())?;
         let name = path.display().to_string();
-        Ok(GraphText { name, text })
+        Ok(GraphText::new(name, text))
     }
 }
 

@@ -70,11 +70,9 @@ fn cached_ball() -> (tempfile::TempDir, Player) {
     let text = r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}}, "stack": ["smooth"]}"#;
     let plan = Document::from_text("smooth.json", text, "").compile();
     let plan = Arc::new(plan.expect("a correct document"));
-    let caches = [PointCacheFile { input: None, path }];
-    let given = InputFiles {
-        point_caches: &caches,
-        ..InputFiles::default()
-    };
+    let caches = [PointCacheFile::new(None, path)];
+    let mut given = InputFiles::default();
+    given.point_caches = &caches;
     let inputs = PlayInputs::load_with(rest, &plan, &Folders::default(), &given).expect("fits");
     let graph = inputs.bind(&plan, &[]).expect("binds");
     let runner = Runner::cpu(&graph).expect("runs on the CPU");

@@ -110,10 +110,8 @@ fn sequences_move_inputs_frame_by_frame() {
     let plan = plan(&Document::from_text("shift.json", SHIFT, ""));
     let main = PlayInputs::load(wave, &plan, &folder.path().into());
     let files = [("body".to_owned(), path.clone())];
-    let given = InputFiles {
-        files: &files,
-        ..InputFiles::default()
-    };
+    let mut given = InputFiles::default();
+    given.files = &files;
     let named = PlayInputs::load_with(arm(), &plan, &folder.path().into(), &given);
     for inputs in [main, named] {
         let mut inputs = inputs.expect("plays");

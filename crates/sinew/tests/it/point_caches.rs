@@ -37,10 +37,7 @@ fn plan(text: &str) -> Arc<Plan> {
 }
 
 fn given(input: Option<&str>, path: &Path) -> PointCacheFile {
-    PointCacheFile {
-        input: input.map(str::to_owned),
-        path: path.to_owned(),
-    }
+    PointCacheFile::new(input.map(str::to_owned), path.to_owned())
 }
 
 fn inputs(
@@ -48,10 +45,8 @@ fn inputs(
     plan: &Plan,
     caches: &[PointCacheFile],
 ) -> Result<PlayInputs, PlayError> {
-    let files = InputFiles {
-        point_caches: caches,
-        ..InputFiles::default()
-    };
+    let mut files = InputFiles::default();
+    files.point_caches = caches;
     PlayInputs::load_with(rest.clone(), plan, &Folders::default(), &files)
 }
 

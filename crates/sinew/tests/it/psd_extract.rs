@@ -230,10 +230,8 @@ struct Asked {
 #[track_caller]
 #[expect(clippy::print_stdout, reason = "the table in docs/dev/correctives.md")]
 fn check_mushed(asked: &Asked, instance: &mut Instance, pose: &Pose, sculpt: &[[f32; 3]]) {
-    let options = ExtractOptions {
-        damping: asked.damping,
-        ..ExtractOptions::default()
-    };
+    let mut options = ExtractOptions::default();
+    options.damping = asked.damping;
     let found = extract_with(instance, pose, sculpt, &options);
     let report = &found.report;
     let played = played(&ARM, &mushed(asked.iterations), &found.target, pose);
@@ -501,10 +499,8 @@ fn what_cannot_be_extracted_is_an_error() {
         matches!(&error, ExtractError::OtherInput { shows, .. } if shows == "body"),
         "{error}"
     );
-    let negative = ExtractOptions {
-        tolerance: -1.0,
-        ..options
-    };
+    let mut negative = options;
+    negative.tolerance = -1.0;
     let error = fail(&document, &sculpt, &negative);
     assert!(
         matches!(

@@ -21,11 +21,10 @@ pub(super) fn compress(args: &PsdCompressArgs, reporter: &Reporter) -> Outcome {
     let document = load::chosen_document(args.graph.as_deref(), &character, reporter)?;
     // Problems are shown at their locations.
     load::compile(&document, reporter)?;
-    let options = CompressOptions {
-        tolerance: args.tolerance,
-        components: args.components,
-        drop_share: args.drop_share,
-    };
+    let mut options = CompressOptions::default();
+    options.tolerance = args.tolerance;
+    options.components = args.components;
+    options.drop_share = args.drop_share;
     let found = reporter.follow_setup(|watch| {
         let bind = BindOptions::from(Par::Rayon).watch(watch);
         compress_with(&character, &document, &options, bind)
@@ -37,10 +36,9 @@ pub(super) fn compress(args: &PsdCompressArgs, reporter: &Reporter) -> Outcome {
         (None, false) => Some(args.output.with_extension("json")),
         (None, true) => None,
     };
-    let places = GraphPlaces {
-        embed,
-        beside: beside.as_deref(),
-    };
+    let mut places = GraphPlaces::default();
+    places.embed = embed;
+    places.beside = beside.as_deref();
     reporter.check_interrupt()?;
     write_compressed(&character, &found, &args.output, places).map_err(|e| match e {
         IoError::Write { .. } => Failure::output(e),

@@ -172,13 +172,11 @@ fn run(
         output: args.of.as_deref(),
         input: None,
     };
-    let options = ExtractOptions {
-        tolerance: args.tolerance,
-        drop_below: args.drop_below,
-        damping: args.damping,
-        par: Par::Rayon,
-        ..ExtractOptions::default()
-    };
+    let mut options = ExtractOptions::default();
+    options.tolerance = args.tolerance;
+    options.drop_below = args.drop_below;
+    options.damping = args.damping;
+    options.par = Par::Rayon;
     let mut instance = graph.instance().map_err(PlayError::from)?;
     extract_corrective(&mut instance, &frame, &sculpt, &options).map_err(|e| failure(order, &e))
 }

@@ -28,15 +28,14 @@ pub(super) fn fit(args: &PsdFitArgs, reporter: &Reporter) -> Outcome {
     let values = args.values.as_deref().map(|file| values(file, &driver));
     let values = values.transpose()?;
     let is_place = driver.settings.driver.metric == Metric::Position;
-    let options = FitOptions {
-        tolerance: args.tolerance,
-        merge: if is_place {
-            args.merge
-        } else {
-            args.merge.to_radians()
-        },
-        condition_limit: args.condition,
+    let mut options = FitOptions::default();
+    options.tolerance = args.tolerance;
+    options.merge = if is_place {
+        args.merge
+    } else {
+        args.merge.to_radians()
     };
+    options.condition_limit = args.condition;
     let fitted = fit_driver(&driver.settings.driver, values.as_ref(), &options)
         .map_err(|e| failure(&driver, &e))?;
     let text = edited(&document, &driver, &fitted)?;

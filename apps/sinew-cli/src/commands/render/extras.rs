@@ -83,31 +83,23 @@ impl Extras {
 
     pub(super) fn add_to<'a>(&'a self, scene: &mut Scene<'a>, actor: &'a Actor) {
         if self.lines {
-            scene
-                .lines
-                .extend(actor.lines.iter().map(|lines| LinesLook {
-                    lines,
-                    width: LINE_WIDTH,
-                    behind: LINES_BEHIND,
-                    layer: Layer::Scene,
-                }));
+            scene.lines.extend(
+                actor
+                    .lines
+                    .iter()
+                    .map(|lines| LinesLook::new(lines, LINE_WIDTH).behind(LINES_BEHIND)),
+            );
         }
         let strands = actor.parts.iter().filter_map(|p| p.strands.as_ref());
-        scene.lines.extend(strands.map(|lines| LinesLook {
-            lines,
-            width: STRAND_WIDTH,
-            behind: 0.0,
-            layer: Layer::Scene,
-        }));
         scene
-            .surfaces
-            .extend(self.made.iter().map(|surface| SurfaceLook {
-                surface,
-                paint: Paint::Colors,
-                lighting: Lighting::Soft,
-                wireframe: None,
-                layer: Layer::Overlay,
-            }));
+            .lines
+            .extend(strands.map(|lines| LinesLook::new(lines, STRAND_WIDTH)));
+        scene.surfaces.extend(self.made.iter().map(|surface| {
+            SurfaceLook::clay(surface)
+                .paint(Paint::Colors)
+                .lighting(Lighting::Soft)
+                .layer(Layer::Overlay)
+        }));
     }
 }
 

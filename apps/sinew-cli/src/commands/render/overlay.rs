@@ -22,11 +22,9 @@ pub(super) fn mark(image: &mut Image, camera: &Camera, worst: &Worst) {
     let radius = (0.018 * width.min(height)).max(5.0);
     ring(image, [x, y], radius, 4.0, HALO);
     ring(image, [x, y], radius, 1.8, INK);
-    let style = TextStyle {
-        color: INK,
-        halo: Some(HALO),
-        ..TextStyle::DARK
-    };
+    let mut style = TextStyle::DARK;
+    style.color = INK;
+    style.halo = Some(HALO);
     let style = style.sized((0.03 * height).clamp(11.0, 30.0));
     let text = format!("{} mm, vertex {}", shown(worst.millimetres), worst.vertex);
     let wide = text_width(&text, &style);

@@ -20,7 +20,7 @@ use sinew::geom::Image;
 use sinew::gpu::Gpu;
 use sinew::picture::{Camera, ColorMap, Extent, Scale};
 use sinew::play::Character;
-use sinew::render::{Layer, Lighting, Renderer, Scene, Shot, SurfaceLook, Wireframe};
+use sinew::render::{Lighting, Renderer, Scene, Shot, SurfaceLook, Wireframe};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -350,13 +350,11 @@ impl RenderJob<'_> {
         worst: Option<Worst>,
     ) -> Outcome<Image> {
         let kind = &self.args.kind;
-        let shot = Shot {
-            background: self.paper.background,
-            ground: !kind.no_ground,
-            shadows: !kind.no_shadows,
-            occlusion: !kind.no_occlusion,
-            ..Shot::studio(self.paper.size[0], self.paper.size[1], *camera)
-        };
+        let mut shot = Shot::studio(self.paper.size[0], self.paper.size[1], *camera);
+        shot.background = self.paper.background;
+        shot.ground = !kind.no_ground;
+        shot.shadows = !kind.no_shadows;
+        shot.occlusion = !kind.no_occlusion;
         let actor = &stage.actors[actor];
         let scene = self.scene(stage, actor, measured)?;
         let mut image = drawn(renderer.render(&scene, &shot))?;
@@ -390,20 +388,17 @@ impl RenderJob<'_> {
         measured: &Measured,
     ) -> Outcome<Scene<'b>> {
         let ends = self.ends(measured);
-        let mut scene = Scene {
-            bounds: measured.whole.bounds(),
-            ground: measured.ground,
-            ..Scene::default()
-        };
+        let mut scene = Scene::default();
+        scene.bounds = measured.whole.bounds();
+        scene.ground = measured.ground;
         for part in &actor.parts {
             let materials = stage.files.materials(&part.character);
-            scene.surfaces.push(SurfaceLook {
-                surface: &part.surface,
-                paint: paint::paint(&self.look, part, materials, ends, self.map)?,
-                lighting: self.lighting,
-                wireframe: self.args.look.wireframe.then_some(WIRE),
-                layer: Layer::Scene,
-            });
+            scene.surfaces.push(
+                SurfaceLook::clay(&part.surface)
+                    .paint(paint::paint(&self.look, part, materials, ends, self.map)?)
+                    .lighting(self.lighting)
+                    .wireframe(self.args.look.wireframe.then_some(WIRE)),
+            );
         }
         stage.extras.add_to(&mut scene, actor);
         Ok(scene)

@@ -278,16 +278,13 @@ impl Drive<'_> {
                 .map(|&j| relevance::name(self.asset, j));
             let vertices = driver.items.iter().map(|i| self.vertices(*i).len());
             let mean = driver.knots.left / vertices.sum::<usize>().max(1) as f64;
-            SkinDriver {
-                joints: joints.map(str::to_owned).collect(),
-                drives: driver
-                    .items
-                    .iter()
-                    .map(|i| names.of(*i).to_owned())
-                    .collect(),
-                poses: driver.knots.samples.len(),
-                rms_mm: mean.sqrt() * 1e3,
-            }
+            let drives = driver.items.iter().map(|i| names.of(*i).to_owned());
+            let mut out = SkinDriver::default();
+            out.joints = joints.map(str::to_owned).collect();
+            out.drives = drives.collect();
+            out.poses = driver.knots.samples.len();
+            out.rms_mm = mean.sqrt() * 1e3;
+            out
         };
         drivers.iter().map(report).collect()
     }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 /// A mesh of the character that an output of the graph contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Baked {
     /// Name of the output.
     pub output: String,

@@ -351,7 +351,7 @@ pub(super) fn on_arcs(
         let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
         *done += some.len();
         let share = *done as f64 / arcs.len() as f64;
-        (watch.report)(SetupProgress { done: share, node });
+        (watch.report)(SetupProgress::new(share, node));
         Some(samples)
     };
     let parts = arcs.par_chunks(ARCS_AT_ONCE).map(sample);

@@ -10,6 +10,7 @@ const SHORT_DIRECTION: f64 = 1e-3;
 
 /// Basis targets whose mixes approximate other targets.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Basis {
     /// The components, without names, in order of decreasing length.
     pub targets: Vec<MorphTarget>,
@@ -21,6 +22,7 @@ pub struct Basis {
 
 /// Error of a basis. Distances are those of the stored basis: rounded, without short offsets.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct BasisReport {
     /// Number of vertices that any target moves.
     pub vertices: usize,

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 /// Change of the morph targets of one mesh.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct TargetMix {
     /// Index into the meshes of the asset.
     pub mesh: usize,
@@ -28,6 +29,7 @@ pub struct TargetMix {
 /// A character and its graph with bases instead of correctives. Write it with
 /// [`write_compressed`](crate::psd::write_compressed).
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Compression {
     /// One report per node `drive_morphs` whose weights come from a pose driver.
     pub groups: Vec<GroupReport>,
@@ -497,6 +499,7 @@ fn mix_text(mix: &[(String, Vec<f32>)]) -> String {
 
 /// Destinations of the graph of a compressed character.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct GraphPlaces<'a> {
     /// Embed it in the character's file.
     pub embed: bool,

@@ -4,6 +4,7 @@ use super::BasisReport;
 
 /// Result for the targets of one node `drive_morphs`.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct GroupReport {
     /// Name of the node.
     pub node: String,
@@ -21,6 +22,7 @@ pub struct GroupReport {
 
 /// The basis of a group.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct GroupBasis {
     /// Names of the basis targets.
     pub names: Vec<String>,

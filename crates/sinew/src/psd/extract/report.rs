@@ -6,6 +6,7 @@ use crate::geom::Vec3;
 
 /// Distances of an output from a sculpt, metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Distances {
     /// Distance of the farthest vertex.
     pub largest: f64,
@@ -15,6 +16,7 @@ pub struct Distances {
 
 /// A vertex that no offset moves in some direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SingularVertex {
     /// Index of the vertex.
     pub vertex: usize,
@@ -24,6 +26,7 @@ pub struct SingularVertex {
 
 /// A vertex and its distance from the sculpt.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct VertexDistance {
     /// Index of the vertex.
     pub vertex: usize,
@@ -33,6 +36,7 @@ pub struct VertexDistance {
 
 /// Report of an extraction. Distances are those of the graph, evaluated with the stored target.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ExtractReport {
     /// Vertices of the mesh.
     pub vertices: usize,

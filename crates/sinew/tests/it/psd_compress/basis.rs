@@ -2,7 +2,7 @@
 
 use super::{basis_of, dense, noisy, options, target};
 use sinew::geom::{MorphTarget, Vec3};
-use sinew::psd::{Basis, CompressOptions};
+use sinew::psd::Basis;
 
 /// Distances of each vertex from a target, by the formula: what the components times their coefficients give.
 fn missing(basis: &Basis, targets: &[MorphTarget], t: usize, count: usize) -> Vec<f64> {
@@ -95,11 +95,9 @@ fn what_is_left_are_the_dropped_singular_values() {
     let (count, vertices) = (10, 120);
     let targets = noisy(count, vertices);
     for components in [1, 4, 9] {
-        let options = CompressOptions {
-            components: Some(components),
-            drop_share: 0.0,
-            ..options(0.0)
-        };
+        let mut options = options(0.0);
+        options.components = Some(components);
+        options.drop_share = 0.0;
         let basis = basis_of(&targets, &options);
         assert_eq!(basis.targets.len(), components);
         assert!(!basis.report.reached);
@@ -113,10 +111,8 @@ fn what_is_left_are_the_dropped_singular_values() {
     }
     // Short offsets add what they are, and no vertex leaves the tolerance for it.
     let tolerance = 2e-3;
-    let options = CompressOptions {
-        drop_share: 0.5,
-        ..options(tolerance)
-    };
+    let mut options = options(tolerance);
+    options.drop_share = 0.5;
     let basis = basis_of(&targets, &options);
     let report = &basis.report;
     assert!(report.dropped > 0 && report.reached, "{report:?}");
@@ -140,11 +136,9 @@ fn no_component_is_too_many() {
     for tolerance in [5e-3, 1e-3, 1e-4] {
         let basis = basis_of(&targets, &options(tolerance));
         assert!(basis.report.reached && basis.targets.len() > 1);
-        let fewer = CompressOptions {
-            components: Some(basis.targets.len() - 1),
-            drop_share: 0.0,
-            ..options(tolerance)
-        };
+        let mut fewer = options(tolerance);
+        fewer.components = Some(basis.targets.len() - 1);
+        fewer.drop_share = 0.0;
         let fewer = basis_of(&targets, &fewer);
         assert!(fewer.report.error.largest > tolerance, "{tolerance}");
     }

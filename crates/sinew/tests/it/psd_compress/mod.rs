@@ -9,10 +9,9 @@ use sinew::geom::{MorphTarget, Vec3};
 use sinew::psd::{Basis, CompressOptions, find_basis};
 
 fn options(tolerance: f64) -> CompressOptions {
-    CompressOptions {
-        tolerance,
-        ..CompressOptions::default()
-    }
+    let mut options = CompressOptions::default();
+    options.tolerance = tolerance;
+    options
 }
 
 fn target(offsets: Vec<[f64; 3]>) -> MorphTarget {

@@ -260,10 +260,9 @@ fn the_file_loses_the_targets_bytes_and_nothing_else() {
     let (path, out) = (put(&folder, &tube()), folder.path().join("out.glb"));
     let found = compressed(&path, &document(&graph(json!({}))), 1e-4);
     let beside = folder.path().join("out.json");
-    let places = GraphPlaces {
-        embed: true,
-        beside: Some(&beside),
-    };
+    let mut places = GraphPlaces::default();
+    places.embed = true;
+    places.beside = Some(&beside);
     write_compressed(&load(&path), &found, &out, places).expect("written");
     let basis = found.groups[0].basis.as_ref().expect("a basis");
     let size = |p: &Path| std::fs::metadata(p).expect("a file").len() as usize;
@@ -368,10 +367,9 @@ fn what_must_stay_stays() {
     let found = compressed(&path, &document_with, 1e-4);
     assert!(found.groups[0].unchanged.is_none());
     let out = folder.path().join("named.glb");
-    let nowhere = GraphPlaces {
-        embed: false,
-        beside: None,
-    };
+    let mut nowhere = GraphPlaces::default();
+    nowhere.embed = false;
+    nowhere.beside = None;
     write_compressed(&load(&path), &found, &out, nowhere).expect("written");
     let after = Document {
         text: found.graph,
@@ -523,15 +521,11 @@ fn what_is_wrong_is_told() {
     let (plain, fine) = (graph(json!({})), options(1e-4));
     assert!(run(&plain, options(f64::NAN)).contains("'tolerance' is NaN"));
     assert!(run(&plain, options(-1.0)).contains("'tolerance' is -1"));
-    let none = CompressOptions {
-        components: Some(0),
-        ..fine
-    };
+    let mut none = fine;
+    none.components = Some(0);
     assert!(run(&plain, none).contains("'components' is 0, expected 1 or more"));
-    let share = CompressOptions {
-        drop_share: 1.5,
-        ..fine
-    };
+    let mut share = fine;
+    share.drop_share = 1.5;
     assert!(run(&plain, share).contains("'drop_share' is 1.5, expected 0 to 1"));
     let wrong = graph(json!({ "drive": { "targets": vec!["bent_99"; POSES] } }));
     assert!(
@@ -580,10 +574,9 @@ fn neither_file_appears_where_one_cannot() {
     let found = compressed(&path, &document(&graph(json!({}))), 1e-4);
     let (good, bad) = (folder.path().join("out"), path.join("out"));
     for (glb, beside) in [(&good, &bad), (&bad, &good)] {
-        let places = GraphPlaces {
-            embed: false,
-            beside: Some(beside),
-        };
+        let mut places = GraphPlaces::default();
+        places.embed = false;
+        places.beside = Some(beside);
         write_compressed(&load(&path), &found, glb, places).expect_err("a file is no folder");
         assert!(!good.exists());
     }

@@ -5,7 +5,7 @@ use plotters_backend::{
     BackendColor, BackendCoord, BackendTextStyle, DrawingBackend, DrawingErrorKind,
 };
 use sinew::geom::{Image, index32};
-use sinew_picture::{Font, TextStyle, draw_text, text_width};
+use sinew_picture::{TextStyle, draw_text, text_width};
 use std::convert::Infallible;
 
 /// An image to draw on, larger than the one that is written.
@@ -95,12 +95,9 @@ impl DrawingBackend for &mut Pixels {
 
 /// Of plotters' size, which is that of a line.
 fn text_style(size: f32, color: [u8; 4]) -> TextStyle {
-    TextStyle {
-        font: Font::Sans,
-        size: size / 1.24,
-        color,
-        halo: None,
-    }
+    let mut style = TextStyle::DARK.sized(size / 1.24);
+    style.color = color;
+    style
 }
 
 /// How wide a text becomes, pixels; with some room, for an SVG is shown in whatever font there is.
