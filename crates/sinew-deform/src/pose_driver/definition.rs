@@ -28,9 +28,9 @@ impl DriverPose {
             name: name.into(),
             values,
             scale: 1.0,
-            /// No limits.
+            // No limits.
             metric: None,
-            /// Nothing. By the rules of Unreal and `RigLogic`, weights are still divided by a sum above 1.
+            // Nothing. By the rules of Unreal and `RigLogic`, weights are still divided by a sum above 1.
             kernel: None,
             curve: None,
         }
