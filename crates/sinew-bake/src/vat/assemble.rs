@@ -4,7 +4,7 @@ use super::blend_error::Blends;
 use super::earlier::{earlier, report_file};
 use super::job::VatJob;
 use super::mode::{DEFAULT_WIDTH, unused_settings};
-use super::plan::{VatPlan, all_scans};
+use super::plan::{Planned, VatPlan, all_scans};
 use super::preparation::Preparation;
 use super::read::read_manifest;
 use super::records::{FrameErrors, ScanRecord};
@@ -194,28 +194,27 @@ fn large_stand_ins(job: &VatJob, scans: &[ScanRecord]) -> Option<(String, String
 }
 
 /// The carrier has more triangles than were asked for.
-fn more_triangles(job: &VatJob, plan: &VatPlan) -> Option<(String, String)> {
-    let asked = job.settings().prepare.simplify.as_ref()?.target_faces;
-    let found = plan.triangles as usize;
+fn more_triangles(of: Planned<'_>) -> Option<(String, String)> {
+    let asked = of.job.settings().prepare.simplify.as_ref()?.target_faces;
+    let found = of.plan.triangles as usize;
     if found <= asked {
         return None;
     }
-    let (code, why) = plan.steps().why_more_triangles(job, plan)?;
+    let (code, why) = of.plan.steps().why_more_triangles(of)?;
     let were = if asked == 1 { "was" } else { "were" };
     let message = format!("the carrier has {found} triangles, {asked} {were} asked for: {why}");
     Some((code.into(), message))
 }
 
 fn write_textures(
-    job: &VatJob,
-    plan: &VatPlan,
+    of: Planned<'_>,
     files: &[Vec<PathBuf>],
     watch: &Watch<'_>,
 ) -> Result<(), BakeError> {
     let stage = watch.stage("textures", files.len());
     let write = |(texture, paths): (usize, &Vec<PathBuf>)| {
         stage.go_on()?;
-        write_texture(job, plan, texture, paths)?;
+        write_texture(of, texture, paths)?;
         stage.step();
         Ok(())
     };
@@ -242,42 +241,34 @@ pub fn assemble_with(
 ) -> Result<Summary, BakeError> {
     let replaced = earlier(out, job.name(), job.sequence(), job.settings())?;
     let plan = VatPlan::read(job)?;
-    let errors = check_texels(job, &plan, watch)?;
-    let carrier = plan.steps().carrier(job, &plan)?;
+    let of = Planned { job, plan: &plan };
+    let errors = check_texels(of, watch)?;
+    let carrier = plan.steps().carrier(of)?;
     let scans = all_scans(job)?;
     let convention = &job.settings().convention;
+    let summary = |manifest: PathBuf| Summary {
+        blends: blends.cloned(),
+        replaced: replaced.clone(),
+        ..summary(of, &scans, &errors, manifest)
+    };
     let page = |files: &[String]| {
-        let summary = Summary {
-            blends: blends.cloned(),
-            ..summary(job, &plan, &scans, &errors, out.to_owned())
-        };
         report(&Reported {
             job,
             plan: &plan,
             scans: &scans,
             errors: &errors,
-            summary: &summary,
-            manifest: &manifest_like(job, &plan, &carrier, files),
+            summary: &summary(out.to_owned()),
+            manifest: &manifest_like(of, &carrier, files),
             carrier: &in_order_of_texels(job, &carrier),
             files,
         })
     };
-    if let Some(name) = convention.write(job, &plan, carrier.clone(), out, &page, watch)? {
-        let summary = summary(job, &plan, &scans, &errors, out.join(name));
-        let blends = blends.cloned();
-        return Ok(Summary {
-            blends,
-            replaced,
-            ..summary
-        });
+    if let Some(name) = convention.write(of, carrier.clone(), out, &page, watch)? {
+        return Ok(summary(out.join(name)));
     }
-    let manifest = manifest_of(job, &plan, &carrier);
+    let manifest = manifest_of(of, &carrier);
     let name = format!("{}.vat.json", manifest.name);
-    let summary = Summary {
-        blends: blends.cloned(),
-        replaced,
-        ..summary(job, &plan, &scans, &errors, out.join(&name))
-    };
+    let summary = summary(out.join(&name));
     let mut folder = AtomicDir::create(out)?;
     folder.tells(&name);
     retire_earlier(&mut folder, &out.join(&name), &manifest.name);
@@ -297,14 +288,11 @@ pub fn assemble_with(
         files: &[],
     };
     // The report draws while textures are compressed, which are often fewer than threads.
-    let (written, page) = rayon::join(
-        || write_textures(job, &plan, &files, watch),
-        || report(&reported),
-    );
+    let (written, page) = rayon::join(|| write_textures(of, &files, watch), || report(&reported));
     written?;
     let page = page?;
     if let Some(lookup) = &manifest.lookup {
-        write_lookup(job, &plan, &folder.stage(&lookup.file)?)?;
+        write_lookup(of, &folder.stage(&lookup.file)?)?;
     }
     let materials = &job.content.materials;
     write_carrier(&folder.stage(&manifest.carrier)?, &carrier, materials)?;
@@ -342,8 +330,8 @@ pub(crate) fn stage_report(
 }
 
 /// What a report needs of a manifest where there is none: the files are called otherwise.
-fn manifest_like(job: &VatJob, plan: &VatPlan, carrier: &Mesh, files: &[String]) -> Manifest {
-    let mut out = manifest_of(job, plan, carrier);
+fn manifest_like(of: Planned<'_>, carrier: &Mesh, files: &[String]) -> Manifest {
+    let mut out = manifest_of(of, carrier);
     out.textures.iter_mut().for_each(|t| t.files.clear());
     let carrier = files.iter().find(|f| f.ends_with(".glb"));
     out.carrier = carrier.cloned().unwrap_or_default();
@@ -353,7 +341,7 @@ fn manifest_like(job: &VatJob, plan: &VatPlan, carrier: &Mesh, files: &[String])
 /// The carrier with its vertices in the order of the texels.
 fn in_order_of_texels(job: &VatJob, carrier: &Mesh) -> Mesh {
     let mut out = carrier.clone();
-    if !job.settings().convention.files().counts_from_the_last() {
+    if !job.settings().files().counts_from_the_last() {
         return out;
     }
     let count = index32(out.positions.len());
@@ -395,20 +383,16 @@ pub(crate) fn stage_all(
 }
 
 /// All texels are there and whole; tells how far those of each frame are from it.
-fn check_texels(
-    job: &VatJob,
-    plan: &VatPlan,
-    watch: &Watch<'_>,
-) -> Result<Vec<FrameErrors>, BakeError> {
-    let key = plan.key();
-    let stage = watch.stage("check", job.frame_count());
+fn check_texels(of: Planned<'_>, watch: &Watch<'_>) -> Result<Vec<FrameErrors>, BakeError> {
+    let key = of.plan.key();
+    let stage = watch.stage("check", of.job.frame_count());
     let check = |frame: usize| {
         stage.go_on()?;
-        let record = done(job, &key, frame);
+        let record = done(of.job, &key, frame);
         stage.step();
         Ok(record.map(|r| r.errors))
     };
-    let frames = 0..job.frame_count();
+    let frames = 0..of.job.frame_count();
     let found: Vec<Option<FrameErrors>> = frames
         .into_par_iter()
         .map(check)
@@ -421,11 +405,12 @@ fn check_texels(
     let errors = found.into_iter().flatten().collect();
     match absent.is_empty() {
         true => Ok(errors),
-        false => Err(missing(job, &absent, "texels", "bake")),
+        false => Err(missing(of.job, &absent, "texels", "bake")),
     }
 }
 
-fn manifest_of(job: &VatJob, plan: &VatPlan, carrier: &Mesh) -> Manifest {
+fn manifest_of(of: Planned<'_>, carrier: &Mesh) -> Manifest {
+    let Planned { job, plan } = of;
     let name = job.name().to_owned();
     let texture = |spec: &sinew_vat::texture::TextureSpec| TextureFile {
         spec: spec.clone(),
@@ -438,7 +423,7 @@ fn manifest_of(job: &VatJob, plan: &VatPlan, carrier: &Mesh) -> Manifest {
             None => manifest::VERSION,
         },
         mode: plan.mode(),
-        clips: job.clips().iter().map(|c| named_clip(job, c)).collect(),
+        clips: of.job.clips().iter().map(|c| named_clip(job, c)).collect(),
         layout: plan.layout,
         bounds: plan.space.bounds(&plan.bounds),
         space: plan.space,
@@ -451,12 +436,14 @@ fn manifest_of(job: &VatJob, plan: &VatPlan, carrier: &Mesh) -> Manifest {
         split_vertices: plan.tears().map(|t| t.split_vertices),
         splits_are_edges: plan.tears().is_some_and(|t| t.are_edges),
         origin: job.origin(),
-        middles: plan
+        middles: of
+            .plan
             .retriangulated()
             .iter()
             .flat_map(|r| r.middles.iter().flat_map(|q| q.triangles))
             .collect(),
-        surface_off: plan
+        surface_off: of
+            .plan
             .retriangulated()
             .map(|r| r.off)
             .filter(|off| *off > 0.0),
@@ -501,12 +488,12 @@ pub(crate) fn write_carrier(
 }
 
 /// The source has materials that the carrier does not tell apart.
-fn lost_materials(job: &VatJob, plan: &VatPlan) -> Option<(String, String)> {
-    let count = job.content.materials.len();
+fn lost_materials(of: Planned<'_>) -> Option<(String, String)> {
+    let count = of.job.content.materials.len();
     if count < 2 {
         return None;
     }
-    let why = plan.steps().why_no_materials(job, plan)?;
+    let why = of.plan.steps().why_no_materials(of)?;
     let message = format!(
         "the source has {count} materials, the carrier one primitive without any: {why}; tell them apart by vertex colours (a texture of color0)"
     );
@@ -514,18 +501,18 @@ fn lost_materials(job: &VatJob, plan: &VatPlan) -> Option<(String, String)> {
 }
 
 /// Texels of a lookup in memory.
-pub(crate) fn lookup_bytes(job: &VatJob, plan: &VatPlan) -> u64 {
-    plan.layout.texels() * job.settings().convention.files().lookup_bytes()
+pub(crate) fn lookup_bytes(of: Planned<'_>) -> u64 {
+    of.plan.layout.texels() * of.job.settings().files().lookup_bytes()
 }
 
 fn summary(
-    job: &VatJob,
-    plan: &VatPlan,
+    of: Planned<'_>,
     scans: &[ScanRecord],
     frames: &[FrameErrors],
     manifest: PathBuf,
 ) -> Summary {
-    let lookup = plan.points().map_or(0, |_| lookup_bytes(job, plan));
+    let Planned { job, plan } = of;
+    let lookup = plan.points().map_or(0, |_| lookup_bytes(of));
     let mut errors = FrameErrors::default();
     frames.iter().for_each(|f| errors.join(f));
     let mut warnings: Vec<(String, String, usize)> = Vec::new();
@@ -560,11 +547,11 @@ fn summary(
         blends: None,
         unused_settings: unused_settings(job.settings(), plan.mode()),
         replaced: None,
-        not_kept: more_triangles(job, plan)
+        not_kept: more_triangles(of)
             .into_iter()
             .chain(lost_pieces(job, scans))
             .chain(large_stand_ins(job, scans))
-            .chain(lost_materials(job, plan))
+            .chain(lost_materials(of))
             .chain(moved_origin(job))
             .chain(empty_frames(job, scans))
             .collect(),

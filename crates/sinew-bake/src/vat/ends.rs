@@ -2,7 +2,7 @@
 
 use super::job::VatJob;
 use super::mode::slots_of;
-use super::plan::VatPlan;
+use super::plan::Planned;
 use super::records::MATCHES;
 use super::scan::{match_frames, mesh_of, missing, motion_of, triangles_of};
 use super::settings::VatSettings;
@@ -53,12 +53,12 @@ pub(crate) struct WithEnd {
 
 /// The end of a frame, and the frame with new slots where something grows in it.
 pub(crate) fn with_end(
-    job: &VatJob,
-    plan: &VatPlan,
+    of: Planned<'_>,
     frame: usize,
     (mesh, normals): (&Mesh, &[[[f32; 3]; 3]]),
     slots: Vec<SlotContent>,
 ) -> Result<WithEnd, BakeError> {
+    let Planned { job, plan } = of;
     let Some(following) = follower(job, frame) else {
         let placed = PlacedFrame::new(plan, mesh, normals, &slots);
         let now = placed.shown();
@@ -67,10 +67,10 @@ pub(crate) fn with_end(
         return Ok(WithEnd { slots, texels, end });
     };
     let next = mesh_of(job, following)?;
-    let next_slots = slots_of(job, plan, following)?;
+    let next_slots = slots_of(of, following)?;
     let next_normals = corner_normals(&next.topology, &next.positions, job.settings().crease());
     let step = match following > frame {
-        true => job.work.read::<FrameMatch>(MATCHES, frame, &job.key)?,
+        true => of.job.work.read::<FrameMatch>(MATCHES, frame, &job.key)?,
         false => Some(match_frames(job.settings(), mesh, &next)),
     };
     let step = step.ok_or_else(|| missing(job, &[frame], "matches", "scan"))?;

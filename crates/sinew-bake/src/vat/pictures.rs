@@ -1,8 +1,7 @@
 //! What a bake shows beside what it was made from, drawn on the processor: the same picture on every machine.
 
-use super::job::VatJob;
 use super::mode::SeenPoint;
-use super::plan::VatPlan;
+use super::plan::{Planned, VatPlan};
 use super::records::TEXELS;
 use super::scan::mesh_of;
 use super::textures::bytes_of;
@@ -59,22 +58,21 @@ pub(crate) fn pairs(
 
 /// Of bakes with one texel a vertex.
 pub(crate) struct ShownVertices<'a> {
-    pub(crate) job: &'a VatJob,
-    pub(crate) plan: &'a VatPlan,
+    pub(crate) of: Planned<'a>,
     /// Its vertices are in the order of the texels.
     pub(crate) carrier: &'a Mesh,
 }
 
 impl ShownFrames for ShownVertices<'_> {
     fn both(&self, frame: usize) -> Result<[Corners; 2], BakeError> {
-        let texels = Texels::read(self.job, self.plan, self.carrier, frame)?;
-        let (crease, has_colors) = (self.job.settings().crease(), texels.colors().is_some());
-        let source = source_corners(&mesh_of(self.job, frame)?, crease, has_colors);
+        let texels = Texels::read(self.of, self.carrier, frame)?;
+        let (crease, has_colors) = (self.of.job.settings().crease(), texels.colors().is_some());
+        let source = source_corners(&mesh_of(self.of.job, frame)?, crease, has_colors);
         Ok([source, texels.corners()])
     }
 
     fn place_of(&self, frame: usize, vertex: usize) -> Result<Option<[f32; 3]>, BakeError> {
-        let texels = Texels::read(self.job, self.plan, self.carrier, frame)?;
+        let texels = Texels::read(self.of, self.carrier, frame)?;
         Ok(texels.places().map(|texture| texels.place(texture, vertex)))
     }
 }
@@ -128,15 +126,10 @@ struct Texels<'a> {
 }
 
 impl<'a> Texels<'a> {
-    fn read(
-        job: &VatJob,
-        plan: &'a VatPlan,
-        carrier: &'a Mesh,
-        frame: usize,
-    ) -> Result<Self, BakeError> {
-        let bytes = sinew_io::read_bytes(&job.work.path(TEXELS, frame))?;
+    fn read(of: Planned<'a>, carrier: &'a Mesh, frame: usize) -> Result<Self, BakeError> {
+        let bytes = sinew_io::read_bytes(&of.job.work.path(TEXELS, frame))?;
         Ok(Self {
-            plan,
+            plan: of.plan,
             carrier,
             bytes,
         })

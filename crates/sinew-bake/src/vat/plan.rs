@@ -51,6 +51,13 @@ pub struct VatPlan {
     pub of_mode: ModePlan,
 }
 
+/// A job with its plan: what texels, and all that comes after them, are made from.
+#[derive(Clone, Copy)]
+pub(crate) struct Planned<'a> {
+    pub(crate) job: &'a VatJob,
+    pub(crate) plan: &'a VatPlan,
+}
+
 /// What the plan of one mode has and others have not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -366,7 +373,7 @@ fn with_proposal(job: &VatJob, mode: &dyn BakeMode, error: BakeError) -> BakeErr
         return error.into();
     };
     let settings = job.settings();
-    let files = settings.convention.files();
+    let files = settings.files();
     let does = |side: u32| match files.layout(vertices, frames, side) {
         None => {
             let limits = Limits {
@@ -449,7 +456,7 @@ pub(crate) fn middle_of((low, high): &Bounds) -> [f32; 3] {
 pub(crate) fn layout_for(job: &VatJob, vertices: u32) -> Result<Layout, BakeError> {
     let frames = index32(job.frame_count());
     let limit = job.settings().largest_side;
-    let files = job.settings().convention.files();
+    let files = job.settings().files();
     if let Some(layout) = files.layout(vertices, frames, limit) {
         return Ok(layout?);
     }

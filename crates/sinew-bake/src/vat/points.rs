@@ -1,7 +1,6 @@
 //! Bakes with one texel a unique point: whether settings fit, how many points frames have, and their texels.
 
-use super::job::VatJob;
-use super::plan::{PointPlan, VatPlan};
+use super::plan::{Planned, PointPlan};
 use super::records::ScanRecord;
 use super::settings::{Mode, Points, VatSettings};
 use super::target::PlacedFrame;
@@ -25,7 +24,7 @@ pub(crate) fn check(settings: &VatSettings) -> Result<(), BakeError> {
         let expected = "remesh, or points corners: other modes have one texel a vertex, piece or particle anyhow";
         return Err(BakeError::setting("mode", found, expected));
     }
-    if !settings.convention.files().has_lookup() {
+    if !settings.files().has_lookup() {
         let expected = "corners: other conventions have no lookup of this kind";
         return Err(BakeError::setting("points", "unique", expected));
     }
@@ -99,22 +98,18 @@ pub(crate) fn plan_points(
 
 /// The texels of a frame, in the space of the textures.
 pub(crate) fn texels(
-    job: &VatJob,
-    plan: &VatPlan,
+    of: Planned<'_>,
     points: &PointPlan,
     (mesh, normals): (&Mesh, &[[[f32; 3]; 3]]),
     placed: &PlacedFrame,
 ) -> Result<PointTexels, BakeError> {
-    let choices = job.settings().textures_of(Mode::Remesh).into_iter();
+    let (settings, plan) = (of.job.settings(), of.plan);
+    let choices = settings.textures_of(Mode::Remesh).into_iter();
     let quantities: Vec<Quantity> = choices.map(|c| c.quantity).collect();
     // As the frame is, not as it is placed: other units might make two points one.
     let table = PointTable::new(mesh, normals, &quantities);
     let room = points.layout.vertices;
-    let shading = job
-        .settings()
-        .convention
-        .files()
-        .shading_of_corners(normals, plan.space);
+    let shading = settings.files().shading_of_corners(normals, plan.space);
     let own = |quantity: &Quantity, corner: Option<(usize, usize)>, channel: usize| {
         let index = corner.map(|(t, k)| 3 * t + k);
         shading.as_ref()?.value(quantity, index, channel)

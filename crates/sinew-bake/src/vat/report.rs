@@ -4,7 +4,7 @@ use super::assemble::{Summary, lookup_bytes, shown_loss};
 use super::blend_error::{BlendError, Blends, HeldBackPictures};
 use super::job::VatJob;
 use super::pictures::{ShownFrames, pairs};
-use super::plan::VatPlan;
+use super::plan::{Planned, VatPlan};
 use super::records::{FrameErrors, ScanRecord};
 use super::retriangulated::RetriangulatedPlan;
 use crate::BakeError;
@@ -40,7 +40,7 @@ pub(crate) struct Reported<'a> {
 /// The page of a bake.
 pub(crate) fn report(of: &Reported<'_>) -> Result<String, BakeError> {
     let mut page = Page::new(&format!("Bake {}", of.job.name()), of.job.sequence());
-    let shown = of.plan.steps().shown(of.job, of.plan, of.carrier)?;
+    let shown = of.plan.steps().shown(of.planned(), of.carrier)?;
     of.bake(&mut page);
     of.textures(&mut page);
     of.errors(&mut page, &*shown)?;
@@ -54,6 +54,13 @@ pub(crate) fn report(of: &Reported<'_>) -> Result<String, BakeError> {
 }
 
 impl Reported<'_> {
+    fn planned(&self) -> Planned<'_> {
+        Planned {
+            job: self.job,
+            plan: self.plan,
+        }
+    }
+
     fn bake(&self, page: &mut Page) {
         let numbers = self.numbers();
         let frames = match (numbers.first(), numbers.last()) {
@@ -197,13 +204,8 @@ impl Reported<'_> {
         Some(vec![
             "lookup".into(),
             "unorm8".into(),
-            self.job
-                .settings()
-                .convention
-                .files()
-                .lookup_bytes()
-                .to_string(),
-            grouped(lookup_bytes(self.job, self.plan)),
+            self.job.settings().files().lookup_bytes().to_string(),
+            grouped(lookup_bytes(self.planned())),
             lookup.file.clone(),
         ])
     }

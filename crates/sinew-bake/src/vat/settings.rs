@@ -1,6 +1,6 @@
 //! What is wanted of a bake.
 
-use super::convention::Convention;
+use super::convention::{Convention, FileConvention};
 use super::job::is_plain;
 use super::mode;
 use super::points;
@@ -148,12 +148,17 @@ impl VatSettings {
 
     /// Whether unique points have texels where triangles change.
     pub(crate) fn has_unique_points(&self) -> bool {
-        self.points == Points::Unique || self.convention.files().needs_unique_points()
+        self.points == Points::Unique || self.files().needs_unique_points()
+    }
+
+    /// Names, layout and content of the files.
+    pub(crate) fn files(&self) -> &dyn FileConvention {
+        self.convention.files()
     }
 
     /// Axes and unit of the values, which a convention may prescribe.
     pub fn space(&self) -> Space {
-        self.convention.files().space().unwrap_or(self.space)
+        self.files().space().unwrap_or(self.space)
     }
 
     /// The crease in radians.

@@ -1,7 +1,7 @@
 //! Bakes of cloth that tears: triangles stay the same, vertices are split.
 
 use super::job::VatJob;
-use super::plan::VatPlan;
+use super::plan::Planned;
 use super::records::{CARRIERS, ScanRecord};
 use super::scan::{mesh_of, missing};
 use super::settings::{Mode, VatSettings};
@@ -172,11 +172,8 @@ pub(crate) fn plan_tears(
 }
 
 /// The carrier of a plan of mode soft.
-pub(crate) fn soft_carrier(
-    job: &VatJob,
-    plan: &VatPlan,
-    first: &Mesh,
-) -> Result<SoftCarrier, BakeError> {
+pub(crate) fn soft_carrier(of: Planned<'_>, first: &Mesh) -> Result<SoftCarrier, BakeError> {
+    let Planned { job, plan } = of;
     if plan.tears().is_none() {
         let middles = plan.retriangulated().map_or(&[][..], |r| &r.middles[..]);
         let crease = job.settings().crease();

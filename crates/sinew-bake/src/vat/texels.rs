@@ -1,7 +1,7 @@
 //! The third step: the texels of every frame, and how far they are from it.
 
 use super::job::VatJob;
-use super::plan::VatPlan;
+use super::plan::{Planned, VatPlan};
 use super::records::{FrameErrors, TEXELS, TexelRecord};
 use super::scan::mesh_of;
 use crate::vat::maker::error::angle_between;
@@ -24,7 +24,7 @@ pub fn texels(job: &VatJob, chunk: Chunk, watch: &Watch<'_>) -> Result<(), BakeE
     if absent.is_empty() {
         return Ok(());
     }
-    let encoder = plan.steps().encoder(job, &plan)?;
+    let encoder = plan.steps().encoder(Planned { job, plan: &plan })?;
     absent.par_iter().try_for_each(|&frame| {
         stage.go_on()?;
         let (texels, errors) = encoder.frame(frame, mesh_of(job, frame)?)?;
@@ -68,18 +68,17 @@ pub(crate) struct Truth {
 
 /// Decodes the texels again and looks how far they are from the truth, in metres; `texel` tells which one a vertex has.
 pub(crate) fn measure(
-    job: &VatJob,
-    plan: &VatPlan,
+    of: Planned<'_>,
     frame: usize,
     texels: &[Vec<u8>],
     texel: impl Fn(usize) -> usize,
     truth: impl Fn(usize) -> Option<Truth>,
 ) -> FrameErrors {
     let mut out = FrameErrors::default();
-    let convention = &job.settings().convention;
-    let textures = || plan.textures.iter().zip(texels);
+    let files = of.job.settings().files();
+    let textures = || of.plan.textures.iter().zip(texels);
     let places = textures().find(|(spec, _)| spec.quantity.is_position());
-    for vertex in 0..plan.layout.vertices as usize {
+    for vertex in 0..of.plan.layout.vertices as usize {
         let Some(Truth {
             place,
             normal,
@@ -98,14 +97,11 @@ pub(crate) fn measure(
                 let off = f64::from(base[k]) + f64::from(seen[k]) - f64::from(place[k]);
                 off * off
             });
-            let distance = squares.sum::<f64>().sqrt() / f64::from(plan.space.units_per_metre());
+            let distance = squares.sum::<f64>().sqrt() / f64::from(of.plan.space.units_per_metre());
             out.position.add(frame as u32, vertex as u32, distance);
         }
-        let seen = textures().find_map(|(spec, bytes)| {
-            convention
-                .files()
-                .seen_normal(plan.space, spec, bytes, texel(vertex))
-        });
+        let seen = textures()
+            .find_map(|(spec, bytes)| files.seen_normal(of.plan.space, spec, bytes, texel(vertex)));
         if let Some(seen) = seen {
             let angle = angle_between(seen, normal);
             out.normal.add(frame as u32, vertex as u32, angle);

@@ -1,7 +1,6 @@
 //! Textures put together from the texels of frames, row by row.
 
-use super::job::VatJob;
-use super::plan::VatPlan;
+use super::plan::{Planned, VatPlan};
 use super::records::TEXELS;
 use super::scan::missing;
 use crate::BakeError;
@@ -33,16 +32,15 @@ pub(crate) fn files_called(stem: &str, format: TexelFormat) -> Vec<String> {
 
 /// Writes the files of one texture; a row of it and its encoder are in memory.
 pub(crate) fn write_texture(
-    job: &VatJob,
-    plan: &VatPlan,
+    of: Planned<'_>,
     texture: usize,
     paths: &[impl AsRef<Path>],
 ) -> Result<(), BakeError> {
-    let spec = &plan.textures[texture];
-    let size = plan.texture_layout().size;
+    let spec = &of.plan.textures[texture];
+    let size = of.plan.texture_layout().size;
     let mut outs = paths.iter().map(|p| Out::create(p.as_ref(), size, spec));
     let mut outs = outs.by_ref().collect::<Result<Vec<_>, IoError>>()?;
-    let mut rows = Rows::new(job, plan, texture);
+    let mut rows = Rows::new(of, texture);
     for y in 0..size[1] {
         let row = rows.row(y)?;
         for (part, out) in outs.iter_mut().enumerate() {
@@ -58,12 +56,12 @@ pub(crate) fn lookup_file(name: &str) -> String {
 }
 
 /// Writes the lookup: three channels of 8 bits.
-pub(crate) fn write_lookup(job: &VatJob, plan: &VatPlan, path: &Path) -> Result<(), BakeError> {
-    let [width, height] = plan.layout.size.map(|s| s as usize);
+pub(crate) fn write_lookup(of: Planned<'_>, path: &Path) -> Result<(), BakeError> {
+    let [width, height] = of.plan.layout.size.map(|s| s as usize);
     let channels = TextureChannels::Rgb;
     let mut out = TextureWriter::create(path, TextureFormat::Png8, width, height, channels)?;
-    let mut rows = Rows::of_lookup(job, plan);
-    for y in 0..plan.layout.size[1] {
+    let mut rows = Rows::of_lookup(of);
+    for y in 0..of.plan.layout.size[1] {
         out.write_row(rows.row(y)?)?;
     }
     Ok(out.finish()?)
@@ -71,18 +69,17 @@ pub(crate) fn write_lookup(job: &VatJob, plan: &VatPlan, path: &Path) -> Result<
 
 /// Writes the lookup as four channels of 8 bits, which `address(frame, point)` gives. Texels that no corner uses point at the first point.
 pub(crate) fn write_addresses(
-    job: &VatJob,
-    plan: &VatPlan,
+    of: Planned<'_>,
     path: &Path,
     address: impl Fn(u32, u32) -> [u8; 4],
 ) -> Result<(), BakeError> {
-    let [width, height] = plan.layout.size.map(|s| s as usize);
+    let [width, height] = of.plan.layout.size.map(|s| s as usize);
     let channels = TextureChannels::Rgba;
     let mut out = TextureWriter::create(path, TextureFormat::Png8, width, height, channels)?;
-    let mut rows = Rows::of_lookup(job, plan);
+    let mut rows = Rows::of_lookup(of);
     let mut codes = Vec::with_capacity(width * 4);
-    for y in 0..plan.layout.size[1] {
-        let frame = plan.layout.row(y).next().map_or(0, |piece| piece.frame);
+    for y in 0..of.plan.layout.size[1] {
+        let frame = of.plan.layout.row(y).next().map_or(0, |piece| piece.frame);
         let points = rows.row(y)?.chunks_exact(LOOKUP_BYTES).map(point_of_texel);
         codes.clear();
         codes.extend(points.flat_map(|point| address(frame, point)));
@@ -93,16 +90,15 @@ pub(crate) fn write_addresses(
 
 /// Writes two textures of one format into one file: the second in its lower half.
 pub(crate) fn write_stacked(
-    job: &VatJob,
-    plan: &VatPlan,
+    of: Planned<'_>,
     textures: [usize; 2],
     path: &Path,
 ) -> Result<(), BakeError> {
-    let spec = &plan.textures[textures[0]];
-    let mut out = Out::create(path, plan.texture_layout().size, spec)?;
-    let half = plan.layout.size[1] / 2;
+    let spec = &of.plan.textures[textures[0]];
+    let mut out = Out::create(path, of.plan.texture_layout().size, spec)?;
+    let half = of.plan.layout.size[1] / 2;
     for texture in textures {
-        let mut rows = Rows::new(job, plan, texture);
+        let mut rows = Rows::new(of, texture);
         for y in 0..half {
             out.write(spec, rows.row(y)?, 0)?;
         }
@@ -191,22 +187,19 @@ pub(crate) fn bytes_of(plan: &VatPlan, textures: usize) -> u64 {
 }
 
 /// The texels of a frame, texture by texture; what is behind them, ends and lookups, is left out.
-pub(crate) fn texels_of(
-    job: &VatJob,
-    plan: &VatPlan,
-    frame: usize,
-) -> Result<Vec<Vec<u8>>, BakeError> {
-    let bytes = sinew_io::read_bytes(&job.work.path(TEXELS, frame))?;
-    let begin = |t| usize::try_from(bytes_of(plan, t)).unwrap_or(usize::MAX);
+pub(crate) fn texels_of(of: Planned<'_>, frame: usize) -> Result<Vec<Vec<u8>>, BakeError> {
+    let bytes = sinew_io::read_bytes(&of.job.work.path(TEXELS, frame))?;
+    let begin = |t| usize::try_from(bytes_of(of.plan, t)).unwrap_or(usize::MAX);
     let texture = |t| Some(bytes.get(begin(t)..begin(t + 1))?.to_vec());
-    let all = (0..plan.textures.len()).map(texture).collect::<Option<_>>();
-    all.ok_or_else(|| missing(job, &[frame], "whole texels", "bake"))
+    let all = (0..of.plan.textures.len())
+        .map(texture)
+        .collect::<Option<_>>();
+    all.ok_or_else(|| missing(of.job, &[frame], "whole texels", "bake"))
 }
 
 /// Rows of a texture from the files of frames, of which a row of blocks is open at a time.
 struct Rows<'a> {
-    job: &'a VatJob,
-    plan: &'a VatPlan,
+    of: Planned<'a>,
     layout: &'a Layout,
     /// Bytes of a vertex, and where the texture begins in the file of a frame.
     texel: usize,
@@ -218,32 +211,25 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn new(job: &'a VatJob, plan: &'a VatPlan, texture: usize) -> Self {
-        let texel = plan.textures[texture].vertex_bytes();
-        let begin = bytes_of(plan, texture);
-        Self::at(job, plan, plan.texture_layout(), begin, texel)
+    fn new(of: Planned<'a>, texture: usize) -> Self {
+        let texel = of.plan.textures[texture].vertex_bytes();
+        let begin = bytes_of(of.plan, texture);
+        Self::at(of, of.plan.texture_layout(), begin, texel)
     }
 
     /// Of the lookup, which is behind all textures.
-    fn of_lookup(job: &'a VatJob, plan: &'a VatPlan) -> Self {
-        let begin = bytes_of(plan, plan.textures.len());
-        Self::at(job, plan, &plan.layout, begin, LOOKUP_BYTES)
+    fn of_lookup(of: Planned<'a>) -> Self {
+        let begin = bytes_of(of.plan, of.plan.textures.len());
+        Self::at(of, &of.plan.layout, begin, LOOKUP_BYTES)
     }
 
-    fn at(
-        job: &'a VatJob,
-        plan: &'a VatPlan,
-        layout: &'a Layout,
-        begin: u64,
-        texel: usize,
-    ) -> Self {
+    fn at(of: Planned<'a>, layout: &'a Layout, begin: u64, texel: usize) -> Self {
         Self {
-            job,
-            plan,
+            of,
             layout,
             texel,
             begin,
-            frame_bytes: bytes_of(plan, plan.textures.len()),
+            frame_bytes: bytes_of(of.plan, of.plan.textures.len()),
             open: BTreeMap::new(),
             row: vec![0; layout.size[0] as usize * texel],
         }
@@ -251,7 +237,7 @@ impl<'a> Rows<'a> {
 
     fn row(&mut self, y: u32) -> Result<&[u8], BakeError> {
         self.row.fill(0);
-        let step = self.plan.frame_step();
+        let step = self.of.plan.frame_step();
         let pieces: Vec<RowPiece> = self.layout.row(y).collect();
         self.open
             .retain(|frame, _| pieces.iter().any(|p| p.frame / step == *frame));
@@ -263,11 +249,11 @@ impl<'a> Rows<'a> {
 
     fn copy(&mut self, piece: &RowPiece) -> Result<(), BakeError> {
         use std::collections::btree_map::Entry;
-        let step = self.plan.frame_step();
+        let step = self.of.plan.frame_step();
         let file = match self.open.entry(piece.frame / step) {
             Entry::Occupied(there) => there.into_mut(),
             Entry::Vacant(place) => {
-                let path = self.job.work.path(TEXELS, (piece.frame / step) as usize);
+                let path = self.of.job.work.path(TEXELS, (piece.frame / step) as usize);
                 place.insert(RangeReader::open(&path)?)
             }
         };

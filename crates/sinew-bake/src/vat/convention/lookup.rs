@@ -3,8 +3,7 @@
 //! `u = r + g / 255`, and `v = b + a / 255` from the top. So there are 65025 steps along a side, and an address is off by half of one at most.
 
 use crate::BakeError;
-use crate::vat::job::VatJob;
-use crate::vat::plan::VatPlan;
+use crate::vat::plan::Planned;
 use crate::vat::textures::write_addresses;
 use sinew_vat::layout::Layout;
 use std::path::Path;
@@ -13,15 +12,8 @@ use std::path::Path;
 pub(super) const LARGEST_SIDE: u32 = 65025 / 2;
 
 /// Writes the lookup of points that lie in `points`.
-pub(super) fn write(
-    job: &VatJob,
-    plan: &VatPlan,
-    points: &Layout,
-    path: &Path,
-) -> Result<(), BakeError> {
-    write_addresses(job, plan, path, |frame, point| {
-        address(points, frame, point)
-    })
+pub(super) fn write(of: Planned<'_>, points: &Layout, path: &Path) -> Result<(), BakeError> {
+    write_addresses(of, path, |frame, point| address(points, frame, point))
 }
 
 /// Red, green, blue and alpha of the texel that points at a point.

@@ -14,8 +14,7 @@ mod sidefx;
 mod tests;
 
 use super::assemble::{MakePage, stage_all, stage_report, write_carrier};
-use super::job::VatJob;
-use super::plan::VatPlan;
+use super::plan::Planned;
 use super::settings::{Mode, Space, TextureChoice, VatSettings};
 use super::texels::decode;
 use super::textures::write_texture;
@@ -200,8 +199,7 @@ pub(crate) trait FileConvention {
     /// as its last texture coordinates.
     fn write(
         &self,
-        job: &VatJob,
-        plan: &VatPlan,
+        of: Planned<'_>,
         carrier: Mesh,
         folder: &mut AtomicDir,
     ) -> Result<String, BakeError>;
@@ -221,12 +219,11 @@ impl FileConvention for Own {
 
     fn write(
         &self,
-        job: &VatJob,
-        _plan: &VatPlan,
+        of: Planned<'_>,
         _carrier: Mesh,
         _folder: &mut AtomicDir,
     ) -> Result<String, BakeError> {
-        Ok(format!("{}.vat.json", job.name()))
+        Ok(format!("{}.vat.json", of.job.name()))
     }
 }
 
@@ -346,8 +343,7 @@ impl Convention {
     /// `carrier` is that of the first frame, with the texels' positions as its last texture coordinates; `page` makes the report of the names of the other files.
     pub(crate) fn write(
         &self,
-        job: &VatJob,
-        plan: &VatPlan,
+        of: Planned<'_>,
         carrier: Mesh,
         out: &Path,
         page: MakePage<'_>,
@@ -357,10 +353,10 @@ impl Convention {
             return Ok(None);
         }
         let mut folder = AtomicDir::create(out)?;
-        let stage = watch.stage("textures", plan.textures.len());
+        let stage = watch.stage("textures", of.plan.textures.len());
         stage.go_on()?;
-        let name = self.files().write(job, plan, carrier, &mut folder)?;
-        stage_report(&mut folder, job.name(), page)?;
+        let name = self.files().write(of, carrier, &mut folder)?;
+        stage_report(&mut folder, of.job.name(), page)?;
         folder.tells(&name);
         folder.commit()?;
         Ok(Some(name))
@@ -391,14 +387,13 @@ fn both_ways(settings: &VatSettings) -> Option<String> {
 
 /// Writes one texture into files of these names.
 fn write_files(
-    job: &VatJob,
-    plan: &VatPlan,
+    of: Planned<'_>,
     texture: usize,
     names: &[String],
     folder: &mut AtomicDir,
 ) -> Result<(), BakeError> {
     let paths = stage_all(folder, names)?;
-    write_texture(job, plan, texture, &paths)
+    write_texture(of, texture, &paths)
 }
 
 /// Writes the mesh.

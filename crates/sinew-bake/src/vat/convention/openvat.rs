@@ -8,8 +8,7 @@
 
 use super::{Contradiction, FileConvention, format_of, tenths_around, write_files, write_mesh};
 use crate::BakeError;
-use crate::vat::job::VatJob;
-use crate::vat::plan::VatPlan;
+use crate::vat::plan::Planned;
 use crate::vat::settings::{Mode, Space, TextureChoice, VatSettings};
 use crate::vat::textures::{files_called, write_stacked};
 use serde::{Deserialize, Serialize};
@@ -116,24 +115,26 @@ impl FileConvention for OpenVat {
 
     fn write(
         &self,
-        job: &VatJob,
-        plan: &VatPlan,
+        of: Planned<'_>,
         mut mesh: Mesh,
         folder: &mut AtomicDir,
     ) -> Result<String, BakeError> {
-        let name = job.name();
-        let index = |quantity| plan.textures.iter().position(|t| t.quantity == quantity);
+        let name = of.job.name();
+        let index = |quantity| of.plan.textures.iter().position(|t| t.quantity == quantity);
         let (offsets, normals) = (index(Quantity::Offset), index(Quantity::Normal));
         for (texture, suffix) in [(offsets, "vat"), (normals, "vnrm")] {
             let Some(texture) = texture else { continue };
-            let names = files_called(&format!("{name}_{suffix}"), plan.textures[texture].format);
+            let names = files_called(
+                &format!("{name}_{suffix}"),
+                of.plan.textures[texture].format,
+            );
             match normals {
                 Some(_) if self.packed_normals && suffix == "vnrm" => {}
                 Some(normals) if self.packed_normals => {
                     let path = folder.stage(&names[0])?;
-                    write_stacked(job, plan, [texture, normals], &path)?;
+                    write_stacked(of, [texture, normals], &path)?;
                 }
-                _ => write_files(job, plan, texture, &names, folder)?,
+                _ => write_files(of, texture, &names, folder)?,
             }
         }
         // The number that a texel is found by counts from the last vertex.
@@ -142,8 +143,8 @@ impl FileConvention for OpenVat {
         }
         write_mesh(&format!("{name}.glb"), &mesh, folder)?;
         let info = format!("{name}-remap_info.json");
-        let ranges = offsets.map_or(&[][..], |o| &plan.textures[o].ranges);
-        let text = remap_info(ranges, plan.layout.frames);
+        let ranges = offsets.map_or(&[][..], |o| &of.plan.textures[o].ranges);
+        let text = remap_info(ranges, of.plan.layout.frames);
         write_text(&folder.stage(&info)?, &text)?;
         Ok(info)
     }

@@ -17,10 +17,9 @@ use super::{
     write_mesh,
 };
 use crate::BakeError;
-use crate::vat::job::VatJob;
 use crate::vat::maker::rigid::PiecePose;
 use crate::vat::maker::soft::SoftCarrier;
-use crate::vat::plan::VatPlan;
+use crate::vat::plan::{Planned, VatPlan};
 use crate::vat::settings::{Mode, Space, TextureChoice, VatSettings};
 use crate::vat::textures::{files_called, lookup_file};
 use serde::{Deserialize, Serialize};
@@ -215,33 +214,32 @@ impl FileConvention for SideFx {
 
     fn write(
         &self,
-        job: &VatJob,
-        plan: &VatPlan,
+        of: Planned<'_>,
         mut mesh: Mesh,
         folder: &mut AtomicDir,
     ) -> Result<String, BakeError> {
-        let name = job.name();
-        for (texture, spec) in plan.textures.iter().enumerate() {
+        let name = of.job.name();
+        for (texture, spec) in of.plan.textures.iter().enumerate() {
             let suffix = match spec.quantity {
                 Quantity::Offset | Quantity::Position => "pos",
                 Quantity::Rotation => "rot",
                 _ => "col",
             };
             let names = files_called(&format!("{name}_{suffix}"), spec.format);
-            write_files(job, plan, texture, &names, folder)?;
+            write_files(of, texture, &names, folder)?;
         }
-        match plan.points() {
+        match of.plan.points() {
             Some(points) => {
                 let path = folder.stage(&lookup_file(name))?;
-                lookup::write(job, plan, &points.layout, &path)?;
+                lookup::write(of, &points.layout, &path)?;
             }
             // Sets of pieces are in their order.
-            None if plan.mode() == Mode::Rigid => {}
+            None if of.plan.mode() == Mode::Rigid => {}
             None => second_coordinates(&mut mesh),
         }
         write_mesh(&format!("{name}_mesh.glb"), &mesh, folder)?;
         let data = format!("{name}_data.json");
-        let text = data_json(name, job.settings().frames_per_second, plan);
+        let text = data_json(name, of.job.settings().frames_per_second, of.plan);
         write_text(&folder.stage(&data)?, &text)?;
         Ok(data)
     }

@@ -16,7 +16,7 @@ pub(crate) use soft::Soft;
 
 use super::job::VatJob;
 use super::pictures::{ShownFrames, ShownVertices};
-use super::plan::VatPlan;
+use super::plan::{Planned, VatPlan};
 use super::records::ScanRecord;
 use super::report::{Reported, Row};
 use super::settings::{Mode, TextureChoice, VatSettings};
@@ -89,23 +89,18 @@ pub(crate) trait BakeMode: JudgedMode + Sync {
     ) -> Result<VatPlan, BakeError>;
 
     /// What makes the texels of frames.
-    fn encoder<'a>(
-        &self,
-        job: &'a VatJob,
-        plan: &'a VatPlan,
-    ) -> Result<Box<dyn FrameEncoder + 'a>, BakeError>;
+    fn encoder<'a>(&self, of: Planned<'a>) -> Result<Box<dyn FrameEncoder + 'a>, BakeError>;
 
     /// The mesh that carries the textures, in the space of glTF.
-    fn carrier(&self, job: &VatJob, plan: &VatPlan) -> Result<Mesh, BakeError>;
+    fn carrier(&self, of: Planned<'_>) -> Result<Mesh, BakeError>;
 
     /// What a bake shows, for pictures.
     fn shown<'a>(
         &self,
-        job: &'a VatJob,
-        plan: &'a VatPlan,
+        of: Planned<'a>,
         carrier: &'a Mesh,
     ) -> Result<Box<dyn ShownFrames + 'a>, BakeError> {
-        Ok(Box::new(ShownVertices { job, plan, carrier }))
+        Ok(Box::new(ShownVertices { of, carrier }))
     }
 
     /// Whether players may mix frames.
@@ -114,16 +109,16 @@ pub(crate) trait BakeMode: JudgedMode + Sync {
     }
 
     /// Why the carrier has more triangles than were asked for.
-    fn why_more_triangles(&self, _job: &VatJob, plan: &VatPlan) -> Option<Reason> {
-        more_triangles(plan)
+    fn why_more_triangles(&self, of: Planned<'_>) -> Option<Reason> {
+        more_triangles(of.plan)
     }
 
     /// Why the carrier does not tell apart the materials of the source.
-    fn why_no_materials(&self, job: &VatJob, plan: &VatPlan) -> Option<&'static str> {
-        if plan.has_middles() {
+    fn why_no_materials(&self, of: Planned<'_>) -> Option<&'static str> {
+        if of.plan.has_middles() {
             return Some("quads that frames cut along either diagonal have other triangles");
         }
-        let removes = job.settings().prepare.removes_faces();
+        let removes = of.job.settings().prepare.removes_faces();
         removes.then_some("its triangles are others than the source's")
     }
 
@@ -199,7 +194,7 @@ fn with_needed(
 ) -> Vec<TextureChoice> {
     let mut out = asked;
     let places = out.iter().find(|c| c.quantity.is_position());
-    let usual = settings.convention.files().place_format();
+    let usual = settings.files().place_format();
     let format = places.map_or(usual.unwrap_or(settings.place_format), |c| c.format);
     for quantity in [Quantity::Position, needed] {
         if !out

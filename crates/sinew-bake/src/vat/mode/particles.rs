@@ -12,7 +12,9 @@ use crate::vat::maker::remesh::{FrameScan, scan_frame};
 use crate::vat::maker::sprites::FEWEST_SLOTS;
 use crate::vat::maker::sprites::sprite_mesh;
 use crate::vat::pictures::{Corners, ShownFrames, ShownVertices, camera_of, squares};
-use crate::vat::plan::{ModePlan, VatPlan, extents_of, frame_scan_of, layout_for, middle_of};
+use crate::vat::plan::{
+    ModePlan, Planned, VatPlan, extents_of, frame_scan_of, layout_for, middle_of,
+};
 use crate::vat::records::{FrameErrors, NUMBERS, PARTICLES, ScanRecord};
 use crate::vat::report::{Reported, Row};
 use crate::vat::scan::{mesh_of, missing};
@@ -92,7 +94,7 @@ impl BakeMode for Particles {
         let slots = slots_of_all(job, &bounds, watch)?;
         let points: usize = scans.iter().map(|s| s.vertices as usize).sum();
         let all = f64::from(slots) * scans.len() as f64;
-        let (space, files) = (job.settings().space(), job.settings().convention.files());
+        let (space, files) = (job.settings().space(), job.settings().files());
         let texture = |(choice, extent): (&TextureChoice, &Extent)| {
             files.particle_texture(choice, &space.extent(&choice.quantity, extent))
         };
@@ -109,38 +111,29 @@ impl BakeMode for Particles {
         })
     }
 
-    fn encoder<'a>(
-        &self,
-        job: &'a VatJob,
-        plan: &'a VatPlan,
-    ) -> Result<Box<dyn FrameEncoder + 'a>, BakeError> {
-        Ok(Box::new(ParticleFrames { job, plan }))
+    fn encoder<'a>(&self, of: Planned<'a>) -> Result<Box<dyn FrameEncoder + 'a>, BakeError> {
+        Ok(Box::new(ParticleFrames { of }))
     }
 
-    fn carrier(&self, job: &VatJob, plan: &VatPlan) -> Result<Mesh, BakeError> {
-        let slots = plan.layout.vertices;
-        Ok(sprite_mesh(job.name(), slots, &plan.bounds, &plan.layout))
+    fn carrier(&self, of: Planned<'_>) -> Result<Mesh, BakeError> {
+        let (name, VatPlan { layout, bounds, .. }) = (of.job.name(), of.plan);
+        Ok(sprite_mesh(name, layout.vertices, bounds, layout))
     }
 
     fn shown<'a>(
         &self,
-        job: &'a VatJob,
-        plan: &'a VatPlan,
+        of: Planned<'a>,
         carrier: &'a Mesh,
     ) -> Result<Box<dyn ShownFrames + 'a>, BakeError> {
-        Ok(Box::new(ShownParticles(ShownVertices {
-            job,
-            plan,
-            carrier,
-        })))
+        Ok(Box::new(ShownParticles(ShownVertices { of, carrier })))
     }
 
     /// Squares are not counted.
-    fn why_more_triangles(&self, _job: &VatJob, _plan: &VatPlan) -> Option<Reason> {
+    fn why_more_triangles(&self, _of: Planned<'_>) -> Option<Reason> {
         None
     }
 
-    fn why_no_materials(&self, _job: &VatJob, _plan: &VatPlan) -> Option<&'static str> {
+    fn why_no_materials(&self, _of: Planned<'_>) -> Option<&'static str> {
         None
     }
 
@@ -174,10 +167,10 @@ struct ShownParticles<'a>(ShownVertices<'a>);
 
 impl ShownFrames for ShownParticles<'_> {
     fn both(&self, frame: usize) -> Result<[Corners; 2], BakeError> {
-        let ShownVertices { job, plan, .. } = self.0;
-        let camera = camera_of(&plan.bounds);
-        let shown = shown_points(plan, &texels_of(job, plan, frame)?);
-        let source = source_points(job, plan, &mesh_of(job, frame)?);
+        let of = self.0.of;
+        let camera = camera_of(&of.plan.bounds);
+        let shown = shown_points(of.plan, &texels_of(of, frame)?);
+        let source = source_points(of, &mesh_of(of.job, frame)?);
         Ok([source, shown].map(|points| squares(&points, &camera)))
     }
 
@@ -188,13 +181,13 @@ impl ShownFrames for ShownParticles<'_> {
 
 /// What makes the texels of a frame.
 struct ParticleFrames<'a> {
-    job: &'a VatJob,
-    plan: &'a VatPlan,
+    of: Planned<'a>,
 }
 
 impl FrameEncoder for ParticleFrames<'_> {
     fn frame(&self, frame: usize, mesh: Mesh) -> Result<Encoded, BakeError> {
-        let Self { job, plan } = self;
+        let of = self.of;
+        let Planned { job, plan } = of;
         let row: Option<Vec<ParticleSlot>> = job.work.read(PARTICLES, frame, &job.key)?;
         let mut row = row.ok_or_else(|| missing(job, &[frame], "slots", "plan"))?;
         // Those that the carrier has beyond what the sequence needs.
@@ -377,16 +370,14 @@ pub(crate) struct SeenPoint {
 }
 
 /// The points of a frame, with colours where the bake has them.
-fn source_points(job: &VatJob, plan: &VatPlan, mesh: &Mesh) -> Vec<SeenPoint> {
-    let is_baked = plan
-        .textures
-        .iter()
-        .any(|t| t.quantity == Quantity::Color(0));
+fn source_points(of: Planned<'_>, mesh: &Mesh) -> Vec<SeenPoint> {
+    let mut textures = of.plan.textures.iter();
+    let is_baked = textures.any(|t| t.quantity == Quantity::Color(0));
     let colors = mesh.colors.first().filter(|_| is_baked);
     let places = mesh.positions.iter().enumerate();
     let point = |(p, place): (usize, &[f32; 3])| SeenPoint {
         place: *place,
-        width: job.settings().particles.width(mesh, p),
+        width: of.job.settings().particles.width(mesh, p),
         color: colors.map(|c| c[p]),
     };
     places.map(point).collect()

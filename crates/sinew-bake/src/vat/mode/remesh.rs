@@ -13,7 +13,7 @@ use crate::vat::maker::plan::{PlanError, RemeshPlan, RemeshSettings};
 use crate::vat::maker::remesh::{
     FrameScan, SlotContent, encode_frame_with, slots_by_matching, slots_in_file_order,
 };
-use crate::vat::plan::{ModePlan, VatPlan, bounds_of, extents_of, frame_scan, middle_of};
+use crate::vat::plan::{ModePlan, Planned, VatPlan, bounds_of, extents_of, frame_scan, middle_of};
 use crate::vat::points::{self, Rest, plan_points};
 use crate::vat::records::{MATCHES, SLOTS, ScanRecord};
 use crate::vat::report::Reported;
@@ -83,11 +83,7 @@ impl BakeMode for Remesh {
                 .iter()
                 .map(|c| (c.quantity.clone(), c.format))
                 .collect(),
-            largest_side: job
-                .settings()
-                .convention
-                .files()
-                .largest_side(job.settings()),
+            largest_side: job.settings().files().largest_side(job.settings()),
             powers_of_two: job.settings().powers_of_two,
             has_ends: matches_frames(job.settings()) && job.settings().has_ends(),
         };
@@ -117,25 +113,21 @@ impl BakeMode for Remesh {
         })
     }
 
-    fn encoder<'a>(
-        &self,
-        job: &'a VatJob,
-        plan: &'a VatPlan,
-    ) -> Result<Box<dyn FrameEncoder + 'a>, BakeError> {
-        Ok(Box::new(RemeshFrames { job, plan }))
+    fn encoder<'a>(&self, of: Planned<'a>) -> Result<Box<dyn FrameEncoder + 'a>, BakeError> {
+        Ok(Box::new(RemeshFrames { of }))
     }
 
-    fn carrier(&self, job: &VatJob, plan: &VatPlan) -> Result<Mesh, BakeError> {
-        let (name, slots) = (job.name(), plan.triangles);
-        Ok(carrier_mesh(name, slots, &plan.bounds, &plan.layout))
+    fn carrier(&self, of: Planned<'_>) -> Result<Mesh, BakeError> {
+        let (name, slots) = (of.job.name(), of.plan.triangles);
+        Ok(carrier_mesh(name, slots, &of.plan.bounds, &of.plan.layout))
     }
 
     fn can_blend(&self, settings: &VatSettings) -> bool {
         settings.is_matched()
     }
 
-    fn why_more_triangles(&self, job: &VatJob, plan: &VatPlan) -> Option<Reason> {
-        match (job.settings().is_matched(), plan.has_ends()) {
+    fn why_more_triangles(&self, of: Planned<'_>) -> Option<Reason> {
+        match (of.job.settings().is_matched(), of.plan.has_ends()) {
             (true, true) => Some((
                 "more_slots",
                 "a triangle that comes has its slot a frame before, where it grows out of the surface; --order file needs no more than frames have",
@@ -144,11 +136,11 @@ impl BakeMode for Remesh {
                 "more_slots",
                 "a slot is free for a frame between triangles that go and come; --order file needs no more than frames have",
             )),
-            (false, _) => super::more_triangles(plan),
+            (false, _) => super::more_triangles(of.plan),
         }
     }
 
-    fn why_no_materials(&self, _job: &VatJob, _plan: &VatPlan) -> Option<&'static str> {
+    fn why_no_materials(&self, _of: Planned<'_>) -> Option<&'static str> {
         Some("its triangles are loose, and each shows one triangle after another")
     }
 
@@ -246,49 +238,38 @@ fn compose(
 }
 
 /// What the slots show in a frame, as many as the plan has.
-pub(crate) fn slots_of(
-    job: &VatJob,
-    plan: &VatPlan,
-    frame: usize,
-) -> Result<Vec<SlotContent>, BakeError> {
-    let row: Option<Vec<SlotContent>> = job.work.read(SLOTS, frame, &job.key)?;
-    let mut row = row.ok_or_else(|| missing(job, &[frame], "slots", "plan"))?;
-    let point = middle_of(&plan.bounds);
+pub(crate) fn slots_of(of: Planned<'_>, frame: usize) -> Result<Vec<SlotContent>, BakeError> {
+    let row: Option<Vec<SlotContent>> = of.job.work.read(SLOTS, frame, &of.job.key)?;
+    let mut row = row.ok_or_else(|| missing(of.job, &[frame], "slots", "plan"))?;
+    let point = middle_of(&of.plan.bounds);
     // Slots that come into use later, and those that the carrier has beyond what the sequence needs.
-    row.resize(plan.triangles as usize, SlotContent::Absent { point });
+    row.resize(of.plan.triangles as usize, SlotContent::Absent { point });
     Ok(row)
 }
 
 /// What makes the texels of a frame.
 struct RemeshFrames<'a> {
-    job: &'a VatJob,
-    plan: &'a VatPlan,
+    of: Planned<'a>,
 }
 
 impl FrameEncoder for RemeshFrames<'_> {
     fn frame(&self, frame: usize, mesh: Mesh) -> Result<Encoded, BakeError> {
-        let Self { job, plan } = self;
-        let mut slots = contents(job, plan, frame, &mesh)?;
+        let of = self.of;
+        let Planned { job, plan } = of;
+        let mut slots = contents(of, frame, &mesh)?;
         let crease = job.settings().crease();
         let normals = corner_normals(&mesh.topology, &mesh.positions, crease);
         let (mut of_end, mut end) = (Vec::new(), None);
         if plan.has_ends() {
-            let made = with_end(job, plan, frame, (&mesh, &normals), slots)?;
+            let made = with_end(of, frame, (&mesh, &normals), slots)?;
             (slots, of_end, end) = (made.slots, made.texels, made.end);
         }
         let placed = PlacedFrame::new(plan, &mesh, &normals, &slots);
         if let Some(points) = plan.points() {
-            let made = points::texels(job, plan, points, (&mesh, &normals), &placed)?;
+            let made = points::texels(of, points, (&mesh, &normals), &placed)?;
             let point =
                 |vertex: usize| point_of_texel(&made.lookup[vertex * LOOKUP_BYTES..]) as usize;
-            let errors = measure(
-                job,
-                plan,
-                frame,
-                &made.textures,
-                point,
-                truth_of(placed.shown()),
-            );
+            let errors = measure(of, frame, &made.textures, point, truth_of(placed.shown()));
             let mut texels = made.textures;
             texels.push(made.lookup);
             return Ok((texels, errors));
@@ -296,9 +277,9 @@ impl FrameEncoder for RemeshFrames<'_> {
         let shown = placed.shown();
         let mut texels = encode_frame_with(shown.mesh, shown.slots, &plan.textures, shown.normals);
         let own = |vertex: usize| vertex;
-        let mut errors = measure(job, plan, frame, &texels, own, truth_of(shown));
+        let mut errors = measure(of, frame, &texels, own, truth_of(shown));
         if let Some(end) = &end {
-            let off = measure(job, plan, frame, &of_end, own, truth_of_end(shown, end));
+            let off = measure(of, frame, &of_end, own, truth_of_end(shown, end));
             (errors.end_position, errors.end_normal) = (off.position, off.normal);
         }
         texels.extend(of_end);
@@ -334,16 +315,11 @@ fn truth_of(shown: ShownFrame<'_>) -> impl Fn(usize) -> Option<Truth> {
 }
 
 /// What the slots show in a frame.
-fn contents(
-    job: &VatJob,
-    plan: &VatPlan,
-    frame: usize,
-    mesh: &Mesh,
-) -> Result<Vec<SlotContent>, BakeError> {
-    let absent = middle_of(&plan.bounds);
-    let count = plan.triangles;
-    match job.settings().is_matched() {
-        true => slots_of(job, plan, frame),
+fn contents(of: Planned<'_>, frame: usize, mesh: &Mesh) -> Result<Vec<SlotContent>, BakeError> {
+    let absent = middle_of(&of.plan.bounds);
+    let count = of.plan.triangles;
+    match of.job.settings().is_matched() {
+        true => slots_of(of, frame),
         false => {
             let triangles = index32(mesh.topology.triangles().len());
             Ok(slots_in_file_order(triangles, count, absent))

@@ -8,7 +8,7 @@ use crate::vat::maker::rigid::{PiecePose, Pieces, PiecesError};
 use crate::vat::maker::rigid_turns::{TurnFollower, UnclearTurn};
 use crate::vat::maker::soft::SoftCarrier;
 use crate::vat::pictures::{Corners, ShownFrames, source_corners};
-use crate::vat::plan::{ModePlan, PiecePlan, VatPlan, bounds_of, layout_for};
+use crate::vat::plan::{ModePlan, PiecePlan, Planned, VatPlan, bounds_of, layout_for};
 use crate::vat::records::{FrameErrors, POSES, PieceScan, ScanRecord, keep_materials};
 use crate::vat::report::{Reported, Row};
 use crate::vat::retriangulated::measured_retriangulated;
@@ -95,7 +95,7 @@ impl BakeMode for Rigid {
             residual.join(&found.residual);
         }
         let rotations = Extent::between(-1.0, 1.0, 4);
-        let (space, files) = (job.settings().space(), job.settings().convention.files());
+        let (space, files) = (job.settings().space(), job.settings().files());
         let texture = |c: &TextureChoice| {
             let extent = match c.quantity {
                 Quantity::Rotation => &rotations,
@@ -126,35 +126,26 @@ impl BakeMode for Rigid {
         })
     }
 
-    fn encoder<'a>(
-        &self,
-        job: &'a VatJob,
-        plan: &'a VatPlan,
-    ) -> Result<Box<dyn FrameEncoder + 'a>, BakeError> {
-        let texels = RigidTexels::new(job, plan)?;
-        Ok(Box::new(RigidFrames { job, plan, texels }))
+    fn encoder<'a>(&self, of: Planned<'a>) -> Result<Box<dyn FrameEncoder + 'a>, BakeError> {
+        Ok(Box::new(RigidFrames::new(of)?))
     }
 
-    fn carrier(&self, job: &VatJob, plan: &VatPlan) -> Result<Mesh, BakeError> {
-        let first = mesh_of(job, 0)?;
-        let carrier = carrier_of(job, &first)?;
-        let mut mesh = carrier.mesh(job.name(), &first, &plan.layout);
+    fn carrier(&self, of: Planned<'_>) -> Result<Mesh, BakeError> {
+        let first = mesh_of(of.job, 0)?;
+        let carrier = carrier_of(of.job, &first)?;
+        let mut mesh = carrier.mesh(of.job.name(), &first, &of.plan.layout);
         keep_materials(&mut mesh, &first);
-        let files = job.settings().convention.files();
+        let files = of.job.settings().files();
         Ok(files.piece_carrier(mesh, &carrier.pivots()))
     }
 
     fn shown<'a>(
         &self,
-        job: &'a VatJob,
-        plan: &'a VatPlan,
+        of: Planned<'a>,
         carrier: &'a Mesh,
     ) -> Result<Box<dyn ShownFrames + 'a>, BakeError> {
-        let texels = RigidTexels::new(job, plan)?;
-        Ok(Box::new(ShownPieces {
-            frames: RigidFrames { job, plan, texels },
-            carrier,
-        }))
+        let frames = RigidFrames::new(of)?;
+        Ok(Box::new(ShownPieces { frames, carrier }))
     }
 
     fn can_blend(&self, settings: &VatSettings) -> bool {
@@ -342,8 +333,9 @@ fn check_rigid(
     Ok(())
 }
 
-/// What makes the texels of a frame.
-struct RigidTexels {
+/// What makes the texels of frames, and reads them.
+struct RigidFrames<'a> {
+    of: Planned<'a>,
     carrier: RigidCarrier,
     /// Pivots as they come back from the texels of the first frame, metres of glTF.
     pivots: Vec<[f32; 3]>,
@@ -352,25 +344,27 @@ struct RigidTexels {
     rest: Vec<[f32; 3]>,
 }
 
-impl RigidTexels {
-    fn new(job: &VatJob, plan: &VatPlan) -> Result<Self, BakeError> {
-        let first = mesh_of(job, 0)?;
-        let number = job.number(0);
-        let carrier = carrier_of(job, &first)?;
+impl<'a> RigidFrames<'a> {
+    fn new(of: Planned<'a>) -> Result<Self, BakeError> {
+        let first = mesh_of(of.job, 0)?;
+        let number = of.job.number(0);
+        let carrier = carrier_of(of.job, &first)?;
         let normals = carrier.soft.normals(&first);
-        let places = plan
+        let places = of
+            .plan
             .textures
             .iter()
             .filter(|t| t.quantity == Quantity::Position);
-        let pivots = match job.settings().convention.files().carries_pivots() {
+        let pivots = match of.job.settings().files().carries_pivots() {
             true => (0..carrier.pieces.count())
                 .map(|piece| carrier.pieces.pivot(piece))
                 .collect(),
             false => places
-                .flat_map(|spec| carrier.pieces.stored_pivots(spec, plan.space))
+                .flat_map(|spec| carrier.pieces.stored_pivots(spec, of.plan.space))
                 .collect(),
         };
         Ok(Self {
+            of,
             pivots,
             normals: normals.map_err(|source| BakeError::NotSoft { number, source })?,
             rest: carried(&carrier.soft, &first).positions,
@@ -379,7 +373,8 @@ impl RigidTexels {
     }
 
     /// How the pieces lie about the pivots that players know.
-    fn poses(&self, job: &VatJob, frame: usize) -> Result<Vec<PiecePose>, BakeError> {
+    fn poses(&self, frame: usize) -> Result<Vec<PiecePose>, BakeError> {
+        let job = self.of.job;
         let poses: Option<Vec<PiecePose>> = job.work.read(POSES, frame, &job.key)?;
         let poses = poses.ok_or_else(|| missing(job, &[frame], "poses", "plan"))?;
         Ok(self.carrier.pieces.about(&self.pivots, &poses))
@@ -387,14 +382,12 @@ impl RigidTexels {
 
     fn measure(
         &self,
-        job: &VatJob,
-        plan: &VatPlan,
         frame: usize,
         texels: &[Vec<u8>],
         mesh: &Mesh,
         normals: &[[f32; 3]],
     ) -> FrameErrors {
-        let shown = self.shown(job, plan, texels);
+        let shown = self.decoded(texels);
         let mut out = FrameErrors::default();
         for (v, (place, seen)) in shown.places.iter().zip(&shown.normals).enumerate() {
             let truth = mesh.positions[self.carrier.soft.source_vertex(v)];
@@ -407,10 +400,10 @@ impl RigidTexels {
     }
 
     /// The carrier as players show it by the texels of a frame, metres of glTF.
-    fn shown(&self, job: &VatJob, plan: &VatPlan, texels: &[Vec<u8>]) -> ShownVertices {
+    fn decoded(&self, texels: &[Vec<u8>]) -> ShownVertices {
         let pose = |piece: usize| {
             let pivot = self.pivots[piece].map(f64::from);
-            played(&decode(job, plan, texels, piece), pivot)
+            played(&decode(self.of, texels, piece), pivot)
         };
         let poses: Vec<PlayedPose> = (0..self.pivots.len()).map(pose).collect();
         let of_vertex = |v: usize| &poses[self.carrier.pieces.of_vertex(v)];
@@ -423,38 +416,29 @@ impl RigidTexels {
                 .collect(),
         }
     }
-}
 
-struct RigidFrames<'a> {
-    job: &'a VatJob,
-    plan: &'a VatPlan,
-    texels: RigidTexels,
+    fn shown(&self, frame: usize) -> Result<ShownVertices, BakeError> {
+        Ok(self.decoded(&texels_of(self.of, frame)?))
+    }
 }
 
 impl FrameEncoder for RigidFrames<'_> {
     fn frame(&self, frame: usize, mut mesh: Mesh) -> Result<Encoded, BakeError> {
-        let Self { job, plan, texels } = self;
-        let poses = texels.poses(job, frame)?;
-        let files = job.settings().convention.files();
+        let Planned { job, plan } = self.of;
+        let poses = self.poses(frame)?;
+        let files = job.settings().files();
         let next = match files.carries_pivots() && job.settings().pieces.blend {
             // Players of other tools loop.
-            true => Some(texels.poses(job, (frame + 1) % job.frame_count())?),
+            true => Some(self.poses((frame + 1) % job.frame_count())?),
             false => None,
         };
         let encoded = files.encode_pieces(&poses, next.as_deref(), &plan.textures, plan.space);
         let number = job.number(frame);
         let fault = |source| BakeError::NotSoft { number, source };
-        texels.carrier.soft.adopt(&mut mesh).map_err(fault)?;
-        let normals = texels.carrier.soft.normals(&mesh).map_err(fault)?;
-        let errors = texels.measure(job, plan, frame, &encoded, &mesh, &normals);
+        self.carrier.soft.adopt(&mut mesh).map_err(fault)?;
+        let normals = self.carrier.soft.normals(&mesh).map_err(fault)?;
+        let errors = self.measure(frame, &encoded, &mesh, &normals);
         Ok((encoded, errors))
-    }
-}
-
-impl RigidFrames<'_> {
-    fn shown(&self, frame: usize) -> Result<ShownVertices, BakeError> {
-        let texels = texels_of(self.job, self.plan, frame)?;
-        Ok(self.texels.shown(self.job, self.plan, &texels))
     }
 }
 
@@ -472,12 +456,12 @@ struct ShownPieces<'a> {
 
 impl ShownFrames for ShownPieces<'_> {
     fn both(&self, frame: usize) -> Result<[Corners; 2], BakeError> {
-        let job = self.frames.job;
+        let job = self.frames.of.job;
         let shown = self.frames.shown(frame)?;
         // Pieces have the colours of the carrier in all frames.
         let colors = self.carrier.colors.first();
         let mut baked = Corners::default();
-        let triangles = self.frames.texels.carrier.soft.triangles().iter();
+        let triangles = self.frames.carrier.soft.triangles().iter();
         for vertex in triangles.flatten().map(|v| *v as usize) {
             baked.places.push(shown.places[vertex].map(|c| c as f32));
             baked.normals.push(shown.normals[vertex]);
@@ -494,14 +478,14 @@ impl ShownFrames for ShownPieces<'_> {
     }
 
     fn piece_of(&self, vertex: usize) -> Option<usize> {
-        self.frames.texels.carrier.pieces.find_vertex(vertex)
+        self.frames.carrier.pieces.find_vertex(vertex)
     }
 }
 
 /// How a piece lies in the space of glTF.
-fn decode(job: &VatJob, plan: &VatPlan, texels: &[Vec<u8>], piece: usize) -> PiecePose {
+fn decode(of: Planned<'_>, texels: &[Vec<u8>], piece: usize) -> PiecePose {
     let (mut position, mut rotation) = ([0.0; 4], [0.0, 0.0, 0.0, 1.0]);
-    for (spec, bytes) in plan.textures.iter().zip(texels) {
+    for (spec, bytes) in of.plan.textures.iter().zip(texels) {
         let size = spec.vertex_bytes();
         let texel = &bytes[piece * size..(piece + 1) * size];
         let numbers = match spec.quantity {
@@ -512,8 +496,8 @@ fn decode(job: &VatJob, plan: &VatPlan, texels: &[Vec<u8>], piece: usize) -> Pie
             *number = spec.decode(texel, k);
         }
     }
-    let files = job.settings().convention.files();
-    files.seen_pose(position, rotation, plan.space)
+    let files = of.job.settings().files();
+    files.seen_pose(position, rotation, of.plan.space)
 }
 
 pub(crate) fn played(pose: &PiecePose, pivot: [f64; 3]) -> PlayedPose {

@@ -6,7 +6,7 @@ use crate::vat::job::VatJob;
 use crate::vat::maker::plan::PlanError;
 use crate::vat::maker::remesh::FrameScan;
 use crate::vat::maker::soft::SoftCarrier;
-use crate::vat::plan::{ModePlan, VatPlan, bounds_of, extents_of, frame_scan, layout_for};
+use crate::vat::plan::{ModePlan, Planned, VatPlan, bounds_of, extents_of, frame_scan, layout_for};
 use crate::vat::records::{ScanRecord, keep_materials};
 use crate::vat::report::Reported;
 use crate::vat::retriangulated::{RetriangulatedPlan, measured_retriangulated};
@@ -70,23 +70,19 @@ impl BakeMode for Soft {
         })
     }
 
-    fn encoder<'a>(
-        &self,
-        job: &'a VatJob,
-        plan: &'a VatPlan,
-    ) -> Result<Box<dyn FrameEncoder + 'a>, BakeError> {
-        let carrier = soft_carrier(job, plan, &mesh_of(job, 0)?)?;
-        let carrier = job.settings().convention.carrier(carrier);
-        Ok(Box::new(SoftFrames { job, plan, carrier }))
+    fn encoder<'a>(&self, of: Planned<'a>) -> Result<Box<dyn FrameEncoder + 'a>, BakeError> {
+        let carrier = soft_carrier(of, &mesh_of(of.job, 0)?)?;
+        let carrier = of.job.settings().convention.carrier(carrier);
+        Ok(Box::new(SoftFrames { of, carrier }))
     }
 
-    fn carrier(&self, job: &VatJob, plan: &VatPlan) -> Result<Mesh, BakeError> {
-        let mut first = mesh_of(job, 0)?;
-        let carrier = soft_carrier(job, plan, &first)?;
+    fn carrier(&self, of: Planned<'_>) -> Result<Mesh, BakeError> {
+        let mut first = mesh_of(of.job, 0)?;
+        let carrier = soft_carrier(of, &first)?;
         let as_read = first.clone();
         let adopted = carrier.adopt(&mut first);
-        adopted.map_err(|source| not_soft(job, 0, source))?;
-        let mut mesh = carrier.mesh(job.name(), &first, &plan.layout);
+        adopted.map_err(|source| not_soft(of.job, 0, source))?;
+        let mut mesh = carrier.mesh(of.job.name(), &first, &of.plan.layout);
         keep_materials(&mut mesh, &as_read);
         Ok(mesh)
     }
@@ -128,14 +124,14 @@ fn carrier_for(job: &VatJob, scans: &[ScanRecord], watch: &Watch<'_>) -> Result<
 
 /// What makes the texels of a frame.
 struct SoftFrames<'a> {
-    job: &'a VatJob,
-    plan: &'a VatPlan,
+    of: Planned<'a>,
     carrier: SoftCarrier,
 }
 
 impl FrameEncoder for SoftFrames<'_> {
     fn frame(&self, frame: usize, mut mesh: Mesh) -> Result<Encoded, BakeError> {
-        let Self { job, plan, carrier } = self;
+        let Self { of, carrier } = self;
+        let Planned { job, plan } = *of;
         let number = job.number(frame);
         let fault = |source| BakeError::NotSoft { number, source };
         carrier.adopt(&mut mesh).map_err(fault)?;
@@ -154,7 +150,7 @@ impl FrameEncoder for SoftFrames<'_> {
                 .map_err(fault)?,
         };
         let own = |vertex: usize| vertex;
-        let errors = measure(job, plan, frame, &texels, own, |vertex| {
+        let errors = measure(*of, frame, &texels, own, |vertex| {
             let source = carrier.source_vertex(vertex);
             Some(Truth {
                 place: mesh.positions[source],
