@@ -352,6 +352,8 @@ pub enum MeshError {
 }
 
 /// Deltas to add to the rest mesh by a weight. Stored only for the vertices that move.
+///
+/// A minor version may add fields: end a literal with `..MorphTarget::default()`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MorphTarget {
     /// Name in the file, or `target_<index>`.
@@ -385,6 +387,8 @@ pub struct MeshPart {
 
 /// Constant topology plus rest attributes. Positions are in scene space at bind: skinning with the joints' rest transforms does not
 /// change them.
+///
+/// A minor version may add fields: create a mesh with [`Mesh::new`], or end a literal with `..Mesh::default()`.
 #[derive(Clone, Debug, Default)]
 pub struct Mesh {
     /// Name in the file; in a file with nodes, the name of the node of the mesh.

@@ -12,6 +12,7 @@ use arrayvec::ArrayVec;
 use sinew_deform::{InputValue, MAX_PORTS, Par};
 use sinew_geom::Pose;
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// The CPU part of one character when the GPU runs the graph: results and state of the steps that run on the CPU ([`Step::host`]).
@@ -60,7 +61,7 @@ impl HostSteps {
         &'a self,
         step: &Step,
         frame: &'a Frame<'a>,
-    ) -> ArrayVec<Option<InputValue<'a>>, MAX_PORTS> {
+    ) -> impl Deref<Target = [Option<InputValue<'a>>]> + use<'a> {
         let sources = Sources {
             meshes: &[],
             setup: &self.graph.setup,
@@ -79,7 +80,7 @@ impl HostSteps {
             });
             input_value(&sources, here?, desc.ty)
         };
-        ports.map(input).collect()
+        ports.map(input).collect::<ArrayVec<_, MAX_PORTS>>()
     }
 
     /// The tightly packed content of a frame buffer that a CPU step wrote; `None` for other buffers and for poses.
