@@ -1,6 +1,8 @@
 //! Materials, images and cameras: what pictures need besides geometry. No deformer reads them.
 
 /// Materials, images and cameras of a file.
+///
+/// A minor version may add fields: end a literal with `..Appearance::default()`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Appearance {
     /// Materials, indexed by [`crate::MeshPart::material`].
@@ -12,6 +14,8 @@ pub struct Appearance {
 }
 
 /// The base colour of a surface: factor times texture.
+///
+/// A minor version may add fields: end a literal with `..Material::default()`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Material {
     /// Name in the file.

@@ -24,6 +24,8 @@ pub struct MeshSequence {
 }
 
 /// The validated content of one file: meshes, rig, clips.
+///
+/// A minor version may add fields: end a literal with `..Asset::default()`.
 #[derive(Clone, Debug, Default)]
 pub struct Asset {
     /// File stem.

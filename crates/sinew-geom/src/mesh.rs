@@ -377,6 +377,8 @@ pub enum MeshError {
 
 /// Deltas to add to the rest mesh by a weight. Stored only for the vertices that move.
 /// Lists that are not empty have the length of `vertices`. Deltas are in the space of [`Mesh::positions`], in metres.
+///
+/// A minor version may add fields: end a literal with `..MorphTarget::default()`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MorphTarget {
     /// Name in the file, or `target_<index>`.
@@ -412,6 +414,8 @@ pub struct MeshPart {
 /// change them.
 ///
 /// [`Mesh::check`] tests the lengths. A clone shares the topology and copies all other data.
+///
+/// A minor version may add fields: create a mesh with [`Mesh::new`], or end a literal with `..Mesh::default()`.
 #[derive(Clone, Debug, Default)]
 pub struct Mesh {
     /// Name in the file; in a file with nodes, the name of the node of the mesh.

@@ -67,8 +67,8 @@ impl AdapterKind {
     }
 }
 
-impl From<wgpu::DeviceType> for AdapterKind {
-    fn from(ty: wgpu::DeviceType) -> Self {
+impl AdapterKind {
+    fn from_wgpu(ty: wgpu::DeviceType) -> Self {
         match ty {
             wgpu::DeviceType::DiscreteGpu => Self::Discrete,
             wgpu::DeviceType::IntegratedGpu => Self::Integrated,
@@ -235,7 +235,7 @@ impl AdapterInfo {
             backend: info.backend.to_string(),
             driver: info.driver,
             driver_version: info.driver_info,
-            kind: info.device_type.into(),
+            kind: AdapterKind::from_wgpu(info.device_type),
             subgroup_min: info.subgroup_min_size,
             subgroup_max: info.subgroup_max_size,
             limits: DeviceLimits::from_wgpu(limits),

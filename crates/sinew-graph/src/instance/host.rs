@@ -13,6 +13,7 @@ use arrayvec::ArrayVec;
 use sinew_deform::{InputValue, MAX_PORTS, Par, ParameterValue};
 use sinew_geom::Pose;
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// The CPU part of one character when the GPU runs the graph: results and state of the steps that run on the CPU ([`Step::host`]).
@@ -61,7 +62,7 @@ impl HostSteps {
         &'a self,
         step: &Step,
         frame: &'a Frame<'a>,
-    ) -> ArrayVec<Option<InputValue<'a>>, MAX_PORTS> {
+    ) -> impl Deref<Target = [Option<InputValue<'a>>]> + use<'a> {
         let sources = self.sources(frame);
         let ports = step.inputs.iter().zip(step.desc.inputs);
         let input = |(port, desc): (&Option<PortData>, &sinew_deform::PortDesc)| {
@@ -73,7 +74,7 @@ impl HostSteps {
             });
             input_value(&sources, here?, desc.ty)
         };
-        ports.map(input).collect()
+        ports.map(input).collect::<ArrayVec<_, MAX_PORTS>>()
     }
 
     /// Writes the linked parameters of a step to `out`, which holds one value for each parameter, once [`Self::update`] has run. Does not

@@ -511,7 +511,7 @@ fn the_host_runs_drivers_for_a_device() {
     host.update(&frame, &ParameterState::new(&graph))
         .expect("fits");
     let ports = skin.desc.inputs.iter().map(|p| p.name);
-    for (port, value) in ports.zip(host.inputs(skin, &frame)) {
+    for (port, value) in ports.zip(&*host.inputs(skin, &frame)) {
         match (port, value) {
             ("pose", Some(InputValue::Pose(pose))) => assert_eq!(pose.palette[0].rows[0][3], 2.0),
             (port, value) => assert!(port != "pose" && value.is_none(), "{port}: {value:?}"),
