@@ -3,13 +3,14 @@
 use super::blend_error::Blends;
 use super::earlier::{earlier, report_file};
 use super::job::VatJob;
+use super::job::missing;
 use super::mode::{DEFAULT_WIDTH, unused_settings};
 use super::plan::{Planned, VatPlan, all_scans};
 use super::preparation::Preparation;
+use super::quantities::shown_loss;
 use super::read::read_manifest;
 use super::records::{FrameErrors, ScanRecord};
 use super::report::{Reported, report};
-use super::scan::missing;
 use super::target::write_obj_carrier;
 use super::texels::done;
 use super::textures::{file_names, lookup_file, write_lookup, write_texture};
@@ -56,18 +57,6 @@ pub struct Summary {
     /// What readers had to say, with the number of frames in which they said it.
     #[serde(skip)]
     pub warnings: Vec<(String, String, usize)>,
-}
-
-/// Losses of reading below that (metres) are not shown.
-const SHOWN_LOSS: f64 = 1e-6;
-
-/// What reading adds to statements of accuracy.
-pub(crate) fn shown_loss(read_loss: f64) -> f64 {
-    if read_loss > SHOWN_LOSS {
-        read_loss
-    } else {
-        0.0
-    }
 }
 
 impl Summary {

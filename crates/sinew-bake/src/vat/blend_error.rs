@@ -1,12 +1,13 @@
 //! How good in-betweens are: every second frame is left out, and blends are compared with it.
 
-use super::convention::Convention;
 use super::job::VatJob;
+use super::job::mesh_of;
 use super::mode;
 use super::pictures::{camera_of, flat};
 use super::plan::VatPlan;
 use super::preparation::Preparation;
-use super::scan::mesh_of;
+use super::records::HELD_BACK;
+use super::settings::Convention;
 use super::settings::{Mode, Space, VatSettings};
 use super::verify::pieces_of;
 use super::{bake, read_animation, read_manifest};
@@ -64,9 +65,6 @@ impl HeldBackPictures {
         out
     }
 }
-
-/// Folder within work for a bake of every second frame.
-pub(super) const HELD_BACK: &str = "held_back";
 
 /// A bake of every second frame of a sequence, and the frames between that were held back.
 ///

@@ -2,8 +2,9 @@
 
 use super::job::VatJob;
 use super::mode::{self, check_quantities};
+use super::plan::RetriangulatedPlan;
 use super::records::ScanRecord;
-use super::retriangulated::{RetriangulatedPlan, measured_retriangulated};
+use super::retriangulated::measured_retriangulated;
 use super::settings::Mode;
 use super::tearing::is_torn;
 use crate::{BakeError, Watch};

@@ -1,10 +1,11 @@
 //! Ends of frames, for blends that stay closed.
 
 use super::job::VatJob;
+use super::job::{mesh_of, missing};
 use super::mode::slots_of;
 use super::plan::Planned;
 use super::records::MATCHES;
-use super::scan::{match_frames, mesh_of, missing, motion_of, triangles_of};
+use super::scan::{match_frames, motion_of, triangles_of};
 use super::settings::VatSettings;
 use super::target::{PlacedFrame, place_end};
 use crate::BakeError;

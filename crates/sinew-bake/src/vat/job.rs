@@ -1,13 +1,12 @@
 //! A bake and its work folder.
 
-use super::blend_error::HELD_BACK;
-use super::records::KINDS;
-use super::settings::{VatSettings, is_device_of_windows};
-use crate::work::{Work, hash_of};
+use super::records::{FRAMES, HELD_BACK, KINDS, MeshRecord, PLAN_FILE};
+use super::settings::{VatSettings, is_device_of_windows, is_plain};
+use crate::work::{Work, hash_of, unsealed};
 use crate::{BakeError, CarrierMaterial, FrameRange, FrameSource};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use sinew_geom::Warning;
+use sinew_geom::{Mesh, Warning};
 use sinew_io::SequenceFiles;
 use std::path::{Path, PathBuf};
 
@@ -354,7 +353,7 @@ pub fn remove_work(folder: &Path) -> Result<bool, BakeError> {
         }
     }
     Ok(sinew_io::remove_files(folder, |name| {
-        [FILE, super::plan::FILE].contains(&name) || is_left(name)
+        [FILE, PLAN_FILE].contains(&name) || is_left(name)
     })?)
 }
 
@@ -363,19 +362,36 @@ fn is_left(name: &str) -> bool {
     name.starts_with(".sinew-") && name.ends_with(".tmp")
 }
 
+/// The record of a prepared frame.
+pub(crate) fn mesh_of(job: &VatJob, frame: usize) -> Result<Mesh, BakeError> {
+    let bytes = job.work.body(FRAMES, frame)?;
+    let read: Option<MeshRecord> = bytes.and_then(|b| unsealed(&b, &job.key));
+    read.map(Mesh::from)
+        .ok_or_else(|| missing(job, &[frame], "prepared meshes", "scan"))
+}
+
+/// Records that a step needs and the step before did not leave.
+pub(crate) fn missing(
+    job: &VatJob,
+    frames: &[usize],
+    what: &'static str,
+    step: &'static str,
+) -> BakeError {
+    let numbers: Vec<i64> = frames.iter().map(|f| job.number(*f)).collect();
+    BakeError::Missing {
+        folder: job.work.folder().to_owned(),
+        what,
+        frames: crate::work::frames_words(&numbers),
+        step,
+    }
+}
+
 /// What the files of a bake are called.
 pub fn name_of(sequence: &str, settings: &VatSettings) -> String {
     match &settings.name {
         Some(name) => name.clone(),
         None => file_name_of(sequence),
     }
-}
-
-/// Whether files may have a character in their names everywhere, and shaders in comments: letters and digits of all scripts, the marks that are
-/// written over and under them, `-` and `_`. Others mean something to shells, addresses of pages or file systems.
-pub(crate) fn is_plain(c: char) -> bool {
-    let is_mark = matches!(c, '\u{300}'..='\u{36f}' | '\u{3099}' | '\u{309a}');
-    c.is_alphanumeric() || is_mark || matches!(c, '-' | '_')
 }
 
 /// A name that files may have everywhere.

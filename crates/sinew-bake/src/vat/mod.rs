@@ -2,6 +2,7 @@
 
 mod assemble;
 mod blend_error;
+mod checks;
 mod convention;
 mod detect;
 mod earlier;
@@ -11,6 +12,7 @@ pub(crate) mod maker;
 mod mode;
 mod pictures;
 mod plan;
+mod planning;
 #[cfg(test)]
 mod player_bakes;
 mod points;
@@ -35,7 +37,6 @@ pub use assemble::{SimplifiedSummary, Summary, assemble, assemble_with};
 pub use blend_error::{
     BlendError, Blends, HeldBack, HeldBackPictures, blend_error, measure_blends,
 };
-pub use convention::{Convention, OpenVat, SideFx};
 pub use job::{VatJob, name_of, remove_work};
 pub use maker::error::ErrorSum;
 pub use maker::matching::{SlotsError, SurfaceDistance};
@@ -48,17 +49,18 @@ pub use maker::prepare::simplify::SimplifySettings;
 pub use maker::prepare::{PrepareError, PrepareSettings};
 pub use maker::rigid::PiecesError;
 pub use maker::soft::SoftError;
-pub use plan::{ModePlan, PiecePlan, PointPlan, VatPlan, plan};
+pub use plan::{ModePlan, PiecePlan, PointPlan, RetriangulatedPlan, TearPlan, VatPlan};
+pub use planning::plan;
 pub use preparation::verify;
 pub use quantities::QuantityErrors;
 pub use read::{read_animation, read_manifest};
 pub use records::MeshRecord;
-pub use retriangulated::RetriangulatedPlan;
 pub use scan::scan;
-pub use settings::{Mode, Points, Space, TextureChoice, TriangleOrder, VatSettings};
+pub use settings::{
+    Convention, Mode, OpenVat, Points, SideFx, Space, TextureChoice, TriangleOrder, VatSettings,
+};
 pub use shapes::{ParticleSettings, PieceSettings};
 pub use sinew_vat::manifest::split_words;
-pub use tearing::TearPlan;
 pub use texels::texels;
 pub use verify::{EndErrors, Fault, SurfaceErrors, Verified};
 

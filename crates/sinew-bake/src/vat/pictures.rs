@@ -1,9 +1,9 @@
 //! What a bake shows beside what it was made from, drawn on the processor: the same picture on every machine.
 
+use super::job::mesh_of;
 use super::mode::SeenPoint;
 use super::plan::{Planned, VatPlan};
 use super::records::TEXELS;
-use super::scan::mesh_of;
 use super::textures::bytes_of;
 use crate::BakeError;
 use crate::vat::maker::normals::corner_normals;

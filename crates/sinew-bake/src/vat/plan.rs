@@ -1,28 +1,19 @@
-//! The second step: sizes, ranges and places, from what was seen of all frames and from nothing else.
+//! What the second step decides: sizes, ranges and places of a bake.
 
-use super::detect::chosen_mode;
-use super::job::VatJob;
-use super::mode::{self, BakeMode};
-use super::records::{FRAMES, ScanRecord};
-use super::retriangulated::RetriangulatedPlan;
-use super::scan::missing;
+use super::job::{VatJob, missing};
+use super::records::{FRAMES, PLAN_FILE, ScanRecord};
 use super::settings::{Mode, Space, TextureChoice};
-use super::tearing::TearPlan;
+use crate::BakeError;
 use crate::vat::maker::error::ErrorSum;
+use crate::vat::maker::middles::Quad;
 use crate::vat::maker::plan::PlanError;
-use crate::vat::maker::points::PointsError;
 use crate::vat::maker::remesh::{FrameScan, join_extents};
 use crate::work::hash_of;
-use crate::{BakeError, Watch};
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Bounds, index32};
-use sinew_vat::layout::{Layout, LayoutError, Limits, larger_device};
+use sinew_vat::layout::Layout;
 use sinew_vat::quantity::Quantity;
-use sinew_vat::texel::TexelFormat;
 use sinew_vat::texture::{Extent, TextureSpec};
-
-/// File of the plan in the work folder.
-pub(super) const FILE: &str = "plan.json";
 
 /// Where the hash of a plan is, in its text.
 const NO_HASH: &str = "\"hash\": \"\"";
@@ -137,6 +128,102 @@ impl PiecePlan {
     }
 }
 
+/// What was found of cloth that tears.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TearPlan {
+    /// Vertices of which the first frame has one, and the carrier two or more.
+    pub split_vertices: u32,
+    /// Whether no frame is torn: files split vertices where corners have other normals or texture coordinates, and frames do so at other corners.
+    #[serde(default)]
+    pub are_edges: bool,
+}
+
+impl TearPlan {
+    /// For people.
+    pub(crate) fn words(self) -> String {
+        sinew_vat::manifest::split_words(self.split_vertices, self.are_edges)
+    }
+}
+
+/// What was found of quads that are cut along either diagonal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RetriangulatedPlan {
+    /// Frames that cut the first one's surface into other triangles.
+    pub frames: usize,
+    /// Quads of the first frame that others cut along the other diagonal.
+    pub quads: u32,
+    /// Those with a vertex in their middle: frames show their own surface there.
+    pub middles: Vec<Quad>,
+    /// How far the carrier's surface is from that of a frame elsewhere, where the first frame's triangles are shown, metres. Corners are no part of that.
+    pub off: f64,
+    /// Number of the frame where it is farthest.
+    pub worst: i64,
+    /// How far it may be before it is warned of, metres.
+    pub tolerance: f64,
+    /// How far it may be where nobody asked for triangles that stay the same, metres.
+    pub unasked: f64,
+}
+
+impl RetriangulatedPlan {
+    /// Whether frames are shown with another surface than their own, beyond the tolerance.
+    pub fn is_beyond(&self) -> bool {
+        self.off > self.tolerance
+    }
+
+    /// Whether that is more than may be taken without being asked for.
+    pub(crate) fn is_far(&self) -> bool {
+        self.off > self.unasked
+    }
+
+    /// Why triangles are loose that might have stayed the same.
+    pub fn fallback_words(&self) -> String {
+        format!(
+            "faces are cut into other triangles than in the first frame: shown as there the surface would be off by {:.3} mm, most in frame {} (at most {:.3} mm is taken unasked), so that triangles are loose; --mode soft keeps them together",
+            self.off * 1e3,
+            self.worst,
+            self.unasked * 1e3,
+        )
+    }
+
+    /// What is wrong where [`Self::is_beyond`], and what can be done about it; `exact` says which way of baking is exact.
+    pub(crate) fn warning(&self, exact: &str) -> String {
+        format!(
+            "faces are cut into other triangles than in the first frame, which are shown: the surface is off by {:.3} mm at most between corners, most in frame {} (allowed {:.3} mm); exact: {exact}",
+            self.off * 1e3,
+            self.worst,
+            self.tolerance * 1e3,
+        )
+    }
+
+    /// For people.
+    pub fn words(&self) -> String {
+        let kept = match self.off > 0.0 {
+            true => format!(
+                "; surface within {:.4} mm of the frames' own where the first frame's triangles are shown",
+                self.off * 1e3
+            ),
+            false => String::new(),
+        };
+        let cut = match self.frames {
+            1 => "1 frame cuts".to_owned(),
+            frames => format!("{frames} frames cut"),
+        };
+        let quads = match self.quads {
+            0 => String::new(),
+            1 => " (1 quad along the other diagonal)".to_owned(),
+            quads => format!(" ({quads} quads along the other diagonal)"),
+        };
+        let exact = match self.middles.len() {
+            0 => String::new(),
+            1 => "; 1 quad has a vertex in its middle and is exact".to_owned(),
+            middles => format!("; {middles} quads have a vertex in their middle and are exact"),
+        };
+        format!("{cut} faces into other triangles than the first one{quads}{exact}{kept}")
+    }
+}
+
 impl VatPlan {
     /// Changes with all that texels depend on.
     pub(crate) fn key(&self) -> String {
@@ -151,11 +238,6 @@ impl VatPlan {
             ModePlan::Rigid { .. } => Mode::Rigid,
             ModePlan::Particles => Mode::Particles,
         }
-    }
-
-    /// What is done in its mode.
-    pub(crate) fn steps(&self) -> &'static dyn BakeMode {
-        mode::of(self.mode())
     }
 
     /// Of pieces, where the bake is one of pieces.
@@ -247,13 +329,13 @@ impl VatPlan {
 
     /// Makes it the plan of a job.
     pub(super) fn write(&self, job: &VatJob) -> Result<(), BakeError> {
-        job.work.write_text(FILE, &self.text())?;
+        job.work.write_text(PLAN_FILE, &self.text())?;
         Ok(())
     }
 
     /// The plan of a job.
     pub(crate) fn read(job: &VatJob) -> Result<Self, BakeError> {
-        let path = job.work.file(FILE);
+        let path = job.work.file(PLAN_FILE);
         let all: Vec<usize> = (0..job.frame_count()).collect();
         let none = || missing(job, &all, "plan", "plan");
         if !path.exists() {
@@ -277,116 +359,6 @@ impl VatPlan {
             false => Err(none()),
         }
     }
-}
-
-/// Makes the plan, unless it is there.
-///
-/// # Errors
-/// [`BakeError::Missing`] names frames that are not scanned; [`BakeError::Plan`] and [`BakeError::NotSoft`] where the sequence cannot be
-/// baked as wanted.
-pub fn plan(job: &VatJob, watch: &Watch<'_>) -> Result<VatPlan, BakeError> {
-    if let Ok(plan) = VatPlan::read(job) {
-        return Ok(plan);
-    }
-    let scans = all_scans(job)?;
-    let (mode, remesh_fallback) = chosen_mode(job, &scans, watch)?;
-    let convention = &job.settings().convention;
-    convention.check_sequence(job.settings(), mode, job.frame_count())?;
-    let mode = mode::of(mode);
-    let made = mode.plan(job, &scans, watch);
-    let mut made = made.map_err(|e| {
-        let error = nothing_left(&scans, with_number(job, e));
-        with_proposal(job, mode, error)
-    })?;
-    check_halves(job, &scans, &made.textures)?;
-    if let ModePlan::Remesh {
-        remesh_fallback: known,
-        ..
-    } = &mut made.of_mode
-    {
-        *known = remesh_fallback;
-    }
-    made.write(job)?;
-    Ok(made)
-}
-
-/// Halves beyond their largest number are infinite, which no player shows.
-fn check_halves(
-    job: &VatJob,
-    scans: &[ScanRecord],
-    textures: &[TextureSpec],
-) -> Result<(), BakeError> {
-    let space = job.settings().space();
-    for spec in textures.iter().filter(|t| t.format == TexelFormat::Half) {
-        let seen = scans.iter().filter_map(|s| extent_of(s, &spec.quantity));
-        let seen = seen.map(|extent| space.extent(&spec.quantity, extent));
-        let ends = seen.flat_map(|e| e.least.into_iter().chain(e.most));
-        let found = ends.fold(0.0_f32, |most, end| most.max(end.abs()));
-        let is_finite = TexelFormat::Half.holds(found);
-        if !is_finite {
-            return Err(BakeError::TooLargeForHalf {
-                quantity: spec.quantity.clone(),
-                found,
-            });
-        }
-    }
-    Ok(())
-}
-
-/// Where frames have no triangles, says whether they had some before they were prepared.
-fn nothing_left(scans: &[ScanRecord], error: BakeError) -> BakeError {
-    let most = scans.iter().map(|s| s.report.faces_before).max();
-    match (error, most) {
-        (BakeError::Plan(PlanError::Nothing { frames }), Some(most)) if most > 0 => {
-            BakeError::NothingLeft { frames, most }
-        }
-        (error, _) => error,
-    }
-}
-
-/// Names frames by their numbers, as users know them.
-fn with_number(job: &VatJob, error: BakeError) -> BakeError {
-    match error {
-        BakeError::Plan(PlanError::Frame(source)) => BakeError::Frame {
-            number: job.number(source.frame()),
-            message: source.to_string(),
-        },
-        other => other,
-    }
-}
-
-/// Where textures are too small, says which would do.
-fn with_proposal(job: &VatJob, mode: &dyn BakeMode, error: BakeError) -> BakeError {
-    let error = match error {
-        BakeError::Layout(error)
-        | BakeError::Plan(
-            PlanError::Layout(error) | PlanError::Points(PointsError::Layout(error)),
-        ) => error,
-        other => return other,
-    };
-    let LayoutError::TooLarge {
-        vertices,
-        frames,
-        limit,
-    } = error
-    else {
-        return error.into();
-    };
-    let settings = job.settings();
-    let files = settings.files();
-    let does = |side: u32| match files.layout(vertices, frames, side) {
-        None => {
-            let limits = Limits {
-                unit: mode.unit(),
-                side,
-                powers_of_two: settings.powers_of_two,
-            };
-            limits.fitting(vertices, frames).is_ok()
-        }
-        Some(layout) => layout.is_ok(),
-    };
-    let proposal = larger_device(limit, does);
-    BakeError::TooLarge { error, proposal }
 }
 
 /// What was seen of all frames.
@@ -440,7 +412,7 @@ pub(crate) fn frame_scan_of(
     }
 }
 
-fn extent_of<'a>(scan: &'a ScanRecord, quantity: &Quantity) -> Option<&'a Extent> {
+pub(super) fn extent_of<'a>(scan: &'a ScanRecord, quantity: &Quantity) -> Option<&'a Extent> {
     if *quantity == Quantity::Offset {
         return scan.offset.as_ref();
     }

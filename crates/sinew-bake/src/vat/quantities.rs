@@ -121,3 +121,15 @@ fn allowed(spec: &TextureSpec, channel: usize, value: f32) -> f64 {
     };
     scale * spec.format.half_step() * 1.001 + half + rounding
 }
+
+/// Losses of reading below that (metres) are not shown.
+const SHOWN_LOSS: f64 = 1e-6;
+
+/// What reading adds to statements of accuracy.
+pub(crate) fn shown_loss(read_loss: f64) -> f64 {
+    if read_loss > SHOWN_LOSS {
+        read_loss
+    } else {
+        0.0
+    }
+}

@@ -1,8 +1,8 @@
 //! What the steps leave for each other.
 
-use super::retriangulated::RetriangulatedScan;
 use crate::vat::maker::error::ErrorSum;
 use crate::vat::maker::matching::SurfaceDistance;
+use crate::vat::maker::middles::Quad;
 use crate::vat::maker::prepare::PrepareReport;
 use crate::vat::maker::rigid::PiecePose;
 use crate::vat::maker::tearing::KeptEdges;
@@ -31,6 +31,11 @@ pub(crate) const NUMBERS: Kind = Kind("slots", "numbers");
 pub(crate) const PARTICLES: Kind = Kind("slots", "particles");
 /// Texels: bytes of one texture after the other. In their head that they are done, and how far they are from the frame.
 pub(crate) const TEXELS: Kind = Kind("texels", "texels");
+
+/// File of the plan in the work folder.
+pub(super) const PLAN_FILE: &str = "plan.json";
+/// Folder within work for a bake of every second frame.
+pub(super) const HELD_BACK: &str = "held_back";
 
 /// All of them.
 pub(crate) const KINDS: [Kind; 9] = [
@@ -236,5 +241,31 @@ impl FrameErrors {
         self.normal.join(&other.normal);
         self.end_position.join(&other.end_position);
         self.end_normal.join(&other.end_normal);
+    }
+}
+
+/// What a frame cuts otherwise than the first one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RetriangulatedScan {
+    /// Quads cut along the other diagonal, and how far that is from the first frame's, metres.
+    pub(crate) quads: Vec<(Quad, f64)>,
+    /// Other triangles that the first frame does not have.
+    pub(crate) others: u32,
+    /// How far these are from what the first frame has in their place, metres.
+    pub(crate) off: f64,
+}
+
+impl RetriangulatedScan {
+    /// How far vertices are from the first frame, if those in the middles of quads count, too. They go from the middle of the one diagonal in the first frame
+    /// to that of the other one now; where a frame cuts as the first one does, the middle goes with its ends.
+    pub(crate) fn with_middles(&self, mut out: Extent, first: &Mesh, mesh: &Mesh) -> Extent {
+        for (quad, _) in &self.quads {
+            let [a, b, c, d] = quad.around.map(|v| v as usize);
+            out.take([0, 1, 2].map(|k| {
+                let now = f32::midpoint(mesh.positions[b][k], mesh.positions[d][k]);
+                now - f32::midpoint(first.positions[a][k], first.positions[c][k])
+            }));
+        }
+        out
     }
 }

@@ -1,12 +1,13 @@
 //! `NAME.report.html`: what a bake came to, for people. Nothing in it depends on when, where or in how many chunks the bake was made.
 
-use super::assemble::{Summary, lookup_bytes, shown_loss};
+use super::assemble::{Summary, lookup_bytes};
 use super::blend_error::{BlendError, Blends, HeldBackPictures};
 use super::job::VatJob;
 use super::pictures::{ShownFrames, pairs};
+use super::plan::RetriangulatedPlan;
 use super::plan::{Planned, VatPlan};
+use super::quantities::shown_loss;
 use super::records::{FrameErrors, ScanRecord};
-use super::retriangulated::RetriangulatedPlan;
 use crate::BakeError;
 use crate::report::{Page, Plot, Series, data_uri, escaped, grouped};
 use crate::vat::maker::error::ErrorSum;

@@ -1,19 +1,19 @@
 //! Frames that cut the surface of the first one into other triangles: which quads get a vertex in their middle, and how far the carrier is from the others.
 
 use super::job::VatJob;
+use super::job::mesh_of;
+use super::plan::RetriangulatedPlan;
 use super::plan::bounds_of;
+use super::records::RetriangulatedScan;
 use super::records::ScanRecord;
-use super::scan::mesh_of;
 use super::settings::Mode;
 use crate::vat::maker::middles::{Middles, Quad, quads_of};
 use crate::vat::maker::retriangulated::{Retriangulated, surface_gap};
 use crate::vat::maker::soft::triangles_like_first;
 use crate::{BakeError, Watch};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use sinew_geom::vec3::{length, sub};
 use sinew_geom::{Mesh, Topology, index32};
-use sinew_vat::texture::Extent;
 use std::collections::{BTreeMap, HashSet};
 
 /// Share of the diagonal of the box that surfaces may be off where nothing else is asked for: little beside what 16 bits lose.
@@ -22,110 +22,6 @@ const TOLERANCE: f64 = 2e-5;
 /// The same where nobody asked for triangles that stay the same: about a pixel where the box fills a screen. Beyond it loose triangles, which are exact,
 /// are the better choice.
 const UNASKED: f64 = 1e-3;
-
-/// What a frame cuts otherwise than the first one.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct RetriangulatedScan {
-    /// Quads cut along the other diagonal, and how far that is from the first frame's, metres.
-    pub(crate) quads: Vec<(Quad, f64)>,
-    /// Other triangles that the first frame does not have.
-    pub(crate) others: u32,
-    /// How far these are from what the first frame has in their place, metres.
-    pub(crate) off: f64,
-}
-
-impl RetriangulatedScan {
-    /// How far vertices are from the first frame, if those in the middles of quads count, too. They go from the middle of the one diagonal in the first frame
-    /// to that of the other one now; where a frame cuts as the first one does, the middle goes with its ends.
-    pub(crate) fn with_middles(&self, mut out: Extent, first: &Mesh, mesh: &Mesh) -> Extent {
-        for (quad, _) in &self.quads {
-            let [a, b, c, d] = quad.around.map(|v| v as usize);
-            out.take([0, 1, 2].map(|k| {
-                let now = f32::midpoint(mesh.positions[b][k], mesh.positions[d][k]);
-                now - f32::midpoint(first.positions[a][k], first.positions[c][k])
-            }));
-        }
-        out
-    }
-}
-
-/// What was found of quads that are cut along either diagonal.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RetriangulatedPlan {
-    /// Frames that cut the first one's surface into other triangles.
-    pub frames: usize,
-    /// Quads of the first frame that others cut along the other diagonal.
-    pub quads: u32,
-    /// Those with a vertex in their middle: frames show their own surface there.
-    pub middles: Vec<Quad>,
-    /// How far the carrier's surface is from that of a frame elsewhere, where the first frame's triangles are shown, metres. Corners are no part of that.
-    pub off: f64,
-    /// Number of the frame where it is farthest.
-    pub worst: i64,
-    /// How far it may be before it is warned of, metres.
-    pub tolerance: f64,
-    /// How far it may be where nobody asked for triangles that stay the same, metres.
-    pub unasked: f64,
-}
-
-impl RetriangulatedPlan {
-    /// Whether frames are shown with another surface than their own, beyond the tolerance.
-    pub fn is_beyond(&self) -> bool {
-        self.off > self.tolerance
-    }
-
-    /// Whether that is more than may be taken without being asked for.
-    pub(crate) fn is_far(&self) -> bool {
-        self.off > self.unasked
-    }
-
-    /// Why triangles are loose that might have stayed the same.
-    pub fn fallback_words(&self) -> String {
-        format!(
-            "faces are cut into other triangles than in the first frame: shown as there the surface would be off by {:.3} mm, most in frame {} (at most {:.3} mm is taken unasked), so that triangles are loose; --mode soft keeps them together",
-            self.off * 1e3,
-            self.worst,
-            self.unasked * 1e3,
-        )
-    }
-
-    /// What is wrong where [`Self::is_beyond`], and what can be done about it; `exact` says which way of baking is exact.
-    pub(crate) fn warning(&self, exact: &str) -> String {
-        format!(
-            "faces are cut into other triangles than in the first frame, which are shown: the surface is off by {:.3} mm at most between corners, most in frame {} (allowed {:.3} mm); exact: {exact}",
-            self.off * 1e3,
-            self.worst,
-            self.tolerance * 1e3,
-        )
-    }
-
-    /// For people.
-    pub fn words(&self) -> String {
-        let kept = match self.off > 0.0 {
-            true => format!(
-                "; surface within {:.4} mm of the frames' own where the first frame's triangles are shown",
-                self.off * 1e3
-            ),
-            false => String::new(),
-        };
-        let cut = match self.frames {
-            1 => "1 frame cuts".to_owned(),
-            frames => format!("{frames} frames cut"),
-        };
-        let quads = match self.quads {
-            0 => String::new(),
-            1 => " (1 quad along the other diagonal)".to_owned(),
-            quads => format!(" ({quads} quads along the other diagonal)"),
-        };
-        let exact = match self.middles.len() {
-            0 => String::new(),
-            1 => "; 1 quad has a vertex in its middle and is exact".to_owned(),
-            middles => format!("; {middles} quads have a vertex in their middle and are exact"),
-        };
-        format!("{cut} faces into other triangles than the first one{quads}{exact}{kept}")
-    }
-}
 
 /// What a frame cuts otherwise; nothing where its triangles are those of the first one, or of another surface. Of cloth that tears quads
 /// count as other triangles.

@@ -1,6 +1,7 @@
 //! The first step: every frame is made, prepared, looked at and matched with the next one.
 
 use super::job::VatJob;
+use super::job::mesh_of;
 use super::mode::{self, RigidCarrier, scan_points, width_warning};
 use super::points;
 use super::preparation::{Preparation, Prepared};
@@ -14,7 +15,7 @@ use crate::vat::maker::derive::add_derived;
 use crate::vat::maker::matching::{FrameMatch, Triangles, match_triangles, numbers_mean_the_same};
 use crate::vat::maker::remesh::scan_frame;
 use crate::vat::maker::soft::is_same_surface;
-use crate::work::{is_sealed, sealed, unsealed};
+use crate::work::{is_sealed, sealed};
 use crate::{BakeError, Chunk, FrameSource, LoadOrder, LoadedFrame, Watch};
 use rayon::prelude::*;
 use sinew_geom::vec3::sub;
@@ -425,28 +426,5 @@ pub(crate) fn triangles_of<'a>(mesh: &'a Mesh, motion: &'a Option<Vec<[f32; 3]>>
         points: &mesh.positions,
         triangles: mesh.topology.triangles(),
         motion: motion.as_deref(),
-    }
-}
-
-/// The record of a prepared frame.
-pub(crate) fn mesh_of(job: &VatJob, frame: usize) -> Result<Mesh, BakeError> {
-    let bytes = job.work.body(FRAMES, frame)?;
-    let read: Option<MeshRecord> = bytes.and_then(|b| unsealed(&b, &job.key));
-    read.map(Mesh::from)
-        .ok_or_else(|| missing(job, &[frame], "prepared meshes", "scan"))
-}
-
-pub(crate) fn missing(
-    job: &VatJob,
-    frames: &[usize],
-    what: &'static str,
-    step: &'static str,
-) -> BakeError {
-    let numbers: Vec<i64> = frames.iter().map(|f| job.number(*f)).collect();
-    BakeError::Missing {
-        folder: job.work.folder().to_owned(),
-        what,
-        frames: crate::work::frames_words(&numbers),
-        step,
     }
 }

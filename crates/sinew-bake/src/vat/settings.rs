@@ -1,11 +1,6 @@
 //! What is wanted of a bake.
 
-use super::convention::{Convention, FileConvention};
-use super::job::is_plain;
-use super::mode;
-use super::points;
-use super::shapes::{self, ParticleSettings, PieceSettings};
-use crate::BakeError;
+use super::shapes::{ParticleSettings, PieceSettings};
 use crate::vat::maker::prepare::PrepareSettings;
 use serde::{Deserialize, Serialize};
 pub use sinew_vat::manifest::{Mode, Space};
@@ -102,6 +97,35 @@ pub struct TextureChoice {
     pub format: TexelFormat,
 }
 
+/// Whose names, layout and content files have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Convention {
+    /// This project's: a manifest, a carrier, players.
+    #[default]
+    Sinew,
+    /// `OpenVAT`'s.
+    OpenVat(OpenVat),
+    /// That of the vertex animation textures of `SideFX` Labs 3.
+    SideFx(SideFx),
+}
+
+/// Offsets in the axes of Blender, columns of frames; triangles stay the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OpenVat {
+    /// Normals in the lower half of the one texture, in place of a file of their own.
+    pub packed_normals: bool,
+}
+
+/// Modes "soft", "dynamic remeshing" ("fluid"), "rigid" for Unity, and "sprites".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SideFx {
+    /// Normals in ten bits of the positions' alpha, in place of a texture of rotations.
+    pub compressed_normals: bool,
+}
+
 /// What has a texel where triangles change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -124,6 +148,13 @@ pub enum TriangleOrder {
     File,
 }
 
+impl Convention {
+    /// Whether files are this project's own.
+    pub(crate) fn is_own(&self) -> bool {
+        *self == Self::Sinew
+    }
+}
+
 impl VatSettings {
     /// Whether triangles that change are matched. Players of other tools step where they do: nothing is matched for them.
     pub(crate) fn is_matched(&self) -> bool {
@@ -141,96 +172,14 @@ impl VatSettings {
         self.mode.is_none_or(|asked| asked == mode)
     }
 
-    /// Whether it may turn out that unique points have texels.
-    pub(crate) fn may_have_unique_points(&self) -> bool {
-        self.may_be(Mode::Remesh) && self.has_unique_points()
-    }
-
-    /// Whether unique points have texels where triangles change.
-    pub(crate) fn has_unique_points(&self) -> bool {
-        self.points == Points::Unique || self.files().needs_unique_points()
-    }
-
-    /// Names, layout and content of the files.
-    pub(crate) fn files(&self) -> &dyn FileConvention {
-        self.convention.files()
-    }
-
-    /// Axes and unit of the values, which a convention may prescribe.
-    pub fn space(&self) -> Space {
-        self.files().space().unwrap_or(self.space)
-    }
-
     /// The crease in radians.
     pub fn crease(&self) -> f32 {
         self.crease_degrees.to_radians()
     }
-
-    /// The textures of a mode: those asked for, or what it has by default.
-    pub fn textures_of(&self, mode: Mode) -> Vec<TextureChoice> {
-        mode::of(mode).textures(self)
-    }
-
-    /// Whether the settings make sense, without a frame.
-    ///
-    /// # Errors
-    /// [`BakeError::Setting`] names the first that does not.
-    pub fn check(&self) -> Result<(), BakeError> {
-        let wrong = |setting, found, expected| Err(BakeError::setting(setting, found, expected));
-        if let Some(name) = &self.name
-            && let Some((found, expected)) = fault_of_name(name)
-        {
-            return wrong("name", found, expected);
-        }
-        let rate = self.frames_per_second;
-        if !(rate > 0.0 && rate.is_finite()) {
-            return wrong("frames_per_second", rate.to_string(), "a number above 0");
-        }
-        if !(1..=65536).contains(&self.largest_side) {
-            let found = self.largest_side.to_string();
-            return wrong("largest_side", found, "1 to 65536 texels");
-        }
-        if !(0.0..=180.0).contains(&self.crease_degrees) {
-            let found = self.crease_degrees.to_string();
-            return wrong("crease_degrees", found, "0 to 180");
-        }
-        let places = self
-            .textures
-            .iter()
-            .filter(|t| t.quantity.is_position())
-            .count();
-        // Pieces and particles have positions whether they are asked for or not; what a sequence is may not be known yet.
-        let has_always = self.mode.is_none_or(|m| mode::of(m).always_has_positions());
-        let is_enough = places == 1 || (places == 0 && has_always);
-        if !self.textures.is_empty() && !is_enough {
-            let found = format!("a list with {places} of positions or offsets");
-            let expected = "one of them: add position:unorm16";
-            return wrong("textures", found, expected);
-        }
-        for (i, texture) in self.textures.iter().enumerate() {
-            if self.textures[..i]
-                .iter()
-                .any(|t| t.quantity == texture.quantity)
-            {
-                let found = format!("{} twice", texture.quantity);
-                return wrong("textures", found, "each quantity once");
-            }
-        }
-        if let Some(found) = self.retriangulate_tolerance
-            && !(found >= 0.0 && found.is_finite())
-        {
-            let expected = "a number of metres, 0 or above";
-            return wrong("retriangulate_tolerance", found.to_string(), expected);
-        }
-        points::check(self)?;
-        shapes::check(&self.pieces, &self.particles)?;
-        self.convention.check(self)?;
-        self.prepare.check().map_err(BakeError::Preparation)
-    }
 }
 
 /// Why files cannot have a name everywhere: what it is, and what would do.
-fn fault_of_name(name: &str) -> Option<(String, &'static str)> {
+pub(super) fn fault_of_name(name: &str) -> Option<(String, &'static str)> {
     let is_device = is_device_of_windows(name);
     if !is_device && (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(is_plain) {
         return None;
@@ -245,6 +194,13 @@ fn fault_of_name(name: &str) -> Option<(String, &'static str)> {
         false => "1 to 200 bytes of letters, digits, - and _",
     };
     Some((found, expected))
+}
+
+/// Whether files may have a character in their names everywhere, and shaders in comments: letters and digits of all scripts, the marks that are
+/// written over and under them, `-` and `_`. Others mean something to shells, addresses of pages or file systems.
+pub(crate) fn is_plain(c: char) -> bool {
+    let is_mark = matches!(c, '\u{300}'..='\u{36f}' | '\u{3099}' | '\u{309a}');
+    c.is_alphanumeric() || is_mark || matches!(c, '-' | '_')
 }
 
 /// Whether Windows takes files of a name, whatever their endings are, for a device.

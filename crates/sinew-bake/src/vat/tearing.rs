@@ -1,37 +1,19 @@
 //! Bakes of cloth that tears: triangles stay the same, vertices are split.
 
 use super::job::VatJob;
+use super::job::{mesh_of, missing};
 use super::plan::Planned;
+use super::plan::TearPlan;
 use super::records::{CARRIERS, ScanRecord};
-use super::scan::{mesh_of, missing};
 use super::settings::{Mode, VatSettings};
 use crate::vat::maker::matching::{Triangles, numbers_mean_the_same};
 use crate::vat::maker::soft::{SoftCarrier, SoftError, triangles_like_first};
 use crate::vat::maker::tearing::{CornerClasses, KeptEdges, SharedEdges};
 use crate::{BakeError, Watch};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use sinew_geom::vec3::sub;
 use sinew_geom::{Mesh, Topology};
 use sinew_vat::texture::Extent;
-
-/// What was found of cloth that tears.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TearPlan {
-    /// Vertices of which the first frame has one, and the carrier two or more.
-    pub split_vertices: u32,
-    /// Whether no frame is torn: files split vertices where corners have other normals or texture coordinates, and frames do so at other corners.
-    #[serde(default)]
-    pub are_edges: bool,
-}
-
-impl TearPlan {
-    /// For people.
-    pub(crate) fn words(self) -> String {
-        sinew_vat::manifest::split_words(self.split_vertices, self.are_edges)
-    }
-}
 
 /// Whether it may turn out that a sequence is cloth that tears.
 pub(crate) fn may_tear(settings: &VatSettings) -> bool {

@@ -1,9 +1,9 @@
 //! The third step: the texels of every frame, and how far they are from it.
 
 use super::job::VatJob;
+use super::job::mesh_of;
 use super::plan::{Planned, VatPlan};
 use super::records::{FrameErrors, TEXELS, TexelRecord};
-use super::scan::mesh_of;
 use crate::vat::maker::error::angle_between;
 use crate::work::hash_of;
 use crate::{BakeError, Chunk, Watch};

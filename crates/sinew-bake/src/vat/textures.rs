@@ -1,8 +1,8 @@
 //! Textures put together from the texels of frames, row by row.
 
+use super::job::missing;
 use super::plan::{Planned, VatPlan};
 use super::records::TEXELS;
-use super::scan::missing;
 use crate::BakeError;
 use sinew_io::texture::{ExrCompression, TexelRow, TextureChannels, TextureFormat, TextureWriter};
 use sinew_io::{IoError, RangeReader};

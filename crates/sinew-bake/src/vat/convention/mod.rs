@@ -15,16 +15,13 @@ mod tests;
 
 use super::assemble::{MakePage, stage_all, stage_report, write_carrier};
 use super::plan::Planned;
-use super::settings::{Mode, Space, TextureChoice, VatSettings};
+use super::settings::{Convention, Mode, OpenVat, SideFx, Space, TextureChoice, VatSettings};
 use super::texels::decode;
 use super::textures::write_texture;
 use crate::vat::maker::rigid::{PiecePose, encode_poses};
 use crate::vat::maker::soft::SoftCarrier;
 use crate::{BakeError, Watch};
-pub use openvat::OpenVat;
-use serde::{Deserialize, Serialize};
 use shading::Shading;
-pub use sidefx::SideFx;
 use sinew_geom::Mesh;
 use sinew_io::AtomicDir;
 use sinew_vat::layout::{Layout, LayoutError};
@@ -33,19 +30,6 @@ use sinew_vat::quantity::Quantity;
 use sinew_vat::texel::TexelFormat;
 use sinew_vat::texture::{Extent, TextureSpec};
 use std::path::Path;
-
-/// Whose names, layout and content files have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Convention {
-    /// This project's: a manifest, a carrier, players.
-    #[default]
-    Sinew,
-    /// `OpenVAT`'s.
-    OpenVat(OpenVat),
-    /// That of the vertex animation textures of `SideFX` Labs 3.
-    SideFx(SideFx),
-}
 
 /// A setting that does not fit: its name, what it is, what was expected.
 pub(crate) type Contradiction = (&'static str, String, &'static str);
@@ -235,11 +219,6 @@ impl Convention {
             Self::OpenVat(openvat) => openvat,
             Self::SideFx(sidefx) => sidefx,
         }
-    }
-
-    /// Whether files are this project's own.
-    pub(crate) fn is_own(&self) -> bool {
-        *self == Self::Sinew
     }
 
     /// Whether settings fit each other.

@@ -9,9 +9,8 @@
 use super::{Contradiction, FileConvention, format_of, tenths_around, write_files, write_mesh};
 use crate::BakeError;
 use crate::vat::plan::Planned;
-use crate::vat::settings::{Mode, Space, TextureChoice, VatSettings};
+use crate::vat::settings::{Mode, OpenVat, Space, TextureChoice, VatSettings};
 use crate::vat::textures::{files_called, write_stacked};
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sinew_geom::Mesh;
 use sinew_io::{AtomicDir, write_text};
@@ -19,14 +18,6 @@ use sinew_vat::layout::{Layout, LayoutError};
 use sinew_vat::quantity::Quantity;
 use sinew_vat::texel::{Range, TexelFormat};
 use sinew_vat::texture::{Extent, TextureSpec};
-
-/// Offsets in the axes of Blender, columns of frames; triangles stay the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct OpenVat {
-    /// Normals in the lower half of the one texture, in place of a file of their own.
-    pub packed_normals: bool,
-}
 
 impl FileConvention for OpenVat {
     fn name(&self) -> &'static str {

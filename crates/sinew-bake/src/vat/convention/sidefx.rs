@@ -20,9 +20,8 @@ use crate::BakeError;
 use crate::vat::maker::rigid::PiecePose;
 use crate::vat::maker::soft::SoftCarrier;
 use crate::vat::plan::{Planned, VatPlan};
-use crate::vat::settings::{Mode, Space, TextureChoice, VatSettings};
+use crate::vat::settings::{Mode, SideFx, Space, TextureChoice, VatSettings};
 use crate::vat::textures::{files_called, lookup_file};
-use serde::{Deserialize, Serialize};
 use sinew_geom::Mesh;
 use sinew_io::{AtomicDir, write_text};
 use sinew_vat::layout::{Layout, LayoutError};
@@ -32,14 +31,6 @@ use sinew_vat::texture::{Extent, TextureSpec};
 
 /// Most rows of a frame.
 const MOST_ROWS: u32 = 1980;
-
-/// Modes "soft", "dynamic remeshing" ("fluid"), "rigid" for Unity, and "sprites".
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SideFx {
-    /// Normals in ten bits of the positions' alpha, in place of a texture of rotations.
-    pub compressed_normals: bool,
-}
 
 impl FileConvention for SideFx {
     fn name(&self) -> &'static str {

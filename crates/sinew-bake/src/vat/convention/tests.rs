@@ -3,6 +3,7 @@
 use super::*;
 use crate::vat::maker::error::angle_between;
 use crate::vat::maker::normals::corner_normals;
+use crate::vat::settings::SideFx;
 use crate::vat::tests::fixture::*;
 use crate::{FrameSource, MeshFrames};
 use sinew_geom::Topology;

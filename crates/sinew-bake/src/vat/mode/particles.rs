@@ -4,6 +4,7 @@ use super::{BakeMode, FrameEncoder, Reason, check_quantities, with_needed};
 use crate::report::grouped;
 use crate::vat::ParticleSettings;
 use crate::vat::job::VatJob;
+use crate::vat::job::{mesh_of, missing};
 use crate::vat::maker::carrier::carrier_box;
 use crate::vat::maker::particles::{ParticleFollower, ParticleSlot, encode_points, point_numbers};
 use crate::vat::maker::particles_by_motion::MotionFollower;
@@ -17,7 +18,6 @@ use crate::vat::plan::{
 };
 use crate::vat::records::{FrameErrors, NUMBERS, PARTICLES, ScanRecord};
 use crate::vat::report::{Reported, Row};
-use crate::vat::scan::{mesh_of, missing};
 use crate::vat::settings::{TextureChoice, VatSettings};
 use crate::vat::target::place_mesh;
 use crate::vat::texels::Encoded;

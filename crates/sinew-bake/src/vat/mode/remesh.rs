@@ -5,6 +5,7 @@ use crate::report::grouped;
 use crate::vat::VatSettings;
 use crate::vat::ends::with_end;
 use crate::vat::job::VatJob;
+use crate::vat::job::missing;
 use crate::vat::maker::carrier::{carrier_box, carrier_mesh};
 use crate::vat::maker::ends::ShownFrame;
 use crate::vat::maker::matching::{FrameEnd, FrameMatch, SlotChain};
@@ -17,7 +18,7 @@ use crate::vat::plan::{ModePlan, Planned, VatPlan, bounds_of, extents_of, frame_
 use crate::vat::points::{self, Rest, plan_points};
 use crate::vat::records::{MATCHES, SLOTS, ScanRecord};
 use crate::vat::report::Reported;
-use crate::vat::scan::{matches_frames, missing};
+use crate::vat::scan::matches_frames;
 use crate::vat::settings::{Mode, Points, TextureChoice};
 use crate::vat::target::PlacedFrame;
 use crate::vat::texels::{Encoded, Truth, measure};

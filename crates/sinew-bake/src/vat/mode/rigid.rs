@@ -2,6 +2,7 @@
 
 use super::{BakeMode, FrameEncoder, check_quantities, with_needed};
 use crate::vat::job::VatJob;
+use crate::vat::job::{mesh_of, missing};
 use crate::vat::maker::carrier::texel_centers;
 use crate::vat::maker::error::{ErrorSum, angle_between};
 use crate::vat::maker::rigid::{PiecePose, Pieces, PiecesError};
@@ -12,7 +13,6 @@ use crate::vat::plan::{ModePlan, PiecePlan, Planned, VatPlan, bounds_of, layout_
 use crate::vat::records::{FrameErrors, POSES, PieceScan, ScanRecord, keep_materials};
 use crate::vat::report::{Reported, Row};
 use crate::vat::retriangulated::measured_retriangulated;
-use crate::vat::scan::{mesh_of, missing};
 use crate::vat::settings::{Mode, TextureChoice, VatSettings};
 use crate::vat::texels::Encoded;
 use crate::vat::textures::texels_of;

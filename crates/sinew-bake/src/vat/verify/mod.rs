@@ -20,8 +20,8 @@ mod slots;
 mod soft;
 mod surface;
 
-use super::assemble::shown_loss;
 use super::quantities::QuantityErrors;
+use super::quantities::shown_loss;
 use super::read::{read_animation, read_manifest};
 use super::records::FrameErrors;
 use super::settings::VatSettings;
