@@ -47,11 +47,6 @@ pub(crate) struct BakeVatArgs {
     pub(crate) source: SourceArgs,
     #[command(flatten)]
     pub(crate) settings: VatSettingsArgs,
-    /// Measure the error of blended frames and add it to the report.
-    ///
-    /// Sinew makes a second bake without every second frame. It compares the frames that it left out with the blends of this bake.
-    #[arg(long)]
-    pub(crate) blend_error: bool,
     /// Write the bake into this folder.
     #[arg(short, long, value_name = "FOLDER")]
     pub(crate) output: PathBuf,
@@ -97,9 +92,6 @@ pub(crate) struct VatChunkArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct VatAssembleArgs {
-    /// Measure the error of blended frames and add it to the report, as `sinew bake vat` does.
-    #[arg(long)]
-    pub(crate) blend_error: bool,
     /// Work folder of `sinew vat scan`.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) work: PathBuf,

@@ -206,17 +206,6 @@ pub fn remove_files(folder: &Path, is_meant: impl Fn(&str) -> bool) -> Result<bo
     }
 }
 
-/// Removes a folder and everything in it. Only for folders that Sinew created inside a folder that it owns.
-///
-/// # Errors
-/// [`IoError::Write`].
-pub fn remove_folder(path: &Path) -> Result<(), IoError> {
-    std::fs::remove_dir_all(path).map_err(|source| IoError::Write {
-        path: path.to_owned(),
-        source,
-    })
-}
-
 #[cfg(all(test, not(feature = "gltf")))]
 mod tests {
     use super::*;

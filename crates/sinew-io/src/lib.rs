@@ -55,7 +55,7 @@ pub mod vertex_animation;
 
 pub use any::{
     AnyFile, files_ending_with, first_in_folder, read_any, read_bytes, read_text, remove_files,
-    remove_folder, write_bytes, write_own, write_record, write_text,
+    write_bytes, write_own, write_record, write_text,
 };
 pub use atomic::{AtomicDir, AtomicFile, FolderLock, Writability, set_synced};
 pub use error::IoError;

@@ -19,10 +19,7 @@ use crate::bake_args::{BakeVatArgs, VatAssembleArgs, VatChunkArgs, VatCommand, V
 use crate::exit::{Code, Failure, Outcome};
 use crate::reporter::{Progress, Reporter};
 use crate::threads::Threads;
-use sinew::bake::vat::{
-    VatJob, assemble_with, bake, bake_and_measure, measure_blends, name_of, plan, remove_work,
-    scan, texels,
-};
+use sinew::bake::vat::{VatJob, assemble, bake, name_of, plan, remove_work, scan, texels};
 use sinew::bake::{BakeError, Chunk, Watch};
 use sinew::io::FolderLock;
 use std::path::{Path, PathBuf};
@@ -67,11 +64,6 @@ pub(super) fn bake_vat(args: &BakeVatArgs, reporter: &Reporter) -> Outcome {
     let summary = on_threads(args.source.threads, || {
         let source = source_of(&args.source, &settings, reporter)?;
         reporter.check_bake(&args.output, &name_of(source.name(), &settings))?;
-        let bake = if args.blend_error {
-            bake_and_measure
-        } else {
-            bake
-        };
         let all = |watch: &Watch<'_>| bake(source.as_ref(), &settings, &work, &args.output, watch);
         Ok(watched(reporter, all))
     })?;
@@ -165,10 +157,7 @@ fn bake_chunk(args: &VatChunkArgs, reporter: &Reporter) -> Outcome {
 fn assemble_all(args: &VatAssembleArgs, reporter: &Reporter) -> Outcome {
     let (_lock, job) = opened(&args.work)?;
     reporter.check_bake(&args.output, job.name())?;
-    let summary = watched(reporter, |watch| {
-        let blends = args.blend_error.then(|| measure_blends(&job, watch));
-        assemble_with(&job, &args.output, blends.transpose()?.as_ref(), watch)
-    })?;
+    let summary = watched(reporter, |watch| assemble(&job, &args.output, watch))?;
     tell(&summary, reporter);
     Ok(())
 }

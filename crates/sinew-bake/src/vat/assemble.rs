@@ -1,6 +1,5 @@
 //! The last step: textures, carrier, manifest and players, which appear together.
 
-use super::blend_error::Blends;
 use super::earlier::{earlier, report_file};
 use super::job::VatJob;
 use super::job::missing;
@@ -45,9 +44,6 @@ pub struct Summary {
     pub read_loss: (f64, i64),
     /// Where positions are counted from, metres in the axes of glTF, where that is not the origin of the source.
     pub origin: Option<[f64; 3]>,
-    /// How far blends are off, where that was asked for.
-    #[serde(skip)]
-    pub blends: Option<Blends>,
     /// What was asked for and has no effect in this mode, in words.
     pub unused_settings: Vec<String>,
     /// The sequence whose bake was in the place of this one.
@@ -215,19 +211,6 @@ fn write_textures(
 /// # Errors
 /// [`BakeError::Missing`] names frames without texels; [`BakeError::Io`].
 pub fn assemble(job: &VatJob, out: &Path, watch: &Watch<'_>) -> Result<Summary, BakeError> {
-    assemble_with(job, out, None, watch)
-}
-
-/// [`assemble`]; summary and report tell how good in-betweens are, as [`super::measure_blends`] found.
-///
-/// # Errors
-/// As [`assemble`].
-pub fn assemble_with(
-    job: &VatJob,
-    out: &Path,
-    blends: Option<&Blends>,
-    watch: &Watch<'_>,
-) -> Result<Summary, BakeError> {
     let replaced = earlier(out, job.name(), job.sequence(), job.settings())?;
     let plan = VatPlan::read(job)?;
     let of = Planned { job, plan: &plan };
@@ -235,29 +218,25 @@ pub fn assemble_with(
     let carrier = plan.steps().carrier(of)?;
     let scans = all_scans(job)?;
     let convention = &job.settings().convention;
-    let summary = |manifest: PathBuf| Summary {
-        blends: blends.cloned(),
-        replaced: replaced.clone(),
-        ..summary(of, &scans, &errors, manifest)
-    };
+    let mut summary = summary(of, &scans, &errors, replaced);
     let page = |files: &[String]| {
         report(&Reported {
             job,
             plan: &plan,
             scans: &scans,
             errors: &errors,
-            summary: &summary(out.to_owned()),
+            summary: &summary,
             manifest: &manifest_like(of, &carrier, files),
             carrier: &in_order_of_texels(job, &carrier),
             files,
         })
     };
     if let Some(name) = convention.write(of, carrier.clone(), out, &page, watch)? {
-        return Ok(summary(out.join(name)));
+        summary.manifest = out.join(name);
+        return Ok(summary);
     }
     let manifest = manifest_of(of, &carrier);
     let name = format!("{}.vat.json", manifest.name);
-    let summary = summary(out.join(&name));
     let mut folder = AtomicDir::create(out)?;
     folder.tells(&name);
     retire_earlier(&mut folder, &out.join(&name), &manifest.name);
@@ -295,6 +274,7 @@ pub fn assemble_with(
     let text = serde_json::to_string_pretty(&manifest).unwrap_or_default();
     write_text(&folder.stage(&name)?, &text)?;
     folder.commit()?;
+    summary.manifest = out.join(&name);
     Ok(summary)
 }
 
@@ -494,11 +474,12 @@ pub(crate) fn lookup_bytes(of: Planned<'_>) -> u64 {
     of.plan.layout.texels() * of.job.settings().files().lookup_bytes()
 }
 
+/// All but where the manifest is.
 fn summary(
     of: Planned<'_>,
     scans: &[ScanRecord],
     frames: &[FrameErrors],
-    manifest: PathBuf,
+    replaced: Option<String>,
 ) -> Summary {
     let Planned { job, plan } = of;
     let lookup = plan.points().map_or(0, |_| lookup_bytes(of));
@@ -524,7 +505,7 @@ fn summary(
         }
     }
     Summary {
-        manifest,
+        manifest: PathBuf::new(),
         plan: plan.clone(),
         frames: job.frame_count(),
         texture_bytes: plan.texture_layout().texels() * plan.texel_bytes() + lookup,
@@ -533,9 +514,8 @@ fn summary(
             Preparation::is_shared(job).unwrap_or(false),
             scans,
         ),
-        blends: None,
         unused_settings: unused_settings(job.settings(), plan.mode()),
-        replaced: None,
+        replaced,
         not_kept: more_triangles(of)
             .into_iter()
             .chain(lost_pieces(job, scans))

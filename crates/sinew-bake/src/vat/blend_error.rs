@@ -1,18 +1,13 @@
 //! How good in-betweens are: every second frame is left out, and blends are compared with it.
 
-use super::job::VatJob;
-use super::job::mesh_of;
 use super::mode;
 use super::pictures::{camera_of, flat};
-use super::plan::VatPlan;
 use super::preparation::Preparation;
-use super::records::HELD_BACK;
 use super::settings::Convention;
 use super::settings::{Mode, Space, VatSettings};
 use super::verify::pieces_of;
 use super::{bake, read_animation, read_manifest};
 use crate::vat::maker::matching::{SurfaceDistance, surface_distance};
-use crate::vat::maker::prepare::PrepareSettings;
 use crate::work::ranges_of;
 use crate::{BakeError, FrameRange, FrameSource, LoadOrder, LoadedFrame, Watch};
 use rayon::prelude::*;
@@ -250,92 +245,6 @@ pub fn blend_error(
     watch: &Watch<'_>,
 ) -> Result<BlendError, BakeError> {
     HeldBack::bake(source, settings, work, watch)?.compare(watch)
-}
-
-/// How good the in-betweens of a bake are, for what it says at its end.
-#[derive(Clone, Debug)]
-pub enum Blends {
-    /// They were compared.
-    Measured {
-        /// How far they are off.
-        error: BlendError,
-        /// Number of the frame that stepping is farthest from.
-        number: i64,
-        /// That frame.
-        pictures: Box<HeldBackPictures>,
-    },
-    /// They cannot be: why.
-    NotMeasured(String),
-}
-
-/// Pixels of a side of pictures in reports.
-const SIDE: usize = 300;
-
-/// Bakes every second of the frames that a job has prepared, within its work folder, and compares blends with the others. The plan must be
-/// there; nothing is loaded or prepared anew.
-///
-/// # Errors
-/// [`BakeError`] of a step before that is not done and of files, and where nobody wants to go on. What the frames themselves refuse, too few
-/// for one, is [`Blends::NotMeasured`].
-pub fn measure_blends(job: &VatJob, watch: &Watch<'_>) -> Result<Blends, BakeError> {
-    let mode = VatPlan::read(job)?.mode();
-    if mode == Mode::Remesh && !job.settings().convention.is_own() {
-        let why = "players of these files step where triangles change";
-        return Ok(Blends::NotMeasured(why.into()));
-    }
-    let settings = VatSettings {
-        mode: Some(mode),
-        prepare: PrepareSettings::default(),
-        ..job.settings().clone()
-    };
-    let source = PreparedFrames { job };
-    let measured = || {
-        let held = HeldBack::bake(&source, &settings, &job.work.file(HELD_BACK), watch)?;
-        let error = held.compare(watch)?;
-        Ok(Blends::Measured {
-            number: job.number(error.fastest),
-            pictures: Box::new(held.pictures(error.fastest, SIDE)?),
-            error,
-        })
-    };
-    match measured() {
-        Err(error @ BakeError::Missing { .. }) => Err(error),
-        Err(error) if !error.can_go_on() => Ok(Blends::NotMeasured(error.to_string())),
-        other => other,
-    }
-}
-
-/// Frames as the first step left them in a work folder.
-struct PreparedFrames<'a> {
-    job: &'a VatJob,
-}
-
-impl FrameSource for PreparedFrames<'_> {
-    fn name(&self) -> &str {
-        self.job.name()
-    }
-    fn frame_count(&self) -> usize {
-        self.job.frame_count()
-    }
-    fn clips(&self) -> Vec<FrameRange> {
-        self.job.clips()
-    }
-    fn number(&self, frame: usize) -> i64 {
-        self.job.number(frame)
-    }
-    fn key(&self, frame: usize) -> Result<String, BakeError> {
-        Ok(format!("frame {frame} of {}", self.job.key))
-    }
-    fn load(&self, frame: usize) -> Result<LoadedFrame, BakeError> {
-        Ok(LoadedFrame {
-            mesh: mesh_of(self.job, frame)?,
-            warnings: Vec::new(),
-            read_loss: 0.0,
-        })
-    }
-    fn order(&self) -> LoadOrder {
-        LoadOrder::Any
-    }
 }
 
 /// Frames 0, 2, 4 and so on of each clip.

@@ -1,6 +1,6 @@
 //! A bake and its work folder.
 
-use super::records::{FRAMES, HELD_BACK, KINDS, MeshRecord, PLAN_FILE};
+use super::records::{FRAMES, KINDS, MeshRecord, PLAN_FILE};
 use super::settings::{VatSettings, is_device_of_windows, is_plain};
 use crate::work::{Work, hash_of, unsealed};
 use crate::{BakeError, CarrierMaterial, FrameRange, FrameSource};
@@ -313,7 +313,7 @@ fn check_folder(folder: &Path) -> Result<(), BakeError> {
 
 /// Records would lie in somebody else's folder.
 fn check_links(folder: &Path) -> Result<(), BakeError> {
-    let folders = KINDS.iter().map(|kind| kind.0).chain([HELD_BACK]);
+    let folders = KINDS.iter().map(|kind| kind.0);
     match folders
         .into_iter()
         .find(|name| folder.join(name).is_symlink())
@@ -341,10 +341,6 @@ fn is_work(folder: &Path) -> bool {
 pub fn remove_work(folder: &Path) -> Result<bool, BakeError> {
     if !is_work(folder) {
         return Ok(!folder.exists());
-    }
-    let held_back = folder.join(HELD_BACK);
-    if held_back.is_dir() {
-        sinew_io::remove_folder(&held_back)?;
     }
     for kind in KINDS {
         let records = folder.join(kind.0);

@@ -33,10 +33,8 @@ mod texels;
 mod textures;
 mod verify;
 
-pub use assemble::{SimplifiedSummary, Summary, assemble, assemble_with};
-pub use blend_error::{
-    BlendError, Blends, HeldBack, HeldBackPictures, blend_error, measure_blends,
-};
+pub use assemble::{SimplifiedSummary, Summary, assemble};
+pub use blend_error::{BlendError, HeldBack, HeldBackPictures, blend_error};
 pub use job::{VatJob, name_of, remove_work};
 pub use maker::error::ErrorSum;
 pub use maker::matching::{SlotsError, SurfaceDistance};
@@ -81,37 +79,9 @@ pub fn bake(
     watch: &Watch<'_>,
 ) -> Result<Summary, BakeError> {
     earlier::check(source, settings, out)?;
-    let job = texels_of_all(source, settings, work, watch)?;
-    assemble(&job, out, watch)
-}
-
-/// [`bake`], with [`measure_blends`] in front of the last step: summary and report tell how far blends are off. Costs about one bake more.
-///
-/// # Errors
-/// [`BakeError`]; `out` is as it was then.
-pub fn bake_and_measure(
-    source: &dyn FrameSource,
-    settings: &VatSettings,
-    work: &Path,
-    out: &Path,
-    watch: &Watch<'_>,
-) -> Result<Summary, BakeError> {
-    earlier::check(source, settings, out)?;
-    let job = texels_of_all(source, settings, work, watch)?;
-    let blends = measure_blends(&job, watch)?;
-    assemble_with(&job, out, Some(&blends), watch)
-}
-
-/// All steps but the last.
-fn texels_of_all(
-    source: &dyn FrameSource,
-    settings: &VatSettings,
-    work: &Path,
-    watch: &Watch<'_>,
-) -> Result<VatJob, BakeError> {
     let job = VatJob::begin(work, source, settings)?;
     scan(&job, source, Chunk::ALL, watch)?;
     plan(&job, watch)?;
     texels(&job, Chunk::ALL, watch)?;
-    Ok(job)
+    assemble(&job, out, watch)
 }

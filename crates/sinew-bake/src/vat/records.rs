@@ -34,8 +34,6 @@ pub(crate) const TEXELS: Kind = Kind("texels", "texels");
 
 /// File of the plan in the work folder.
 pub(super) const PLAN_FILE: &str = "plan.json";
-/// Folder within work for a bake of every second frame.
-pub(super) const HELD_BACK: &str = "held_back";
 
 /// All of them.
 pub(crate) const KINDS: [Kind; 9] = [

@@ -1,7 +1,6 @@
 //! `NAME.report.html`: what a bake came to, for people. Nothing in it depends on when, where or in how many chunks the bake was made.
 
 use super::assemble::{Summary, lookup_bytes};
-use super::blend_error::{BlendError, Blends, HeldBackPictures};
 use super::job::VatJob;
 use super::pictures::{ShownFrames, pairs};
 use super::plan::RetriangulatedPlan;
@@ -45,7 +44,6 @@ pub(crate) fn report(of: &Reported<'_>) -> Result<String, BakeError> {
     of.bake(&mut page);
     of.textures(&mut page);
     of.errors(&mut page, &*shown)?;
-    of.blends(&mut page)?;
     of.counts(&mut page);
     of.preparation(&mut page);
     of.warnings(&mut page);
@@ -311,26 +309,6 @@ impl Reported<'_> {
         Ok(())
     }
 
-    /// How far blends are from frames that were held back, where that was asked for.
-    fn blends(&self, page: &mut Page) -> Result<(), BakeError> {
-        let Some(blends) = &self.summary.blends else {
-            return Ok(());
-        };
-        page.section("In-betweens");
-        match blends {
-            Blends::NotMeasured(why) => page.paragraph(&format!("Not measured: {why}.")),
-            Blends::Measured {
-                error,
-                number,
-                pictures,
-            } => {
-                blend_table(page, error);
-                blend_pictures(page, *number, pictures)?;
-            }
-        }
-        Ok(())
-    }
-
     fn error_row(
         &self,
         what: &str,
@@ -565,35 +543,6 @@ impl Reported<'_> {
         };
         page.details("as a file of settings", &(shown + rest));
     }
-}
-
-/// Distances of surfaces, both ways.
-fn blend_table(page: &mut Page, error: &BlendError) {
-    page.paragraph(&format!(
-        "Every second frame was left out of another bake, and what is shown halfway was compared with it, surface to surface: {} frames. Steps of this bake are half as long, and its in-betweens better.",
-        grouped(error.frames as u64)
-    ));
-    let row = |what: &str, off: &SurfaceDistance| {
-        let millimetres = |metres: f64| format!("{:.4} mm", metres * 1e3);
-        vec![what.into(), millimetres(off.rms()), millimetres(off.max)]
-    };
-    let mut rows = vec![
-        row("blending", &error.blended),
-        row("stepping", &error.stepped),
-    ];
-    rows.extend(error.unmatched.iter().map(|u| row("blending unmatched", u)));
-    page.table(&["off by", "RMS", "largest"], &rows);
-}
-
-fn blend_pictures(
-    page: &mut Page,
-    number: i64,
-    pictures: &HeldBackPictures,
-) -> Result<(), BakeError> {
-    for (what, image) in pictures.panels() {
-        figure(page, &format!("frame {number}, {what}"), image)?;
-    }
-    Ok(())
 }
 
 /// A picture with what it shows below it.

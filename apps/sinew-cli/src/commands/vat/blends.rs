@@ -40,7 +40,7 @@ pub(super) fn measure_blends(args: &VatBlendErrorArgs, reporter: &Reporter) -> O
 }
 
 /// How far in-betweens are off.
-pub(super) fn words(found: &BlendError) -> String {
+fn words(found: &BlendError) -> String {
     let line = |what: &str, off: &SurfaceDistance| {
         let (rms, largest) = (off.rms() * 1e3, off.max * 1e3);
         format!("{what}: rms {rms:.4} mm, at most {largest:.3} mm")

@@ -1,9 +1,8 @@
 //! What a bake came to, in words.
 
-use super::blends::words;
 use super::words::{carrier_words, counted, percent};
 use crate::reporter::Reporter;
-use sinew::bake::vat::{Blends, Mode, PointPlan, Summary, split_words};
+use sinew::bake::vat::{Mode, PointPlan, Summary, split_words};
 
 /// Says what a bake came to.
 pub(super) fn tell(summary: &Summary, reporter: &Reporter) {
@@ -75,14 +74,6 @@ pub(super) fn tell(summary: &Summary, reporter: &Reporter) {
     }
     if let Some(points) = plan.points() {
         tell_points(points, summary, reporter);
-    }
-    match &summary.blends {
-        None => {}
-        Some(Blends::Measured { error, .. }) => reporter.info("compared", &words(error)),
-        Some(Blends::NotMeasured(why)) => {
-            let message = format!("the error of blended frames was not measured: {why}");
-            reporter.warning("not_compared", &message);
-        }
     }
 }
 

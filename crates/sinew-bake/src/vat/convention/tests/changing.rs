@@ -1,7 +1,6 @@
 //! Triangles that change, in the files of `SideFX` Labs ("dynamic remeshing"), played by the published formulas.
 
 use super::*;
-use crate::vat::{Blends, bake_and_measure};
 
 /// The winding tube with fewer triangles in each frame, which are counted from another one on.
 fn shrinking(frame: usize) -> Mesh {
@@ -206,17 +205,4 @@ fn points_are_fewer_than_corners_and_files_have_their_names() {
         .filter(|s| s.len() < 20 && !s.contains("td") && !s.is_empty())
         .collect();
     assert_eq!(cells[2], "4", "{row}");
-}
-
-/// In-betweens of this project's files are no matter of players that step.
-#[test]
-fn in_betweens_are_not_measured_where_players_step() {
-    let (folders, settings) = (Folders::new(), like_sidefx(false));
-    let (work, out) = (folders.work(), folders.out());
-    let made = bake_and_measure(&frames(), &settings, &work, &out, &Watch::NOBODY);
-    let blends = made.expect("bakes").blends;
-    assert!(
-        matches!(&blends, Some(Blends::NotMeasured(why)) if why.contains("step")),
-        "{blends:?}"
-    );
 }
