@@ -17,6 +17,7 @@ mod render_args;
 mod reporter;
 mod results;
 mod resume;
+mod saved_state;
 mod setup;
 mod signals;
 mod skin_args;

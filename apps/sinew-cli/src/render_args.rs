@@ -59,6 +59,12 @@ pub(crate) struct PlayArgs {
     /// Set the frame rate of the clip, in frames per second.
     #[arg(long, default_value_t = 30.0)]
     pub(crate) fps: f64,
+    /// Start a simulation from a saved state. Frames up to the saved one are skipped.
+    ///
+    /// `sinew run --save-state FILE` saves it. Use the same --device, --fps, --clip and caches in both. `--device auto` chooses the
+    /// device of the state. --fit must begin after the saved frame.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) state: Option<PathBuf>,
     /// Set where the graph is evaluated. Pictures are always drawn on the GPU.
     #[arg(long, value_enum, default_value_t = Device::Auto)]
     pub(crate) device: Device,

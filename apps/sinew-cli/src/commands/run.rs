@@ -1,7 +1,7 @@
 //! `sinew run`.
 
-use crate::args::{Device, RunArgs};
-use crate::exit::{Code, Failure, Outcome};
+use crate::args::RunArgs;
+use crate::exit::{Failure, Outcome};
 use crate::frames::{frame_numbers, tell_held};
 use crate::output::{
     check_compress, check_ending, check_frames, check_size, ending_of, holds_numbers, tell_left_out,
@@ -9,12 +9,13 @@ use crate::output::{
 use crate::reporter::Reporter;
 use crate::results::{Options, Results};
 use crate::resume::RunRecord;
+use crate::saved_state::SavedState;
 use crate::setup::{self, SetupFile};
 use crate::{device, load};
 use sinew::bake::content_key_of;
-use sinew::graph::{Plan, StateError, StateHome};
+use sinew::graph::Plan;
 use sinew::io::gltf_write::GlbSource;
-use sinew::play::{PlayError, Player, StateFault, saved_frame};
+use sinew::play::Player;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -68,7 +69,11 @@ pub(super) fn run(args: &RunArgs, reporter: &Reporter) -> Outcome {
         let runner = device::runner(&graph, chosen, reporter)?;
         let mut player = Player::new(runner, cast, values, clip.as_deref(), args.fps)?;
         let left = match &state {
-            Some(state) => state.restore(&mut player, &numbers, reporter)?,
+            Some(state) => {
+                let saved = state.restore(&mut player, reporter)?;
+                let left = numbers.partition_point(|n| *n <= saved);
+                state.check_left(&numbers[left..], saved, reporter)?
+            }
             None => &numbers,
         };
         let record = args.resume.then(|| {
@@ -137,12 +142,12 @@ fn frames_key(
     args: &RunArgs,
     player: &Player,
     clip: Option<&str>,
-    state: Option<&SavedState<'_>>,
+    state: Option<&SavedState>,
 ) -> Outcome<String> {
     let graph = player.graph().content_key();
     let (device, values) = (args.evaluated.device, &args.played.inputs.values);
     let played = load::key_of(player.inputs(), clip, values, device)?;
-    let state = state.map(|s| content_key_of(&s.bytes));
+    let state = state.map(|s| content_key_of(s.bytes()));
     let version = env!("CARGO_PKG_VERSION");
     let all = format!(
         "{version} {graph:?} {played} {} {state:?} {:?}",
@@ -150,97 +155,6 @@ fn frames_key(
         args.output.iter().map(|o| ending_of(o)).collect::<Vec<_>>()
     );
     Ok(content_key_of(all.as_bytes()))
-}
-
-/// A state of `--state`.
-struct SavedState<'a> {
-    path: &'a Path,
-    bytes: Vec<u8>,
-}
-
-impl<'a> SavedState<'a> {
-    fn read(path: &'a Path) -> Outcome<Self> {
-        let bytes = sinew::io::read_bytes(path).map_err(Failure::input)?;
-        Ok(Self { path, bytes })
-    }
-
-    /// A state goes on where it was saved: where `auto` may choose, that is chosen.
-    fn device(&self, asked: Device) -> Device {
-        match (asked, saved_frame(&self.bytes).map(|s| s.home)) {
-            (Device::Auto, Some(StateHome::Cpu)) => Device::Cpu,
-            (Device::Auto, Some(StateHome::Gpu)) => Device::Gpu,
-            _ => asked,
-        }
-    }
-
-    /// Restores it; gives the frames after it.
-    fn restore<'n>(
-        &self,
-        player: &mut Player,
-        numbers: &'n [i64],
-        reporter: &Reporter,
-    ) -> Outcome<&'n [i64]> {
-        let path = self.path.display();
-        let saved = player
-            .restore_state(&self.bytes)
-            .map_err(|e| self.refused(e))?;
-        self.check_moment(player, reporter)?;
-        let left = numbers.iter().position(|n| *n > saved);
-        let left = left.unwrap_or(numbers.len());
-        if left == numbers.len() {
-            let message = format!(
-                "{path} was saved after frame {saved}, and --frames has no later frame; ask for frames after {saved}"
-            );
-            return Err(Failure::usage(message));
-        }
-        let message = format!("resumes after frame {saved}, from {path}");
-        reporter.info("state_read", &message);
-        Ok(&numbers[left..])
-    }
-
-    /// Frames after the state follow it only at the same rate and, smoothly, only in the same clip.
-    fn check_moment(&self, player: &Player, reporter: &Reporter) -> Outcome {
-        let Some(saved) = saved_frame(&self.bytes) else {
-            return Ok(());
-        };
-        let path = self.path.display();
-        let (number, saved_secs) = (saved.number, saved.time_secs);
-        let own_secs = player.time_secs(number);
-        if (own_secs - saved_secs).abs() > 1e-6 {
-            return Err(Failure::usage(format!(
-                "{path} was saved after frame {number} at {saved_secs:.4} s, but with this --fps the frame is at {own_secs:.4} s; use --fps {}",
-                (number as f64 / saved_secs * 1e6).round() / 1e6
-            )));
-        }
-        if saved.clip.as_deref() != player.clip() {
-            let named =
-                |clip: Option<&str>| clip.map_or("no clip".into(), |c| format!("clip '{c}'"));
-            let (before, now) = (named(saved.clip.as_deref()), named(player.clip()));
-            let message = format!(
-                "{path} was saved in {before}, but this run plays {now}: the motion may jump"
-            );
-            reporter.warning("state_of_other_clip", &message);
-        }
-        Ok(())
-    }
-
-    /// A wrong file is the file's fault, a device that failed the device's.
-    fn refused(&self, error: PlayError) -> Failure {
-        let message = format!("{}: {error}", self.path.display());
-        let help = match &error {
-            PlayError::State(StateFault::Instance(StateError::Elsewhere { found, .. })) => {
-                match found {
-                    StateHome::Cpu => "; use --device cpu",
-                    StateHome::Gpu => "; use --device gpu",
-                }
-            }
-            _ => "",
-        };
-        match Failure::from(error) {
-            failure if failure.code == Code::Device => failure,
-            _ => Failure::input(message + help),
-        }
-    }
 }
 
 /// Evaluates the frames in order and writes them. What waits for the last frame is in the results. Fields are brought back only if a file holds them, as

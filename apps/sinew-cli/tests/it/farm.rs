@@ -135,6 +135,65 @@ fn it_is_said_what_a_chunk_of_a_simulation_needs() {
     );
 }
 
+/// A picture that starts from a saved state is the one after all frames before it, byte for byte.
+#[cfg(feature = "gpu")]
+#[test]
+fn pictures_start_from_a_saved_state() {
+    let p = Place::new();
+    grown(&p);
+    let line = ["run", "hair.glb", "-g", "hair.json", "-o", "x.npz"];
+    let saving = ["--frames", "0-3", "--save-state", "3.state"];
+    ended(&p.sinew(&[&line[..], &saving].concat()), 0, "wrote x.npz");
+    let render = |more: &[&str]| {
+        let line = ["hair.glb", "-g", "hair.json", "--size", "80x60"];
+        crate::render::render(&p, &[&line, more].concat())
+    };
+    let simulated = ["--frames", "4-5", "--device", "cpu", "-o", "all_#.png"];
+    let Some(simulated) = render(&simulated) else {
+        return;
+    };
+    ended(
+        &simulated,
+        0,
+        "frames 0 to 3 are simulated first and not drawn",
+    );
+    let state = ["--state", "3.state", "-o", "state_#.png", "--frames"];
+    let render = |more: &[&str]| render(&[&state, more].concat()).expect("drawn before");
+    // Frame 3 is skipped, and frame 5 is fitted before frame 4 is drawn.
+    let o = render(&["3-5"]);
+    ended(&o, 0, "resumes after frame 3, from 3.state");
+    assert!(!said(&o).contains("simulated first"), "{}", said(&o));
+    assert!(!p.path("state_3.png").exists());
+    let (four, five) = (bytes(&p, "all_4.png"), bytes(&p, "all_5.png"));
+    assert_ne!(four, five, "hair moves");
+    assert_eq!(
+        [bytes(&p, "state_4.png"), bytes(&p, "state_5.png")],
+        [four, five]
+    );
+    for (more, code, message) in [
+        (
+            &["0-3"][..],
+            2,
+            "3.state was saved after frame 3, and --frames has no later frame",
+        ),
+        (
+            &["4", "--fit", "0-5"],
+            2,
+            "--fit begins at frame 0, but 3.state was saved after frame 3",
+        ),
+        (&["4", "--fps", "24"], 2, "use --fps 30"),
+        (&["4", "--device", "gpu"], 3, "use --device cpu"),
+    ] {
+        ended(&render(more), code, message);
+    }
+    let compared = ["square.obj", "--compare", "rest,default", "--frames", "4"];
+    let compared = crate::render::render(&p, &[&compared[..], &state[..4]].concat());
+    let compared = compared.expect("drawn before");
+    ended(&compared, 2, "none of the graphs simulates");
+    p.put("3.state", "no state");
+    ended(&render(&["4"]), 3, "3.state");
+}
+
 /// Frames after a state are at the times of its run; another clip is told.
 #[test]
 fn a_state_goes_on_at_its_rate_and_in_its_clip() {

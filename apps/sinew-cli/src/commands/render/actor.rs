@@ -7,6 +7,7 @@ use crate::exit::{Failure, Outcome};
 use crate::frames::tell_held;
 use crate::render_args::PlayArgs;
 use crate::reporter::Reporter;
+use crate::saved_state::SavedState;
 use crate::setup::{self, SetupFile};
 use crate::{device, load};
 use sinew::deform::MeshAttribute;
@@ -53,7 +54,7 @@ impl Shown {
 
 /// Where results come from.
 enum Source {
-    Graph(Box<Player>),
+    Graph(Box<Player>, Option<Arc<SavedState>>),
     Sequence(Arc<Character>),
 }
 
@@ -74,6 +75,8 @@ pub(super) struct Play<'a> {
     pub(super) args: &'a PlayArgs,
     /// Frames, in the order of the steps.
     pub(super) numbers: &'a [i64],
+    /// Where simulations go on.
+    pub(super) state: Option<&'a Arc<SavedState>>,
     pub(super) setup: &'a SetupFile,
 }
 
@@ -90,8 +93,8 @@ impl Actor {
         let source = match character.asset.sequence {
             Some(_) => Source::Sequence(character.clone()),
             None => {
-                let player = player(gpu, character, variant, play, reporter)?;
-                Source::Graph(Box::new(player))
+                let (player, state) = player(gpu, character, variant, play, reporter)?;
+                Source::Graph(Box::new(player), state)
             }
         };
         let mut actor = Self {
@@ -103,7 +106,7 @@ impl Actor {
             shows: None,
             is_painted: false,
         };
-        if let Source::Graph(player) = &actor.source {
+        if let Source::Graph(player, _) = &actor.source {
             actor.parts = parts(gpu, player, focus)?;
         }
         Ok(actor)
@@ -120,7 +123,13 @@ impl Actor {
                 self.parts = vec![sequence_part(&self.gpu, character, mesh)?];
                 self.is_painted = false;
             }
-            Source::Graph(player) => {
+            Source::Graph(player, state) => {
+                // Backwards: the frames before the state are not simulated.
+                if let Some(state) = state
+                    && player.frame().is_some_and(|last| last >= number)
+                {
+                    state.restore_again(player)?;
+                }
                 player.seek(number, |_| reporter.check_interrupt())?;
                 self.lines.clear();
                 match player.runner_mut() {
@@ -156,9 +165,14 @@ impl Actor {
         inputs.iter().any(|i| i.name == name)
     }
 
+    /// Whether it goes on from a state.
+    pub(super) fn goes_on(&self) -> bool {
+        matches!(self.source, Source::Graph(_, Some(_)))
+    }
+
     fn plan(&self) -> Option<&Plan> {
         match &self.source {
-            Source::Graph(player) => Some(player.graph().plan()),
+            Source::Graph(player, _) => Some(player.graph().plan()),
             Source::Sequence(_) => None,
         }
     }
@@ -171,7 +185,7 @@ impl Actor {
     /// Pose of the main character in the frame that is shown.
     pub(super) fn pose(&self) -> Option<&Pose> {
         match &self.source {
-            Source::Graph(player) => player.inputs().poses().first(),
+            Source::Graph(player, _) => player.inputs().poses().first(),
             Source::Sequence(_) => None,
         }
     }
@@ -180,7 +194,7 @@ impl Actor {
     /// as they are on the CPU.
     pub(super) fn each_positions(&mut self, mut take: impl FnMut(usize, &[[f32; 3]])) -> Outcome {
         for (i, part) in self.parts.iter().enumerate() {
-            let Source::Graph(player) = &mut self.source else {
+            let Source::Graph(player, _) = &mut self.source else {
                 take(i, &part.rest.positions);
                 continue;
             };
@@ -210,7 +224,7 @@ impl Actor {
 
     /// Ends of all lines that the graph outputs, two each. Brings them back where they are on a device.
     pub(super) fn line_ends(&mut self) -> Outcome<Vec<[f32; 3]>> {
-        let Source::Graph(player) = &mut self.source else {
+        let Source::Graph(player, _) = &mut self.source else {
             return Ok(Vec::new());
         };
         let names: Vec<String> = outputs(player.graph())
@@ -243,7 +257,7 @@ impl Actor {
                 "the graph has no mask or values output '{name}'; it has {known}"
             ))
         };
-        let Source::Graph(player) = &mut self.source else {
+        let Source::Graph(player, _) = &mut self.source else {
             return Err(missing(Vec::new()));
         };
         let known = floats_outputs(player.graph());
@@ -300,7 +314,7 @@ impl Actor {
 
     fn instances(&self) -> Option<&GpuInstances> {
         match &self.source {
-            Source::Graph(player) => match player.runner() {
+            Source::Graph(player, _) => match player.runner() {
                 Runner::Gpu(instances) => Some(instances),
                 _ => None,
             },
@@ -314,23 +328,29 @@ fn tell_simulation(plan: &Plan, numbers: &[i64], reporter: &Reporter) {
     let (simulates, first) = (solvers(plan), numbers.first().copied().unwrap_or(0));
     if first > 0 && !simulates.is_empty() {
         let message = format!(
-            "this graph simulates ({simulates}): frames 0 to {} are simulated first and not drawn",
+            "this graph simulates ({simulates}): frames 0 to {0} are simulated first and not drawn. To draw from a saved state, use sinew run --frames 0-{0} --save-state FILE, then --state FILE",
             first - 1
         );
         reporter.info("simulated_from_start", &message);
     }
 }
 
+/// A player, and the state where it goes on, if it is for this graph.
 fn player(
     gpu: &Gpu,
     character: &Arc<Character>,
     variant: &Variant,
     play: &Play<'_>,
     reporter: &Reporter,
-) -> Outcome<Player> {
+) -> Outcome<(Player, Option<Arc<SavedState>>)> {
     let args = play.args;
     let plan = Arc::new(load::compile(&variant.document, reporter)?);
-    tell_simulation(&plan, play.numbers, reporter);
+    let is_alone = variant.label.is_empty();
+    let simulates = plan.solvers().next().is_some();
+    let state = play.state.filter(|_| is_alone || simulates);
+    if state.is_none() {
+        tell_simulation(&plan, play.numbers, reporter);
+    }
     let own = variant.set.iter().map(String::as_str);
     // Settings and values that this graph has no use for may be for what it is compared with; see `RenderJob::check_names`.
     let name = |s: &String| s.split('=').next().unwrap_or_default().to_owned();
@@ -372,14 +392,13 @@ fn player(
     numbers.sort_unstable();
     tell_held(&cast, &numbers, args.fps, reporter);
     let graph = setup::bind(&cast, &plan, &parameters, play.setup, reporter)?;
-    let runner = device::runner_on(gpu, &graph, args.device, reporter)?;
-    Ok(Player::new(
-        runner,
-        cast,
-        values,
-        args.clip.as_deref(),
-        args.fps,
-    )?)
+    let device = state.map_or(args.device, |s| s.device(args.device));
+    let runner = device::runner_on(gpu, &graph, device, reporter)?;
+    let mut player = Player::new(runner, cast, values, args.clip.as_deref(), args.fps)?;
+    if let Some(state) = state {
+        state.restore(&mut player, reporter)?;
+    }
+    Ok((player, state.cloned()))
 }
 
 fn outputs(graph: &BoundGraph) -> impl Iterator<Item = (&str, &OutputData)> {

@@ -23,6 +23,7 @@ use crate::exit::{Code, Failure, Outcome};
 use crate::load;
 use crate::render_args::RenderArgs;
 use crate::reporter::Reporter;
+use crate::saved_state::SavedState;
 use crate::terminal::overheard;
 use actor::drawn;
 use files::Files;
@@ -44,8 +45,16 @@ pub(super) fn render(args: &RenderArgs, reporter: &Reporter) -> Outcome {
     check_combinations(args, format, &look, &compared)?;
     let (gpu, character) = begin(args, reporter)?;
     check_character(args, &look, &character)?;
-    let steps = steps::steps(args, format, &character, reporter)?;
+    let state = args.play.state.as_deref().map(SavedState::read);
+    let state = state.transpose()?;
+    let mut steps = steps::steps(args, format, &character, reporter)?;
+    if let Some(state) = &state {
+        steps::retain_later(&mut steps, state, reporter)?;
+    }
     let fitted = steps::fitted(args, &steps, &character, reporter)?;
+    if let Some(state) = &state {
+        state.check_fit(&fitted)?;
+    }
     let paper = Paper::parse(&args.kind, format, steps.len(), compared.len())?;
     drawn(Renderer::check_size(&gpu, paper.size[0], paper.size[1]))?;
     let files = Files::new(&character, reporter)?;
@@ -53,6 +62,7 @@ pub(super) fn render(args: &RenderArgs, reporter: &Reporter) -> Outcome {
         args,
         reporter,
         fitted,
+        state: state.map(Arc::new),
         view: View::parse(&args.camera, files.cameras())?,
         paper,
         lighting: look.lighting(&args.look),

@@ -15,6 +15,7 @@ use crate::load;
 use crate::output::frame_file;
 use crate::render_args::RenderArgs;
 use crate::reporter::{Reporter, counted};
+use crate::saved_state::SavedState;
 use crate::setup::SetupFile;
 use sinew::geom::Image;
 use sinew::gpu::Gpu;
@@ -40,6 +41,8 @@ pub(super) struct RenderJob<'a> {
     pub(super) reporter: &'a Reporter,
     /// Frames that are measured.
     pub(super) fitted: Vec<i64>,
+    /// Where simulations go on.
+    pub(super) state: Option<Arc<SavedState>>,
     pub(super) gpu: Gpu,
     pub(super) character: Arc<Character>,
     /// Entries of `--compare`.
@@ -168,6 +171,7 @@ impl RenderJob<'_> {
         let play = Play {
             args: &self.args.play,
             numbers: &numbers,
+            state: self.state.as_ref(),
             setup: &SetupFile::open(self.args.play.graph.inputs.cache.as_deref())?,
         };
         let actors = variants.iter().map(|v| self.actor(v, &play));
@@ -180,6 +184,14 @@ impl RenderJob<'_> {
             _ => None,
         };
         self.check_names(actors.iter().chain(&against))?;
+        if let Some(path) = &self.args.play.state
+            && !actors.iter().chain(&against).any(Actor::goes_on)
+        {
+            return Err(Failure::usage(format!(
+                "--state {}: none of the graphs simulates; leave out --state",
+                path.display()
+            )));
+        }
         if self.look == Look::Shaded {
             files.load(&self.gpu, &self.character, self.reporter)?;
             for part in actors.iter().flat_map(|a| &a.parts) {

@@ -6,6 +6,7 @@ use crate::frames::frame_numbers;
 use crate::load;
 use crate::render_args::RenderArgs;
 use crate::reporter::Reporter;
+use crate::saved_state::SavedState;
 use sinew::io::PointCacheReader;
 use sinew::play::Character;
 
@@ -44,6 +45,20 @@ pub(super) fn steps(
         turn,
     };
     Ok((0..turns).map(step).collect())
+}
+
+/// Drops the steps up to the frame after which a state was saved.
+pub(super) fn retain_later(
+    steps: &mut Vec<Step>,
+    state: &SavedState,
+    reporter: &Reporter,
+) -> Outcome {
+    // A file that is no state is reported when it is restored.
+    let Some(saved) = state.frame() else {
+        return Ok(());
+    };
+    steps.retain(|s| s.frame > saved);
+    state.check_left(steps, saved, reporter).map(drop)
 }
 
 /// The frames that cameras, light and colours fit: those of `--fit`, or those of the steps.
