@@ -15,7 +15,7 @@ mod tests;
 
 use super::assemble::{MakePage, stage_all, stage_report, write_carrier};
 use super::plan::Planned;
-use super::settings::{Convention, Mode, OpenVat, SideFx, Space, TextureChoice, VatSettings};
+use super::settings::{Convention, Mode, Space, TextureChoice, VatSettings};
 use super::texels::decode;
 use super::textures::write_texture;
 use crate::vat::maker::rigid::{PiecePose, encode_poses};
