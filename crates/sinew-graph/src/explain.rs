@@ -2,8 +2,7 @@
 
 use crate::bind::FRAME_POSITIONS;
 use crate::instance::Instance;
-use crate::linked::Takes;
-use crate::plan::{ParameterSource, Plan};
+use crate::plan::{ParameterSource, Plan, Takes};
 use crate::program::{BufferDesc, Content};
 use sinew_deform::{Element, Phase};
 use std::fmt::Write;

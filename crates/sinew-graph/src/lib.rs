@@ -47,10 +47,9 @@ pub use kernel::{
     SUMMARY as KERNEL_SUMMARY,
 };
 pub use keyed::{KeyInterpolation, Keyed};
-pub use linked::{ParameterLink, Takes};
 pub use plan::{
     Followers, InputDecl, InputType, NodeParameter, OutputDecl, ParameterDecl, ParameterError,
-    ParameterSource, Plan, PlanNode, Source, Thickness,
+    ParameterSource, Plan, PlanNode, Source, Takes, Thickness,
 };
 pub use program::{
     BufferDesc, Content, DataRef, Link, NotOnHost, OutputData, PortData, Program, Step,

@@ -3,12 +3,11 @@
 use crate::diagnostic::Diagnostic;
 use crate::kernel::CustomKernel;
 use crate::keyed::Keyed;
-use crate::linked::ParameterLink;
 use sinew_deform::{
     AttributeEffect, DefaultValue, NodeDesc, ParameterDesc, ParameterType, ParameterValue, Phase,
     PortType,
 };
-use sinew_geom::Selection;
+use sinew_geom::{Affine, Selection};
 use std::sync::Arc;
 
 /// Type of an input of the graph.
@@ -134,6 +133,46 @@ pub enum ParameterSource {
     Linked(ParameterLink),
     /// The time of the frame in seconds; 0 in setup. Used if the document sets no value and this is the node's default.
     FrameTime,
+}
+
+/// What a parameter follows in each frame.
+///
+/// In setup, a parameter that follows numbers has its default, and one that follows a joint has the offset: what it is in the bind pose.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParameterLink {
+    /// Index into [`PlanNode::parameter_inputs`].
+    pub input: usize,
+    /// What is taken from there.
+    pub takes: Takes,
+}
+
+/// What a parameter takes from the data that it is linked to.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Takes {
+    /// Successive numbers of `values`: one for a number, three or four for a vector. Whole numbers are rounded; a truth value is true from
+    /// 0.5 on. Values outside the range of the parameter become its nearest end.
+    Numbers {
+        /// Index of the first.
+        first: usize,
+        /// Curve that maps each number, with the number as time. Numbers beyond its ends give the value at the end.
+        remap: Option<Keyed>,
+        /// Range that mapped numbers are brought into.
+        range: [f64; 2],
+        /// Factor after that: radians for angles in degrees.
+        factor: f64,
+    },
+    /// The motion of a joint since the bind pose, after `offset`: `scene_from_joint * joint_from_bind * offset`.
+    Joint {
+        /// Name of the joint.
+        name: String,
+        /// The transform in the bind pose, in scene space.
+        offset: Affine<f64>,
+        /// Node of the joint; 0 before binding.
+        node: usize,
+        /// `joint_from_bind * offset`; the offset before binding.
+        joint_from_value: Affine<f64>,
+    },
 }
 
 impl ParameterSource {

@@ -19,13 +19,22 @@ pub static DESC: NodeDesc = NodeDesc {
     summary: "Scales each section along an axis: taper and flare.",
     docs: NodeDocs::page(include_str!("README.md"))
         .pictures(include_str!("pictures.txt"))
-        .examples(&[Example {
-            name: "taper",
-            graph: include_str!("taper.json"),
-            sample: "ball",
-            before: "rest",
-            frame: 24,
-        }]),
+        .examples(&[
+            Example {
+                name: "taper",
+                graph: include_str!("taper.json"),
+                sample: "ball",
+                before: "rest",
+                frame: 24,
+            },
+            Example {
+                name: "taper_follows",
+                graph: include_str!("taper_follows.json"),
+                sample: "arm",
+                before: "dual_quaternion",
+                frame: 54,
+            },
+        ]),
     rows: &[66],
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "Mesh to deform."),

@@ -6,8 +6,8 @@ use super::refresh::Frames;
 use super::value::{ArrayValue, Location, MeshValue, Value, mesh_input};
 use super::{BindError, BoundGraph, InputBinding, NodeWarning, bind_input, fixed};
 use crate::cache::{Contents, Entry, Hashes, Kept, NodeSetup, Saved};
-use crate::linked::{Takes, width};
-use crate::plan::{InputType, ParameterError, ParameterSource, Plan, PlanNode, Source};
+use crate::linked::width;
+use crate::plan::{InputType, ParameterError, ParameterSource, Plan, PlanNode, Source, Takes};
 use crate::program::{Content, Link, NotOnHost, Program, Step};
 use crate::value::check_value;
 use sinew_deform::{

@@ -2,8 +2,7 @@
 
 use super::Collector;
 use crate::json::{Json, Member};
-use crate::linked::{ParameterLink, Takes};
-use crate::plan::ParameterSource;
+use crate::plan::{ParameterLink, ParameterSource, Takes};
 use sinew_deform::{ParameterDesc, ParameterType, ParameterValue};
 use std::f64::consts::PI;
 
