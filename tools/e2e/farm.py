@@ -34,6 +34,7 @@ kill -KILL $$
 # Hair that falls from a head; waves that need no state.
 SWING = """{"sinew": "1.0", "inputs": {"pose": {"type": "pose"}, "hair": {"type": "strands"}},
  "nodes": {"sim": {"node": "hair_sim", "strands": "hair", "pose": "pose"}}, "outputs": {"hair": "sim"}}"""
+STILL = """{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}}, "stack": [{"node": "transform"}]}"""
 WAVE = """{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}}, "stack": [{"node": "morph", "pose": "pose"},
  {"node": "sine", "amplitude": 0.1, "phase": {"keys": [[0.0, 0.0], [0.8, 6.2832]]}}]}"""
 
@@ -105,6 +106,21 @@ class Farm:
             self.expect((killed / "out" / kept).stat().st_mtime_ns == made, f"{name} goes on where it was killed")
         print(f"{template}: {len(wanted)} files, the same in chunks, killed and run again")
 
+    def plays(self, template, parameters, words):
+        """A job writes what the plain command writes, whose words end with its output. Without the point cache that is something else."""
+        name = f"cached-{template.removesuffix('.yaml')}"
+        good, log = self.job(template, parameters | {"OutputDir": self.out / name / "job", "Sinew": self.sinew})
+        self.expect(good, f"openjd run {template} with a point cache: {log}")
+        *words, output = words
+        command = 2 if words[0] == "bake" else 1
+        character, graph = parameters["Character"], ["--graph", parameters["Graph"]]
+        for folder, more in [("plain", ["--point-cache", parameters["PointCache"]]), ("still", [])]:
+            out = self.out / name / folder / output
+            self.direct(*words[:command], character, *graph, *more, *words[command:], out)
+        job, plain, still = (files_of(self.out / name / folder) for folder in ("job", "plain", "still"))
+        self.expect(plain and job == plain, f"{template} with a point cache writes what the plain command writes")
+        self.expect(job != still, f"{template} plays its point cache")
+
 
 def main():
     sinew, out = (str(pathlib.Path(a).absolute()) for a in sys.argv[1:3])
@@ -133,6 +149,19 @@ def main():
     played = ["run", body, "--graph", wave, "--frames"]
     farm.direct(*played, "0-10", "-o", out / "run" / "frame_####.ply")
     farm.check("run.yaml", moving | {"Frames": "0-10", "ChunkSize": 4}, "run", (2, "out/frame_0005.ply"))
+    # The mesh that the plain command moved, as a point cache: everything that plays a graph takes it.
+    cache, still = out / "wave.pc2", out / "still.json"
+    still.write_text(STILL)
+    farm.direct(*played, "0-4", "-o", cache)
+    cached = {"Character": body, "Graph": still, "PointCache": cache}
+    for template, more, words in [
+        ("run.yaml", {"Frames": "0-4", "ChunkSize": 3}, ["run", "--frames", "0-4", "-o", "frame_####.ply"]),
+        ("run_one_file.yaml", {"Last": 4}, ["run", "--frames", "0-4", "-o", "animation.glb"]),
+        ("run_sim.yaml", {"Last": 4, "ChunkSize": 3}, ["run", "--frames", "0-4", "-o", "frame_####.ply"]),
+        ("render.yaml", {"Frames": "3-4", "Fit": "3-4"}, ["render", "--frames", "3-4", "--device", "cpu", "-o", "picture_####.png"]),
+        ("bake_vat.yaml", {"Chunks": 2, "Work": out / "cached-work"}, ["bake", "vat", "-o", "."]),
+    ]:
+        farm.plays(template, cached | more, words)
     # Long enough to be killed while its frames wait in a temporary file.
     farm.direct(*played, "0-600", "--fps", "1800", "-o", out / "file" / "animation.npz")
     many = {"Last": 600, "Format": "npz", "Arguments": "--fps 1800"}

@@ -14,7 +14,7 @@ mod tests;
 
 use crate::laplacian::{
     CHUNK, FrameSpace, LaplacianConfig, PIN_BORDER, POSE, Placing, SmoothingScratch,
-    SmoothingUniforms, WEIGHTS, WELD_TOLERANCE,
+    SmoothingUniforms, WEIGHTS, WELD_TOLERANCE, warn_of_open_seams,
 };
 use crate::{
     BindContext, BoundNode, Choice, DeviceFrame, DeviceFrameData, DeviceNode, Example, MASK_PORT,
@@ -203,6 +203,7 @@ fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>
         DeltaMushBindError::Stopped(stopped) => stopped.into(),
         other => NodeError::Bind(Box::new(other)),
     })?;
+    warn_of_open_seams(context)?;
     Ok(Box::new(Bound::new(bind, context)))
 }
 

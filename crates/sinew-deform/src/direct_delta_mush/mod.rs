@@ -35,6 +35,7 @@ mod tests;
 mod variant;
 mod virtual_bones;
 
+use crate::laplacian::warn_of_open_seams;
 use crate::skin::for_each_run;
 use crate::{
     BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, MeshView, MeshViewMut,
@@ -211,6 +212,7 @@ fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>
         moments(mesh, joints, &settings, context.par, &watch)
     });
     let moments = found.map_err(refused)?;
+    warn_of_open_seams(context)?;
     let full = DirectDeltaMushBind::new(&moments, joints, variant, storage);
     let Some(settings) = two_layers else {
         return Ok(Box::new(full));

@@ -11,6 +11,7 @@ mod anchor;
 mod device;
 mod edges;
 mod layout;
+mod open_seams;
 mod operator;
 mod parameters;
 pub mod reference;
@@ -28,6 +29,8 @@ pub(crate) use device::{DeviceClasses, DeviceSmoothing, MOST_LISTED, Slots, Smoo
 pub(crate) use edges::EdgeTable;
 pub(crate) use layout::offsets_fit;
 pub use layout::{CHUNK, Layout, Row};
+pub use open_seams::OpenSeams;
+pub(crate) use open_seams::warn_of_open_seams;
 pub use operator::MeanOperator;
 pub(crate) use parameters::{PIN_BORDER, WELD_TOLERANCE};
 pub use parameters::{POSE, WEIGHTS};

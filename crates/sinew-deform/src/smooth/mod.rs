@@ -6,6 +6,7 @@ mod tests;
 use crate::laplacian::{
     DeviceClasses, DeviceSmoothing, FrameSpace, LaplacianConfig, MOST_LISTED, PIN_BORDER, POSE,
     Placing, Slots, Smoother, SmoothingScratch, SmoothingUniforms, WEIGHTS, WELD_TOLERANCE,
+    warn_of_open_seams,
 };
 use crate::{
     BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, Example, MASK_PORT,
@@ -126,6 +127,7 @@ fn bind(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
     let config = LaplacianConfig::from_parameters(&context.parameters);
     let (smoother, ..) =
         Smoother::bind(context.mesh("mesh")?, &config).map_err(|e| NodeError::Bind(Box::new(e)))?;
+    warn_of_open_seams(context)?;
     Ok(Box::new(Bound(smoother)))
 }
 

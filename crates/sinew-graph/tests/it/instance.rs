@@ -197,6 +197,34 @@ fn parameters_of_nodes_are_told_apart() {
     );
 }
 
+/// Two triangles whose common edge is open by a rounding error: nodes that weld name it, with the tolerance that closes it.
+#[test]
+fn seams_that_are_open_by_rounding_are_told_by_node() {
+    let positions = vec![
+        [0.0, 0.0, 0.0],
+        [1.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0],
+        [1.0, 0.0, 3e-7],
+        [1.0, 1.0, 0.0],
+        [0.0, 1.0, 3e-7],
+    ];
+    let mesh = meshes::mesh_from("split", positions, vec![[0, 1, 2], [3, 4, 5]]);
+    let told = |tolerance: &str| -> Vec<(String, String)> {
+        let text = format!(
+            r#"{{"sinew": "1.0", "stack": [{{"node": "smooth"{tolerance}}}, {{"node": "delta_mush", "name": "mush"{tolerance}}}]}}"#
+        );
+        let instance = instance(&text, mesh.clone());
+        let warnings = instance.graph().warnings().iter();
+        warnings
+            .map(|w| (w.node.clone(), w.message.clone()))
+            .collect()
+    };
+    let message = "2 pairs of border points are at most 3.0e-7 m apart, but not welded: the node treats each side as an open border. To close these seams, set \"weld_tolerance\": 4e-7";
+    let expected = ["smooth", "mush"].map(|node| (node.to_owned(), message.to_owned()));
+    assert_eq!(told(""), expected);
+    assert_eq!(told(r#", "weld_tolerance": 4e-7"#), []);
+}
+
 #[test]
 fn keyed_values_follow_time() {
     let text = r#"{"sinew": "1.0", "stack": [{"node": "transform", "transform": {"translation": [8, 0, 0]},
