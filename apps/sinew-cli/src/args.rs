@@ -29,16 +29,16 @@ pub(crate) enum LogFormat {
     arg_required_else_help = true,
     after_help = "\
 Environment:
-  SINEW_ADAPTER  the GPU to use: part of its name, or `software`
+  SINEW_ADAPTER  the GPU to use: `software`, or part of its name, driver or graphics API
 
 Exit codes:
     0  done
     2  wrong command line
     3  an input file is missing or wrong
-    4  the graph document is wrong
-    5  the graph does not fit the character or the values, or a comparison failed
+    4  the graph document is missing or wrong
+    5  the graph or the settings of a bake do not fit the character or the values, or a comparison failed
     6  the output cannot be written
-    7  there is no GPU, or it failed
+    7  there is no GPU, it failed, or the graph needs one
   130  stopped by Ctrl-C, SIGTERM or SIGHUP"
 )]
 pub(crate) struct Args {
@@ -69,8 +69,8 @@ pub(crate) struct Args {
     pub(crate) no_sync: bool,
     /// Allow the custom kernels of an embedded graph to run on a hardware GPU.
     ///
-    /// An embedded graph is a graph inside a character file. Without this option, its custom kernels run on software adapters only. Check
-    /// the kernels first with `sinew check CHARACTER`.
+    /// An embedded graph is a graph inside a character file. Without this option, its custom kernels run on software adapters only: drivers
+    /// that compute on the CPU. Check the kernels first with `sinew check CHARACTER`.
     #[arg(long, global = true)]
     pub(crate) trust: bool,
 }
@@ -85,7 +85,7 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Show what a file contains.
     Inspect(InspectArgs),
-    /// List the node kinds, or describe one.
+    /// List the nodes, or describe one.
     Nodes(NodesArgs),
     /// Print the JSON Schema of graph documents.
     Schema,
@@ -99,7 +99,7 @@ pub(crate) enum Command {
     Hair(crate::hair_args::HairCommand),
     /// Draw a slice of a signed distance field, or write its surface as a mesh.
     Field(FieldArgs),
-    /// Bake frames into files that game engines play.
+    /// Bake for game engines: vertex animation textures, or plain skin weights.
     #[command(subcommand)]
     Bake(crate::bake_args::BakeCommand),
     /// Vertex animation textures: bake in steps, inspect, measure and verify.
@@ -136,10 +136,10 @@ pub(crate) struct RunArgs {
     /// Evaluate these frames: 21, 0-120, or 0-120/2 for every second frame.
     ///
     /// Default: the frames of the point cache; without one the whole clip.
-    #[arg(short, long)]
+    #[arg(short, long, allow_hyphen_values = true)]
     pub(crate) frames: Option<String>,
     /// Set the frame rate, in frames per second. Frame n is at n / fps seconds.
-    #[arg(long, default_value_t = 30.0)]
+    #[arg(long, default_value_t = 30.0, value_parser = number)]
     pub(crate) fps: f64,
     /// Write the result to this file: .glb, .npz, .pc2, .mdd, .obj, .ply or .tfx (strands). Repeat for more files.
     ///
@@ -151,7 +151,7 @@ pub(crate) struct RunArgs {
     pub(crate) interpolation: Interpolation,
     /// Make a GLB smaller. Positions are rounded; the log names the largest error.
     ///
-    /// Programs must support the glTF extension that each value names.
+    /// The viewer must support the glTF extension that the value names.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) compress: Compress,
     #[command(flatten)]
@@ -167,11 +167,11 @@ pub(crate) struct RunArgs {
     /// Save the state of simulations (hair) after the last frame, for --state in a later run. The file is written last.
     #[arg(long, value_name = "FILE")]
     pub(crate) save_state: Option<PathBuf>,
-    /// Continue an interrupted run with the same --frames: keep the complete files. Use it from the first run on.
+    /// Continue an interrupted run with the same --frames: keep the complete files. For OBJ, PLY and TFX.
     ///
-    /// It does not shorten simulations: see --state.
+    /// Use it from the first run on, since this run lists the files. It does not shorten simulations: see --state.
     ///
-    /// For outputs with one file per frame. During the run, the file NAME.ply.0-120.run.txt beside the output lists the complete frames
+    /// During the run, the file NAME.ply.0-120.run.txt beside the output lists the complete frames
     /// and a hash of each file. The next run keeps a frame only if its files still have these hashes.
     /// If the character, the graph or an option changed, all frames are written again.
     #[arg(long)]
@@ -219,7 +219,7 @@ pub(crate) struct FieldArgs {
     #[arg(long, default_value_t = 0)]
     pub(crate) frame: i64,
     /// Set the frame rate, in frames per second. Frame n is at n / fps seconds.
-    #[arg(long, default_value_t = 30.0)]
+    #[arg(long, default_value_t = 30.0, value_parser = number)]
     pub(crate) fps: f64,
     /// Set the number of cells along the longest side of the mesh. Only without --graph.
     #[arg(long, default_value_t = 100, conflicts_with = "graph", value_parser = clap::value_parser!(u32).range(1..=4096))]
@@ -267,6 +267,12 @@ pub(crate) enum Axis {
     Z,
 }
 
+/// A number, for a message in the words of users.
+pub(crate) fn number(text: &str) -> Result<f64, String> {
+    text.parse()
+        .map_err(|_| "expected a number, for example 24".into())
+}
+
 /// `N` finite numbers, separated by commas.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Numbers<const N: usize>(pub(crate) [f32; N]);
@@ -291,9 +297,9 @@ pub(crate) enum Device {
     /// CPU. The results of all runs are identical, bit for bit.
     #[default]
     Cpu,
-    /// The GPU that SINEW_ADAPTER names. Without it, Sinew prefers a discrete GPU, then integrated, virtual, other, software.
+    /// The GPU that SINEW_ADAPTER names. If it is not set, Sinew prefers a discrete GPU, then integrated, virtual, other, software.
     Gpu,
-    /// GPU hardware if it can run the graph, otherwise the CPU. Graphs with custom kernels run on any adapter.
+    /// A hardware GPU if it can run the graph, otherwise the CPU. Custom kernels also run on a software adapter.
     Auto,
 }
 
@@ -352,7 +358,7 @@ pub(crate) struct InspectArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct NodesArgs {
-    /// Node kind to describe. Without it, all kinds are listed.
+    /// Node to describe. Without it, all nodes are listed.
     pub(crate) node: Option<String>,
     /// Write the documentation pages of all nodes into this folder.
     #[arg(long, value_name = "DIR")]

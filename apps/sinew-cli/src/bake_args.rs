@@ -14,7 +14,7 @@ use std::path::PathBuf;
 pub(crate) enum BakeCommand {
     /// Bake vertex animation textures, the mesh that displays them (the carrier), and players for engines.
     ///
-    /// This runs all steps of `sinew vat` in one command.
+    /// This runs steps 1 to 4 of `sinew vat` in one command.
     Vat(Box<BakeVatArgs>),
     /// Fit skin weights to the result of a graph, for engines that play linear skinning only.
     Skin(Box<crate::skin_args::BakeSkinArgs>),
@@ -23,30 +23,28 @@ pub(crate) enum BakeCommand {
 /// Vertex animation textures, step by step.
 #[derive(Debug, Subcommand)]
 pub(crate) enum VatCommand {
-    /// Step 1: evaluate, prepare and match a share of the frames.
+    /// Step 1 of `sinew bake vat`: evaluate, prepare and match a chunk of the frames.
     Scan(Box<VatScanArgs>),
     /// Step 2: choose texture sizes, value ranges and layout from the scans of all frames.
     Plan(VatWorkArgs),
-    /// Step 3: bake the texels of a share of the frames.
+    /// Step 3: bake the texels of a chunk of the frames.
     Bake(VatChunkArgs),
     /// Step 4: write the files.
     Assemble(VatAssembleArgs),
-    /// Show the size of the textures of a bake: layout, unused texels, bytes, and which devices can hold them.
+    /// Propose a texture size: layout, unused texels, bytes, and which devices can hold it.
     Size(Box<VatSizeArgs>),
     /// Show what a bake contains.
     Inspect(VatInspectArgs),
     /// Measure the error of blended frames: every second frame is left out, then compared with the blend.
     BlendError(Box<VatBlendErrorArgs>),
     /// Compare a bake with its sequence. The exit code is 5 if they differ.
+    ///
+    /// Without --clip and --fps, the clips and the rate of the bake are used.
     Verify(Box<VatVerifyArgs>),
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct BakeVatArgs {
-    #[command(flatten)]
-    pub(crate) source: SourceArgs,
-    #[command(flatten)]
-    pub(crate) settings: VatSettingsArgs,
     /// Write the bake into this folder.
     #[arg(short, long, value_name = "FOLDER")]
     pub(crate) output: PathBuf,
@@ -55,20 +53,24 @@ pub(crate) struct BakeVatArgs {
     /// Default: a folder beside the output, with `.work` appended to its name. It is deleted when the bake is done.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) work: Option<PathBuf>,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct VatScanArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
     #[command(flatten)]
     pub(crate) settings: VatSettingsArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct VatScanArgs {
     /// Keep intermediate results in this folder. Use the same folder for all steps.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) work: PathBuf,
-    /// Process this share of the frames: 1/4 is the first quarter. Default: all frames.
+    /// Process this chunk of the frames: 1/4 is the first quarter. Default: all frames.
     #[arg(long, value_name = "I/N")]
     pub(crate) chunk: Option<Chunk>,
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+    #[command(flatten)]
+    pub(crate) settings: VatSettingsArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -83,7 +85,7 @@ pub(crate) struct VatChunkArgs {
     /// Work folder of `sinew vat scan`.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) work: PathBuf,
-    /// Process this share of the frames: 1/4 is the first quarter. Default: all frames.
+    /// Process this chunk of the frames: 1/4 is the first quarter. Default: all frames.
     #[arg(long, value_name = "I/N")]
     pub(crate) chunk: Option<Chunk>,
     #[command(flatten)]
@@ -168,10 +170,6 @@ pub(crate) struct VatInspectArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct VatBlendErrorArgs {
-    #[command(flatten)]
-    pub(crate) source: SourceArgs,
-    #[command(flatten)]
-    pub(crate) settings: VatSettingsArgs,
     /// Keep intermediate results in this folder, with a bake of the frames that are not left out.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) work: PathBuf,
@@ -184,35 +182,41 @@ pub(crate) struct VatBlendErrorArgs {
     /// Set the width and height of each part of the picture, in pixels.
     #[arg(long, default_value_t = 420, value_parser = clap::value_parser!(u32).range(16..=4096))]
     pub(crate) size: u32,
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+    #[command(flatten)]
+    pub(crate) settings: VatSettingsArgs,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct VatVerifyArgs {
     /// Folder of a bake, or its .vat.json file.
     pub(crate) bake: PathBuf,
+    /// Allow this position error, in metres. Default: the precision of the texture format.
+    #[arg(long, value_name = "METRES")]
+    pub(crate) tolerance: Option<f64>,
     #[command(flatten)]
     pub(crate) source: SourceArgs,
     /// The settings of the bake, as far as they change frames (preparation, crease) or the matching (velocity).
     #[command(flatten)]
     pub(crate) settings: VatSettingsArgs,
-    /// Allow this position error, in metres. Default: the precision of the texture format.
-    #[arg(long, value_name = "METRES")]
-    pub(crate) tolerance: Option<f64>,
 }
 
 /// Where frames come from.
 #[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Frames and graph")]
 pub(crate) struct SourceArgs {
     /// Frames to bake: a folder of numbered OBJ or PLY files, one of them, or a pattern (splash_####.ply).
     ///
     /// Or a character whose clip is played: a GLB or glTF file, or a built-in sample. With --graph or --point-cache, an OBJ or PLY file or
     /// a sequence is a character, too: the first file of a sequence is its rest mesh.
+    #[arg(help_heading = None::<&str>)]
     pub(crate) source: PathBuf,
     /// Set the axis that points up in OBJ and PLY files.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) up: Up,
-    /// Use these frames of the clip: 21, 0-120, or 0-120/2 for every second frame. Default: the whole clip.
-    #[arg(short, long)]
+    /// Use these frames of the clip of a character: 21, 0-120, or 0-120/2 for every second frame. Default: the whole clip.
+    #[arg(short, long, allow_hyphen_values = true)]
     pub(crate) frames: Option<String>,
     #[command(flatten)]
     pub(crate) played: PlayedArgs,
@@ -228,9 +232,7 @@ pub(crate) struct SourceArgs {
 pub(crate) struct PlayedArgs {
     #[command(flatten)]
     pub(crate) graph: GraphArgs,
-    /// Play this clip. Repeat to put several clips into one bake, in this order.
-    ///
-    /// Default: the first clip. For `sinew vat verify` the default is the clips of the bake.
+    /// Play this clip. Repeat to put several clips into one bake, in this order. By default a bake has the first clip.
     #[arg(short, long)]
     pub(crate) clip: Vec<String>,
     /// Define a clip of a sequence: with walk=0..23, the clip `walk` has the frames 0 to 23. Repeat for more clips.
@@ -238,10 +240,8 @@ pub(crate) struct PlayedArgs {
     /// FIRST and LAST are frame numbers in the names of the files. Frames that are in no clip are not baked.
     #[arg(long = "range", value_name = "NAME=FIRST..LAST")]
     pub(crate) ranges: Vec<NumberRange>,
-    /// Set the frame rate of the sequence and the bake, in frames per second.
-    ///
-    /// Default: the value in --settings, otherwise 24. For `sinew vat verify` the default is the rate of the bake.
-    #[arg(long, allow_negative_numbers = true)]
+    /// Set the frame rate of the sequence and the bake, in frames per second. By default a bake has 24.
+    #[arg(long, allow_negative_numbers = true, value_parser = crate::args::number)]
     pub(crate) fps: Option<f64>,
     /// Use this mesh output of the graph. Required if there are several.
     #[arg(long = "mesh-output", value_name = "NAME")]
@@ -262,8 +262,11 @@ pub(crate) enum Up {
 
 /// What the bake should be like.
 #[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Settings of the bake")]
 pub(crate) struct VatSettingsArgs {
-    /// Read settings from this JSON file, or from the job.json of a work folder. Options override them.
+    /// Read settings from this JSON file, or from the job.json of a work folder (--work).
+    ///
+    /// Settings replace the defaults of the other options. Options replace settings.
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Option<PathBuf>,
     /// Set the base name of the files. Default: the name of the sequence.
@@ -285,10 +288,10 @@ pub(crate) struct VatSettingsArgs {
     /// sizes.
     #[arg(long = "texture", value_name = "QUANTITY:FORMAT", value_parser = texture_choice)]
     pub(crate) textures: Vec<TextureChoice>,
-    /// Set what follows the last frame. Default: the value in --settings, otherwise `loop`.
+    /// Set what follows the last frame. Default: `loop`.
     #[arg(long, value_enum)]
     pub(crate) at_end: Option<AtEndArg>,
-    /// Set the largest side of a texture, in texels. Default: the value in --settings, otherwise 4096.
+    /// Set the largest side of a texture, in texels. Default: 4096.
     #[arg(long, value_name = "TEXELS")]
     pub(crate) max_side: Option<u32>,
     /// Make the sides of textures powers of two.
@@ -299,17 +302,15 @@ pub(crate) struct VatSettingsArgs {
     /// A bake computes its normals from the surface and ignores the normals of the source.
     #[arg(long, value_name = "DEGREES", allow_negative_numbers = true)]
     pub(crate) crease: Option<f32>,
-    /// Set the order of triangles, for meshes with changing topology. Default: the value in --settings, otherwise `match`.
+    /// Set the order of triangles, for meshes with changing topology. Default: `match`.
     #[arg(long, value_enum)]
     pub(crate) order: Option<OrderArg>,
-    /// Set what gets a texel, for meshes with changing topology. Default: the value in --settings, otherwise `corners`.
+    /// Set what gets a texel, for meshes with changing topology. Default: `corners`.
     #[arg(long, value_enum)]
     pub(crate) points: Option<PointsArg>,
     /// Use this vector attribute as the velocity of points, in metres per second. It improves the matching.
     #[arg(long, value_name = "ATTRIBUTE")]
     pub(crate) velocity: Option<String>,
-    #[command(flatten)]
-    pub(crate) shapes: ShapeArgs,
     /// Delete faces that are never visible from outside.
     #[arg(long)]
     pub(crate) delete_hidden: bool,
@@ -319,10 +320,13 @@ pub(crate) struct VatSettingsArgs {
     /// Smooth every frame this number of times before it is simplified.
     #[arg(long, value_name = "TIMES")]
     pub(crate) relax: Option<u32>,
+    #[command(flatten)]
+    pub(crate) shapes: ShapeArgs,
 }
 
 /// Pieces and particles.
 #[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Pieces and particles")]
 pub(crate) struct ShapeArgs {
     /// Read piece IDs from this scalar vertex attribute (mode rigid). Vertices with the same ID are one piece.
     ///
@@ -345,7 +349,7 @@ pub(crate) struct ShapeArgs {
         allow_negative_numbers = true
     )]
     pub(crate) retriangulate_tolerance: Option<f32>,
-    /// Step from pose to pose instead of blending (mode rigid).
+    /// Step from frame to frame instead of blending (mode rigid).
     ///
     /// Needed for pieces that rotate by 180 degrees or more from one frame to the next.
     #[arg(long)]
@@ -386,7 +390,7 @@ pub(crate) enum ModeArg {
 pub(crate) enum AtEndArg {
     /// Jump to the first frame.
     Loop,
-    /// Blend into the first frame, for clips that loop seamlessly.
+    /// Blend into the first frame, for clips whose last frame is followed by the first.
     SeamlessLoop,
     /// Hold the last frame.
     Clamp,

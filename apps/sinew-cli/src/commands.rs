@@ -74,7 +74,7 @@ fn schema() -> Outcome {
 
 fn init(args: &InitArgs, force: bool, reporter: &Reporter) -> Outcome {
     if args.file.exists() && !force {
-        return Err(Failure::output(format!(
+        return Err(Failure::usage(format!(
             "{} already exists; overwrite it with --force",
             args.file.display()
         )));

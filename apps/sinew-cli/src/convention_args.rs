@@ -7,10 +7,10 @@ use sinew::vat::texel::TexelFormat;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ConventionArgs {
-    /// Write textures in the axes and unit of this engine. Default: the value in --settings, otherwise glTF.
+    /// Write textures in the axes and unit of this engine. Default: gltf.
     #[arg(long = "for", value_enum, value_name = "ENGINE")]
     engine: Option<Engine>,
-    /// Write the files of this tool: names, layout and content. Default: the value in --settings, otherwise sinew.
+    /// Write the files of this tool: names, layout and content. Default: sinew.
     #[arg(long, value_enum)]
     convention: Option<ConventionArg>,
     /// Write the carrier mesh as OBJ as well, in the axes of glTF. Always written with --for unity.
@@ -21,7 +21,7 @@ pub(crate) struct ConventionArgs {
     packed_normals: bool,
     /// Store each normal in 10 bits, in the alpha channel of the position texture. Needs --convention sidefx.
     ///
-    /// Without this option, normals are in a rotation texture.
+    /// With sidefx, normals are otherwise in a rotation texture.
     #[arg(long)]
     compressed_normals: bool,
 }
@@ -37,7 +37,7 @@ enum Engine {
     Three,
     /// As gltf.
     Bevy,
-    /// Metres, right-handed, +Z up: (x, -z, y).
+    /// Metres, right-handed, +Z up: (x, y, z) of glTF becomes (x, -z, y).
     Blender,
     /// Metres, left-handed, +Y up: (-x, y, z).
     Unity,

@@ -75,9 +75,10 @@ pub(crate) mod gpu {
         Ok(gpu)
     }
 
-    /// Tells lines of drivers.
+    /// Tells lines of drivers, except the one that Mesa writes as an error on each machine without a desktop: it changes nothing.
     pub(crate) fn tell(said: &[String], reporter: &Reporter) {
-        for line in said {
+        let is_harmless = |line: &str| line.contains("XDG_RUNTIME_DIR is invalid or not set");
+        for line in said.iter().filter(|line| !is_harmless(line)) {
             reporter.info("driver", &format!("GPU driver: {line}"));
         }
     }

@@ -73,6 +73,10 @@ impl From<PlayError> for Failure {
         match error {
             PlayError::Setting { .. } => Self::new(code, format!("--set {error}")),
             PlayError::NoInput { .. } => Self::new(code, format!("--input: {error}")),
+            PlayError::Selection { ref input, .. } => Self::new(
+                code,
+                format!("{error}; --input {input}=FILE names another file"),
+            ),
             PlayError::NoMeshInput { .. } | PlayError::UnusedPointCache { .. } => {
                 Self::new(code, format!("--point-cache: {error}"))
             }

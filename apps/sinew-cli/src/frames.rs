@@ -24,17 +24,22 @@ pub(crate) fn frame_numbers(
 ) -> Outcome<Vec<i64>> {
     let numbers = chosen(text, clip, cached, fps)?;
     if let (Some(clip), Some(&last)) = (clip, numbers.last()) {
-        let end = f64::from(clip.range().1);
-        let end_frame = (end * fps).round() as i64;
-        if last > end_frame {
-            let message = format!(
-                "the last frame is {last}, but clip '{}' ends at frame {end_frame} ({end:.2} s at {fps} frames per second); later frames show its last pose",
-                clip.name
-            );
-            reporter.warning("frames_past_clip", &message);
-        }
+        tell_past(clip, last, fps, reporter);
     }
     Ok(numbers)
+}
+
+/// Warns if the last frame is after the end of the clip.
+pub(crate) fn tell_past(clip: &Clip, last: i64, fps: f64, reporter: &Reporter) {
+    let end = f64::from(clip.range().1);
+    let end_frame = (end * fps).round() as i64;
+    if last > end_frame {
+        let message = format!(
+            "the last frame is {last}, but clip '{}' ends at frame {end_frame} ({end:.2} s at {fps} frames per second); later frames show its last pose",
+            clip.name
+        );
+        reporter.warning("frames_past_clip", &message);
+    }
 }
 
 /// Warns about frames that a point cache does not have, and about another rate than its own.
@@ -88,7 +93,7 @@ fn chosen(
     let (first, last, step) = match (text, cached) {
         (Some(text), _) => parse(text).ok_or_else(|| {
             Failure::usage(format!(
-                "--frames is '{text}', expected 21, 0-120 or 0-120/2"
+                "--frames is '{text}', expected 21, 0-120 or 0-120/2; frames start at 0"
             ))
         })?,
         (None, Some((first, last))) => (first.max(0), last, 1),
@@ -100,12 +105,14 @@ fn chosen(
     };
     // Clips end anywhere, also where no number of a frame is.
     let count = last.saturating_sub(first) / step;
-    if first < 0 || last < first || count >= MAX_FRAMES {
-        return Err(Failure::usage(format!(
-            "--frames from {first} to {last} in steps of {step}: expected 1 to {MAX_FRAMES} frames in ascending order, from 0 on"
-        )));
-    }
-    Ok((0..=count).map(|i| first + i * step).collect())
+    let wrong = match (first, last) {
+        (..0, _) => "frames start at 0".to_owned(),
+        _ if last < first => "the first frame is after the last one".to_owned(),
+        _ if count >= MAX_FRAMES => format!("expected 1 to {MAX_FRAMES} frames"),
+        _ => return Ok((0..=count).map(|i| first + i * step).collect()),
+    };
+    let message = format!("frames {first} to {last}: {wrong}; give --frames, for example 0-120");
+    Err(Failure::usage(message))
 }
 
 fn parse(text: &str) -> Option<(i64, i64, i64)> {

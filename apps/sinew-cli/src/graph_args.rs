@@ -31,7 +31,7 @@ pub(crate) struct GraphInputs {
     pub(crate) input_files: Vec<String>,
     /// Move a mesh by a point cache: .pc2, .mdd, .npz, or numbered .obj or .ply files (sim_####.obj). Repeat for more.
     ///
-    /// The character is the rest mesh: nodes bind to it. The cache has one point for each of its vertices, in the same order. INPUT is a
+    /// The character is the rest mesh, which setup uses. The cache has one point for each of its vertices, in the same order. INPUT is a
     /// mesh or strands input of the graph. Default: all inputs that take their mesh from the character. PC2 and numbered files are played
     /// by frame number, MDD and NPZ by time (--fps). Frames outside the cache show its first or last frame, with a warning.
     #[arg(long = "point-cache", value_name = "[INPUT=]FILE")]

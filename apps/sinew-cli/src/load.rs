@@ -51,7 +51,7 @@ pub(crate) fn sample(name: &str) -> Outcome<Character> {
         "head" => sinew_samples::head(),
         _ => {
             return Err(Failure::usage(format!(
-                "there is no sample '{name}'; the samples are sample:arm, sample:creature, sample:ball, sample:head"
+                "there is no sample '{name}'; known: sample:arm, sample:creature, sample:ball, sample:head"
             )));
         }
     };
@@ -128,6 +128,11 @@ pub(crate) fn cast(
 pub(crate) fn document(path: &Path, reporter: &Reporter) -> Outcome<Document> {
     let document = match path.to_str().and_then(example_name) {
         Some(name) => Document::from_text(path.display().to_string(), example(name)?.graph, ""),
+        None if path.to_str().is_some_and(|p| p.starts_with("sample:")) => {
+            let path = path.display();
+            let message = format!("{path}: expected a graph document (.json or example:NAME)");
+            return Err(Failure::usage(message));
+        }
         None => Document::from_file(path).map_err(|e| Failure::new(Code::Graph, e))?,
     };
     Ok(allowing(document, reporter))
@@ -149,9 +154,7 @@ pub(crate) fn example(name: &str) -> Outcome<&'static Example> {
     find_example(name).ok_or_else(|| {
         let names: Vec<_> = examples().map(|e| e.name).collect();
         let names = names.join(", ");
-        Failure::usage(format!(
-            "there is no example '{name}'; the examples are {names}"
-        ))
+        Failure::usage(format!("there is no example '{name}'; known: {names}"))
     })
 }
 
@@ -160,6 +163,21 @@ fn allowing(mut document: Document, reporter: &Reporter) -> Document {
     document.folders = document.folders.allowing(&reporter.allowed.folders);
     document.trusted |= reporter.allowed.kernels;
     document
+}
+
+/// Refuses what is not a GLB file before any work.
+pub(crate) fn check_glb(character: &Path) -> Outcome {
+    let ending = character.extension().unwrap_or_default();
+    if ["glb", "vrm"]
+        .iter()
+        .any(|e| ending.eq_ignore_ascii_case(e))
+    {
+        return Ok(());
+    }
+    let path = character.display();
+    Err(Failure::usage(format!(
+        "{path}: expected the GLB file of a character (.glb or .vrm)"
+    )))
 }
 
 /// The graph in a character's file.

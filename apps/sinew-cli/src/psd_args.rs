@@ -218,7 +218,7 @@ pub(crate) struct PsdExtractArgs {
     #[arg(short, long)]
     pub(crate) clip: Option<String>,
     /// Set the frame rate, in frames per second. Frame n is at n / fps seconds.
-    #[arg(long, default_value_t = 30.0)]
+    #[arg(long, default_value_t = 30.0, value_parser = crate::args::number)]
     pub(crate) fps: f64,
     /// Set a graph parameter. VALUE is JSON or plain text. Repeat for more.
     #[arg(long, value_name = "NAME=VALUE")]
@@ -229,16 +229,26 @@ pub(crate) struct PsdExtractArgs {
     /// Name the mesh output that the sculpts were made on. Default: the first one.
     #[arg(long, value_name = "NAME")]
     pub(crate) of: Option<String>,
-    /// Stop at this distance to the sculpt, in metres.
-    #[arg(long, default_value_t = 1e-5, value_name = "METRES")]
+    /// Stop when all vertices are this near to the sculpt, in metres. The report lists those that stay farther away.
+    #[arg(
+        long,
+        default_value_t = 1e-5,
+        value_name = "METRES",
+        allow_negative_numbers = true
+    )]
     pub(crate) tolerance: f64,
     /// Leave out offsets that are shorter than this, in metres.
-    #[arg(long, default_value_t = 1e-6, value_name = "METRES")]
+    #[arg(
+        long,
+        default_value_t = 1e-6,
+        value_name = "METRES",
+        allow_negative_numbers = true
+    )]
     pub(crate) drop_below: f64,
     /// Keep offsets short where the graph smooths them away.
     ///
     /// 0 comes nearest to the sculpt, but can give very long offsets.
-    #[arg(long, default_value_t = 0.005)]
+    #[arg(long, default_value_t = 0.005, allow_negative_numbers = true)]
     pub(crate) damping: f64,
     /// Write this GLB file: the character with the morph targets.
     #[arg(short, long)]

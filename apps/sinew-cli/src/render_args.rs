@@ -49,7 +49,7 @@ pub(crate) struct PlayArgs {
     /// Draw these frames: 21, 0-120, or 0-120/2 for every second frame.
     ///
     /// Default: the first frame; with --sheet 24 frames of the clip or the point cache; in an animation or with NAME_####.png all frames.
-    #[arg(short, long)]
+    #[arg(short, long, allow_hyphen_values = true)]
     pub(crate) frames: Option<String>,
     /// Fit camera, shadows and colours to these frames instead of the drawn ones.
     ///
@@ -57,7 +57,7 @@ pub(crate) struct PlayArgs {
     #[arg(long, value_name = "FRAMES")]
     pub(crate) fit: Option<String>,
     /// Set the frame rate of the clip, in frames per second.
-    #[arg(long, default_value_t = 30.0)]
+    #[arg(long, default_value_t = 30.0, value_parser = crate::args::number)]
     pub(crate) fps: f64,
     /// Start a simulation from a saved state. Frames up to the saved one are skipped.
     ///

@@ -232,14 +232,20 @@ impl Reporter {
         };
         let location = d.location();
         let (text, span) = excerpt(&d.text, &d.span);
-        let origin = Origin::path(escaped(&d.file))
-            .line(location.line)
-            .char_column(location.column);
+        let column = text[..span.start].chars().count() + 1;
         let snippet = Snippet::source(masked(text))
             .line_start(location.line)
             .annotation(AnnotationKind::Primary.span(span).label(escaped(&d.label)));
         let title = level.primary_title(escaped(&d.message));
-        let mut group = title.element(origin).element(snippet);
+        let mut group = if column == location.column {
+            title.element(snippet.path(escaped(&d.file)))
+        } else {
+            // The excerpt does not start with its line: the column is that of the file.
+            let origin = Origin::path(escaped(&d.file))
+                .line(location.line)
+                .char_column(location.column);
+            title.element(origin).element(snippet)
+        };
         if let Some(help) = &d.help {
             group = group.element(Level::HELP.message(escaped(help)));
         }

@@ -65,7 +65,9 @@ impl<'a> RunRecord<'a> {
             }
             None if known.is_empty() => reporter.info(
                 "nothing_to_resume",
-                &format!("nothing to resume: there is no {name}; all frames are written"),
+                &format!(
+                    "there is no list of an interrupted run ({name}): all frames will be written"
+                ),
             ),
             None => {
                 let message = format!(

@@ -21,10 +21,10 @@ pub(crate) struct BakeSkinArgs {
     #[arg(long, conflicts_with = "clip", requires = "ranges")]
     pub(crate) no_clips: bool,
     /// Fit these frames of each clip: 21, 0-120, or 0-120/2 for every second frame. Default: all frames.
-    #[arg(short, long)]
+    #[arg(short, long, allow_hyphen_values = true)]
     pub(crate) frames: Option<String>,
     /// Set the frame rate, in frames per second. Frame n is at n / fps seconds.
-    #[arg(long, default_value_t = 30.0)]
+    #[arg(long, default_value_t = 30.0, value_parser = crate::args::number)]
     pub(crate) fps: f64,
     /// Fit rotations of single joints as well.
     ///

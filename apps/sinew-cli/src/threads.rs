@@ -4,7 +4,12 @@ use crate::exit::{Failure, Outcome};
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 /// More than any machine has; systems refuse, or hang on, tens of thousands.
-const MOST: i64 = 1024;
+const MOST: u16 = 1024;
+
+fn count(text: &str) -> Result<u16, String> {
+    let found = text.parse().ok().filter(|n| *n <= MOST);
+    found.ok_or_else(|| format!("expected 0 to {MOST}"))
+}
 
 /// How many threads work.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -12,7 +17,7 @@ pub(crate) struct Threads {
     /// Set the number of threads, at most 1024. 0 uses all cores.
     ///
     /// If the system cannot start that many threads, Sinew halves the number until it can.
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=MOST))]
+    #[arg(long, default_value_t = 0, value_parser = count)]
     threads: u16,
 }
 

@@ -30,16 +30,16 @@ pub struct NumberRange {
 impl std::str::FromStr for NumberRange {
     type Err = String;
 
-    /// `NAME=FIRST..LAST`.
+    /// `NAME=FIRST..LAST` or `NAME=FIRST-LAST`.
     fn from_str(text: &str) -> Result<Self, String> {
         let parsed = text.split_once('=').and_then(|(name, range)| {
-            let (first, last) = range.split_once("..")?;
+            let (first, last) = range.split_once("..").or_else(|| range.split_once('-'))?;
             let (first, last) = (first.parse().ok()?, last.parse().ok()?);
             let name = (!name.is_empty()).then(|| name.to_owned())?;
             (first <= last).then_some(Self { name, first, last })
         });
         parsed.ok_or_else(|| {
-            format!("'{text}' names no range of frames, expected NAME=FIRST..LAST with rising numbers: walk=0..23")
+            format!("'{text}' names no range of frames, expected NAME=FIRST..LAST in ascending order: walk=0..23 or walk=0-23")
         })
     }
 }

@@ -147,7 +147,7 @@ pub enum BakeError {
     },
     /// The mode asks for pieces that keep their shape, and one does not.
     #[error(
-        "frame {number}: piece {piece} bends: a vertex is {millimetres:.4} mm from where the piece puts it, {allowed:.4} mm are allowed; mode soft takes it, or a larger tolerance"
+        "frame {number}: piece {piece} bends: a vertex is {millimetres:.4} mm from where the piece puts it, {allowed:.4} mm are allowed; use --mode soft, or a larger --rigid-tolerance"
     )]
     NotRigid {
         /// Number of the first such frame.

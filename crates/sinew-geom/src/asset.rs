@@ -91,7 +91,7 @@ pub enum SelectionError {
         what: &'static str,
     },
     /// No name matches.
-    #[error("no {what} of {asset} has the name '{pattern}'; {}", crate::names::instead_of(.pattern, .found.iter().map(String::as_str)))]
+    #[error("no {what} of {asset} {} '{pattern}'; {}", if .pattern.contains('*') { "matches" } else { "has the name" }, crate::names::instead_of(.pattern, .found.iter().map(String::as_str)))]
     NoMatch {
         /// Name of the asset.
         asset: String,

@@ -279,8 +279,8 @@ pub enum AdapterError {
     None,
     /// No adapter has the requested text in its name, driver or graphics API.
     #[error(
-        "no GPU adapter has '{wanted}' in its name, driver or graphics API; there {}",
-        there_is(found)
+        "no GPU adapter has '{wanted}' in its name, driver or graphics API; known: {}",
+        found.join(", ")
     )]
     NoSuchName {
         /// Requested text.
@@ -289,16 +289,11 @@ pub enum AdapterError {
         found: Vec<String>,
     },
     /// There are adapters, but no software driver.
-    #[error("no software GPU adapter; there {}; {INSTALL_HINT}", there_is(found))]
+    #[error("no software GPU adapter; known: {}; {INSTALL_HINT}", found.join(", "))]
     NoSoftware {
         /// All adapters.
         found: Vec<String>,
     },
-}
-
-fn there_is(found: &[String]) -> String {
-    let verb = if found.len() == 1 { "is" } else { "are" };
-    format!("{verb} {}", found.join(", "))
 }
 
 /// The adapters of this machine.

@@ -118,7 +118,7 @@ pub enum BindError {
     /// The CPU cannot run a node.
     #[error(
         "{}node '{node}' is a custom kernel, which runs on the GPU only: run the graph on the GPU \
-         (`--device auto`, `sinew_gpu::GpuGraph`), or replace the kernel with built-in nodes", if .location.is_empty() { String::new() } else { format!("{location}: ") }
+         (`--device auto`), or replace the kernel with built-in nodes", if .location.is_empty() { String::new() } else { format!("{location}: ") }
     )]
     DeviceOnly {
         /// Location of the node in the document, `file:line:column`.

@@ -484,7 +484,7 @@ fn unknown_parameter(name: &str, known: &[String], nodes: &[NodeParameter]) -> S
     let lacks = match known {
         [] => format!("the graph has no parameters, but '{name}' is set"),
         known => format!(
-            "the graph has no parameter '{name}'; it has {}",
+            "the graph has no parameter '{name}'; known: {}",
             known.join(", ")
         ),
     };

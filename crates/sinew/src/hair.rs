@@ -50,7 +50,7 @@ pub enum HairError {
     #[error(transparent)]
     Selection(#[from] SelectionError),
     /// The attribute does not exist or has another type.
-    #[error("{asset} has no {what} attribute '{name}'; {}", known_attributes(what, .known))]
+    #[error("{asset} has no {what} attribute '{name}'; {}", known_attributes(.known))]
     Attribute {
         /// The character.
         asset: String,
@@ -75,10 +75,10 @@ pub enum HairError {
     Stopped(#[from] Stopped),
 }
 
-fn known_attributes(what: &str, names: &[String]) -> String {
+fn known_attributes(names: &[String]) -> String {
     match names {
-        [] => format!("it has no {what} attributes"),
-        names => format!("it has {}", names.join(", ")),
+        [] => "known: none".into(),
+        names => format!("known: {}", names.join(", ")),
     }
 }
 

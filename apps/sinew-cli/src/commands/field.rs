@@ -135,7 +135,7 @@ fn output_name<'a>(args: &'a FieldArgs, graph: &'a BoundGraph) -> Outcome<&'a st
             all.join(", ")
         ))),
         (Some(name), all) => Err(Failure::usage(format!(
-            "--field {name}: the graph has no such field; it has {}",
+            "--field {name}: the graph has no such field; known: {}",
             all.join(", ")
         ))),
     }

@@ -8,6 +8,7 @@ use sinew::deform::BindWatch;
 use sinew::geom::{GrowAmount, Selection};
 use sinew::graph::SetupProgress;
 use sinew::hair::{GrowRequest, HAIR_ENDINGS, HairError, grow_hair, write_hair};
+use sinew::io::tressfx::LOADABLE;
 use std::path::Path;
 
 pub(super) fn hair(command: &HairCommand, reporter: &Reporter) -> Outcome {
@@ -17,7 +18,10 @@ pub(super) fn hair(command: &HairCommand, reporter: &Reporter) -> Outcome {
 }
 
 fn grow(args: &HairGrowArgs, reporter: &Reporter) -> Outcome {
-    args.output.iter().try_for_each(|path| check_ending(path))?;
+    for path in &args.output {
+        check_ending(path)?;
+        check_vertices(path, args.vertices)?;
+    }
     let character = load::character(&args.character, reporter)?;
     let grown = reporter.follow("growth", |watch| {
         let report = |done| (watch.report)(SetupProgress::new(done, "hair"));
@@ -69,6 +73,20 @@ fn check_ending(path: &Path) -> Outcome {
         path.display()
     );
     Err(Failure::usage(message))
+}
+
+/// Refuses what a `.tfx` file cannot hold before strands grow.
+fn check_vertices(path: &Path, vertices: usize) -> Outcome {
+    let is_tfx = path
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("tfx"));
+    if !is_tfx || LOADABLE.contains(&vertices) {
+        return Ok(());
+    }
+    let path = path.display();
+    Err(Failure::usage(format!(
+        "{path}: a .tfx file cannot hold {vertices} vertices per strand; use 4, 8, 16, 32 or 64 (--vertices)"
+    )))
 }
 
 fn request(args: &HairGrowArgs) -> GrowRequest {

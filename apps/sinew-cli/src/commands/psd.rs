@@ -69,11 +69,8 @@ fn one_driver(
     let names: Vec<&str> = found.iter().map(|d| d.name.as_str()).collect();
     let index = match name {
         Some(name) => names.iter().position(|n| *n == name).ok_or_else(|| {
-            let message = format!(
-                "there is no driver '{name}'; the drivers are {}",
-                names.join(", ")
-            );
-            Failure::usage(message)
+            let known = names.join(", ");
+            Failure::usage(format!("there is no driver '{name}'; known: {known}"))
         })?,
         None if names.len() == 1 => 0,
         None => {

@@ -16,6 +16,7 @@ use sinew::bake::skin::{
 };
 use sinew::deform::direct_delta_mush::{DirectDeltaMushError, SmoothingSettings};
 use sinew::geom::Asset;
+use sinew::geom::names::instead_of;
 use sinew::io::IoError;
 use sinew::play::Player;
 use std::path::Path;
@@ -187,9 +188,9 @@ fn split(
 fn known(asset: &Asset, name: &str) -> Outcome<usize> {
     let found = asset.clips.iter().position(|c| c.name == name);
     found.ok_or_else(|| {
-        let known: Vec<&str> = asset.clips.iter().map(|c| c.name.as_str()).collect();
-        let known = known.join(", ");
-        Failure::usage(format!("there is no clip '{name}'; there are: {known}"))
+        let known = asset.clips.iter().map(|c| c.name.as_str());
+        let message = format!("there is no clip '{name}'; {}", instead_of(name, known));
+        Failure::usage(message)
     })
 }
 

@@ -119,11 +119,7 @@ fn wrong_command_lines_say_what_is_wrong() {
         assert!(text.contains(words), "{more:?}: {text}");
         assert!(!Path::new(&out).exists(), "{more:?} writes nothing");
     };
-    told(
-        &["--clip", "run"],
-        2,
-        "there is no clip 'run'; there are: bend",
-    );
+    told(&["--clip", "run"], 2, "there is no clip 'run'; known: bend");
     told(
         &["--influences", "0", "--frames", "0"],
         2,
@@ -164,7 +160,7 @@ fn wrong_command_lines_say_what_is_wrong() {
     told(
         &["--hold-out", "run"],
         2,
-        "there is no clip 'run'; there are: bend",
+        "there is no clip 'run'; known: bend",
     );
     told(
         &["--hold-out", "bend"],

@@ -194,7 +194,7 @@ fn plots_say_what_is_wrong_and_write_nothing() {
     expect(
         &plot(&["arm.json", "-o", "a.svg", "--driver", "leg"]),
         2,
-        "there is no driver 'leg'; the drivers are arm",
+        "there is no driver 'leg'; known: arm",
     );
     expect(
         &plot(&["broken.json", "-o", "a.svg"]),
@@ -221,7 +221,7 @@ fn plots_say_what_is_wrong_and_write_nothing() {
     expect(
         &plot(&["arm.json", "-o", "a.svg", "--sphere", "--joint", "leg"]),
         2,
-        "no driver joint 'leg'; the driver joints are upper",
+        "no driver joint 'leg'; known: upper",
     );
     expect(
         &plot(&["arm.json", "-o", "a.svg", "--size", "10x10"]),

@@ -309,7 +309,7 @@ fn wrong_input_is_told_and_leaves_nothing() {
         (
             &["square.obj", "-o", "a.png", "--look", "attribute:heat"],
             2,
-            "no attribute 'heat'; it has no attributes",
+            "no attribute 'heat'; known: none",
         ),
         (
             &["square.obj", "-o", "a.png", "--look", "output:mask"],
@@ -391,7 +391,7 @@ fn wrong_input_is_told_and_leaves_nothing() {
         (
             &["scene.gltf", "-o", "a.png", "--camera", "side"],
             2,
-            "there is no such camera; the file has front",
+            "there is no such camera; known: front",
         ),
         (
             &["square.obj", "-o", "a.png", "--turntable", "0"],

@@ -23,7 +23,7 @@ fn records_of_other_runs_keep_nothing() {
     const OTHER_RUN: &str = "ply\nformat ascii 1.0\nelement vertex 0\nend_header\n";
     let record = "x.ply.0-2.run.txt";
     let ply = ["-o", "x_##.ply"];
-    ended(&run(&ply), 0, "nothing to resume");
+    ended(&run(&ply), 0, "no list of an interrupted run");
     let made: Vec<Vec<u8>> = (0..3).map(|k| bytes(&p, &format!("x_0{k}.ply"))).collect();
     let damage = |text: &str| {
         p.put(record, text);

@@ -47,7 +47,7 @@ fn a_sequence_becomes_textures_a_carrier_and_players() {
     ended(
         &p.sinew(&["vat", "verify", "out", "short"]),
         3,
-        "a sequence of 2 frames, the bake has 6",
+        "the sequence has 2 frames, the bake has 6",
     );
 }
 
@@ -451,23 +451,19 @@ fn flags_of_other_modes_are_named() {
     ended(
         &bake("drops", &["--no-blend"]),
         0,
-        "pieces.blend is without effect: it is for mode rigid",
+        "--no-blend has no effect: it is for mode rigid",
     );
     ended(
         &bake("drops", &["--point-scale", "3"]),
         0,
-        "particles.scale is without effect",
+        "--point-scale has no effect",
     );
     let unique = bake("same", &["--points", "unique", "--mode", "auto"]);
-    ended(
-        &unique,
-        0,
-        "points is without effect: it is for mode remesh",
-    );
+    ended(&unique, 0, "--points has no effect: it is for mode remesh");
     ended(
         &bake("drops", &["--order", "file", "--velocity", "v"]),
         0,
-        "velocity is without effect: it is for order match",
+        "--velocity has no effect: it is for order match",
     );
     assert!(!said(&bake("drops", &[])).contains("without effect"));
 }
@@ -620,24 +616,20 @@ fn row_125_points_are_baked_and_verified() {
         "--texture",
         "attribute=size:half",
     ];
-    ended(
-        &p.sinew(&bake),
-        0,
-        "6 frames, points; 8 squares, textures of",
-    );
+    ended(&p.sinew(&bake), 0, "6 frames, points; 8 quads, textures of");
     ended(
         &p.sinew(&["vat", "scan", "sparks", "--work", "w"]),
         0,
         "6 of 6",
     );
     let plan = p.sinew(&["vat", "plan", "--work", "w"]);
-    ended(&plan, 0, "8 squares, textures of");
+    ended(&plan, 0, "8 quads, textures of");
     for name in ["sparks_position.png", "sparks_size.exr", "sparks.gdshader"] {
         assert!(p.path("out").join(name).is_file(), "no {name}");
     }
     ended(&p.sinew(&["vat", "inspect", "out"]), 0, "particles");
     // At most three points at a time, and squares for the corners of a box.
-    ended(&p.sinew(&["inspect", "out"]), 0, "\nslots     8\n");
+    ended(&p.sinew(&["inspect", "out"]), 0, "\nquads     8\n");
     ended(
         &p.sinew(&["vat", "verify", "out", "sparks"]),
         0,
@@ -859,7 +851,7 @@ fn a_frame_that_closes_a_loop_is_left_out() {
     ended(
         &p.sinew(&clamped),
         3,
-        "a sequence of 13 frames, the bake has 12",
+        "the sequence has 13 frames, the bake has 12",
     );
     assert_eq!(frames(&[]), (12.into(), true));
     assert_eq!(frames(&["--range", "all=0..12"]), (13.into(), true));

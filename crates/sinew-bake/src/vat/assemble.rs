@@ -127,7 +127,7 @@ impl SimplifiedSummary {
             false => "each frame by itself",
         };
         format!(
-            "{how}; surfaces moved by {:.3} mm at the farthest of all vertices and of points between them (in frame {}), {:.4} mm in the mean of squares",
+            "{how}; distance to the source: {:.3} mm at most (frame {}), {:.4} mm RMS",
             self.largest * 1e3,
             self.frame,
             self.rms * 1e3

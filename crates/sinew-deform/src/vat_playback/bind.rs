@@ -35,7 +35,7 @@ pub(crate) enum VatPlaybackError {
         found: Space,
     },
     /// No clip of that name.
-    #[error("the vertex animation has no clip '{name}'; it has {}", .known.join(", "))]
+    #[error("the vertex animation has no clip '{name}'; known: {}", .known.join(", "))]
     Clip {
         /// What was asked for.
         name: String,

@@ -54,7 +54,7 @@ fn no_such_name_lists_what_there_is() {
     let message = message.to_string();
     assert_eq!(
         message,
-        "no GPU adapter has 'Radeon' in its name, driver or graphics API; there are llvmpipe (LLVM 15) (software, vulkan, driver 1.0), \
+        "no GPU adapter has 'Radeon' in its name, driver or graphics API; known: llvmpipe (LLVM 15) (software, vulkan, driver 1.0), \
          Intel UHD (integrated, vulkan, driver 1.0), NVIDIA H200 (discrete, vulkan, driver 1.0)"
     );
 }
@@ -84,7 +84,7 @@ fn no_software_driver_says_what_to_install() {
         .unwrap_err()
         .to_string();
     assert!(
-        text.starts_with("no software GPU adapter; there is Card (discrete"),
+        text.starts_with("no software GPU adapter; known: Card (discrete"),
         "{text}"
     );
     assert!(text.contains("apt install mesa-vulkan-drivers"), "{text}");

@@ -265,10 +265,7 @@ impl Collector<'_> {
                     self.reporter(outer).error(
                         "missing_input",
                         span,
-                        format!(
-                            "the graph '{name}' lacks its required input '{}'",
-                            input.name
-                        ),
+                        format!("the graph '{name}' needs the input '{}'", input.name),
                         format!(
                             "add \"{}\": \"NAME\", a link to a {}",
                             input.name,

@@ -288,7 +288,7 @@ impl Collector<'_> {
             }
             if links[i].is_none() && port.required {
                 let message = format!(
-                    "node '{name}' ({}) lacks its required input '{}'",
+                    "node '{name}' ({}) needs the input '{}'",
                     desc.name, port.name
                 );
                 self.reporter(scope).error(

@@ -65,6 +65,14 @@ struct Fault {
     message: String,
 }
 
+/// Located at the bracket that opens it: the end of a text shows nothing.
+fn unclosed(span: Range<usize>, message: &str) -> Fault {
+    Fault {
+        span,
+        message: message.into(),
+    }
+}
+
 struct Parser<'a, 'r> {
     scanner: Scanner<'a>,
     reporter: &'r mut Reporter,
@@ -163,18 +171,19 @@ impl<'a> Parser<'a, '_> {
 
     /// The rest of a list after its `[`.
     fn array(&mut self) -> Result<Kind, Fault> {
+        let open = self.span();
         let mut elements = Vec::new();
         loop {
             match self.next()? {
                 Some(Token::CloseBracket) => break,
                 Some(first) => elements.push(self.value(first)?),
-                None => return Err(self.fault("the list has no closing ']'")),
+                None => return Err(unclosed(open, "the list has no closing ']'")),
             }
             match self.next()? {
                 Some(Token::Comma) => {}
                 Some(Token::CloseBracket) => break,
                 Some(_) => return Err(self.fault("expected ',' or ']'")),
-                None => return Err(self.fault("the list has no closing ']'")),
+                None => return Err(unclosed(open, "the list has no closing ']'")),
             }
         }
         Ok(Kind::Array(elements.into()))
@@ -182,6 +191,7 @@ impl<'a> Parser<'a, '_> {
 
     /// The rest of an object after its `{`.
     fn object(&mut self) -> Result<Kind, Fault> {
+        let open = self.span();
         let mut members: Vec<Member> = Vec::new();
         let mut seen = HashSet::new();
         loop {
@@ -194,7 +204,7 @@ impl<'a> Parser<'a, '_> {
                         _ => return Err(self.fault("expected ':'")),
                     }
                     let Some(first) = self.next()? else {
-                        return Err(self.fault("the object has no closing '}'"));
+                        return Err(unclosed(open, "the object has no closing '}'"));
                     };
                     let value = self.value(first)?;
                     if seen.contains(&key) {
@@ -214,13 +224,13 @@ impl<'a> Parser<'a, '_> {
                     }
                 }
                 Some(_) => return Err(self.fault("expected a key in quotes")),
-                None => return Err(self.fault("the object has no closing '}'")),
+                None => return Err(unclosed(open, "the object has no closing '}'")),
             }
             match self.next()? {
                 Some(Token::Comma) => {}
                 Some(Token::CloseBrace) => break,
                 Some(_) => return Err(self.fault("expected ',' or '}'")),
-                None => return Err(self.fault("the object has no closing '}'")),
+                None => return Err(unclosed(open, "the object has no closing '}'")),
             }
         }
         Ok(Kind::Object(members.into()))

@@ -92,7 +92,7 @@ fn missing(
     reporter.error(
         "missing_field",
         &json.span,
-        format!("'{name}' lacks its required field '{}'", field.name),
+        format!("'{name}' needs the field '{}'", field.name),
         format!(
             "add \"{}\": {}: {}",
             field.name,

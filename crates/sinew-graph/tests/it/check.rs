@@ -156,7 +156,7 @@ fn missing_input_says_what_to_add() {
     let found = problems(&with_node("{\"node\": \"transform\"}"));
     assert_eq!(
         found[0],
-        "g.json:3:11: node 'move' (transform) lacks its required input 'mesh'; add \"mesh\": \"NAME\", a link to a mesh: Mesh to move."
+        "g.json:3:11: node 'move' (transform) needs the input 'mesh'; add \"mesh\": \"NAME\", a link to a mesh: Mesh to move."
     );
 }
 
@@ -291,15 +291,15 @@ fn what_is_no_json_is_said_at_its_place() {
         ),
         (
             "[1,\n 2",
-            "g.json:2:3: this is not JSON: the list has no closing ']'",
+            "g.json:1:1: this is not JSON: the list has no closing ']'",
         ),
         (
             "{\"a\": [",
-            "g.json:1:8: this is not JSON: the list has no closing ']'",
+            "g.json:1:7: this is not JSON: the list has no closing ']'",
         ),
         (
             "{\"a\": 1,",
-            "g.json:1:9: this is not JSON: the object has no closing '}'",
+            "g.json:1:1: this is not JSON: the object has no closing '}'",
         ),
         (
             "'a'",

@@ -122,9 +122,8 @@ fn two_meshes_of_which_none_is_called_body_are_not_guessed() {
     let text = r#"{"sinew": "1.0", "inputs": {"a": {"type": "mesh"}, "b": {"type": "mesh"}},
  "stack": ["transform"]}"#;
     assert!(
-        only_problem(text).starts_with(
-            "g.json:2:12: node 'transform' (transform) lacks its required input 'mesh'"
-        ),
+        only_problem(text)
+            .starts_with("g.json:2:12: node 'transform' (transform) needs the input 'mesh'"),
         "{}",
         only_problem(text)
     );
@@ -159,7 +158,7 @@ fn links_into_nested_graphs_are_checked_where_they_stand() {
         ),
         (
             "",
-            "g.json:2:53: the graph 'g' lacks its required input 'x'; add \"x\": \"NAME\", a link to a mesh",
+            "g.json:2:53: the graph 'g' needs the input 'x'; add \"x\": \"NAME\", a link to a mesh",
         ),
     ] {
         let found = problems(&with_input(mesh, link));
@@ -211,7 +210,7 @@ fn declarations_of_nested_inputs_are_checked() {
         only_problem(&weights(2, ", \"w\": \"w\"")),
         "g.json:2:34: input 'w' of 'graph' takes 2 values, but 'w' has 3; give both the same \"count\""
     );
-    assert!(only_problem(&weights(2, "")).contains("lacks its required input 'w'"));
+    assert!(only_problem(&weights(2, "")).contains("needs the input 'w'"));
 }
 
 #[test]
@@ -228,7 +227,7 @@ fn an_input_that_selects_is_not_taken_for_another_one_of_the_same_name() {
     // Not said, and what the outer graph calls so is something else.
     assert!(
         only_problem(&text("", ""))
-            .starts_with("g.json:2:12: the graph 'g' lacks its required input 'hair'")
+            .starts_with("g.json:2:12: the graph 'g' needs the input 'hair'")
     );
     // The same declaration, or a link: the graph around decides.
     assert_eq!(
@@ -239,10 +238,7 @@ fn an_input_that_selects_is_not_taken_for_another_one_of_the_same_name() {
         problems(&text("", r#", "hair": "hair""#)),
         Vec::<String>::new()
     );
-    assert!(
-        only_problem(&text(r#", "file": "other.glb""#, ""))
-            .contains("lacks its required input 'hair'")
-    );
+    assert!(only_problem(&text(r#", "file": "other.glb""#, "")).contains("needs the input 'hair'"));
 }
 
 #[test]

@@ -169,7 +169,7 @@ fn errors_are_told_at_their_place() {
         ),
         (
             r#", "poses": [@{"at": 1}]"#,
-            "'poses[0]' lacks its required field 'name'; add \"name\": a text: Its name.",
+            "'poses[0]' needs the field 'name'; add \"name\": a text: Its name.",
         ),
         (
             r#", "poses": [{"name": @7}]"#,

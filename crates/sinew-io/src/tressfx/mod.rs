@@ -27,7 +27,7 @@ pub use bones::{BoneWeight, TfxBones, parse_tfx_bones, read_tfx_bones, write_tfx
 pub use mesh::{parse_tfx_mesh, read_tfx_mesh};
 pub use mesh_write::write_tfx_mesh;
 pub use strands::{TfxStrands, parse_tfx, read_tfx};
-pub use strands_write::write_tfx;
+pub use strands_write::{LOADABLE, write_tfx};
 
 #[cfg(test)]
 mod tests;

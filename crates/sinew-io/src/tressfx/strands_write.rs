@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 /// Vertices per strand that TressFX's own loader accepts.
-const LOADABLE: [usize; 5] = [4, 8, 16, 32, 64];
+pub const LOADABLE: [usize; 5] = [4, 8, 16, 32, 64];
 
 /// Writes a `.tfx` file: vertices after the header, then the other sections in header order.
 ///

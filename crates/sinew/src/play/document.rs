@@ -71,7 +71,7 @@ impl Document {
     /// rig; targets without a weight in poses are ignored.
     pub fn default_of(character: &Character) -> Self {
         let text = Shape::of(&character.asset).default_text();
-        let name = format!("{} (default graph)", character.path.display());
+        let name = format!("{} (no graph)", character.path.display());
         Self::from_text(name, text, Folders::of_file(&character.path))
     }
 
@@ -233,7 +233,7 @@ impl Shape {
     {inputs}
   }},
 {parameters}
-  // Nodes. `sinew nodes` lists all types, `sinew nodes delta_mush` describes one.
+  // Nodes. `sinew nodes` lists all nodes, `sinew nodes delta_mush` describes one.
   "nodes": {{{nodes}}},
 
   // Outputs. Each mesh output becomes a mesh of the written file.

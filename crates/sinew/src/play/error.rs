@@ -46,8 +46,13 @@ pub enum PlayError {
     #[error(transparent)]
     Io(#[from] IoError),
     /// A mesh input selects no mesh of its character.
-    #[error(transparent)]
-    Selection(#[from] SelectionError),
+    #[error("input '{input}': {source}")]
+    Selection {
+        /// Name of the input.
+        input: String,
+        /// What the character has.
+        source: SelectionError,
+    },
     /// A file was given for an input that the graph does not have.
     #[error("{}", no_input("input", .name, .known))]
     NoInput {
@@ -233,7 +238,7 @@ pub(super) fn no_input(what: &str, name: &str, known: &[String]) -> String {
     match known {
         [] => format!("the graph has no {what}s, but '{name}' is given"),
         known => format!(
-            "the graph has no {what} '{name}'; it has {}",
+            "the graph has no {what} '{name}'; known: {}",
             known.join(", ")
         ),
     }

@@ -6,7 +6,9 @@ use super::unread::{self, PosesRead};
 use super::{Character, PlayError};
 use crate::deform::hair_sim::{RootSkin, thickness_profile};
 use crate::deform::{Par, ParameterValue};
-use crate::geom::{Attribute, Influences, Joint, Mesh, Pose, Rig, THICKNESS, Warning};
+use crate::geom::{
+    Attribute, Influences, Joint, Mesh, Pose, Rig, SelectionError, THICKNESS, Warning,
+};
 use crate::graph::{BindOptions, BoundGraph, InputBinding, InputDecl, InputType, Plan, Thickness};
 use crate::io::{Folders, read_vertex_animation};
 use crate::vat::animation::VertexAnimation;
@@ -177,7 +179,9 @@ impl PlayInputs {
             if input.ty != InputType::Mesh || !is_meant {
                 continue;
             }
-            let mesh = self.characters[character].asset.merged(&input.selection)?;
+            let asset = &self.characters[character].asset;
+            let mesh = asset.merged(&input.selection);
+            let mesh = mesh.map_err(|source| selection(input, source))?;
             let first = positions.len() as u32;
             positions.extend_from_slice(&mesh.positions);
             let own = mesh.topology.triangles().iter();
@@ -452,6 +456,11 @@ struct Around<'a> {
     skin: Option<Skin>,
 }
 
+fn selection(input: &InputDecl, source: SelectionError) -> PlayError {
+    let input = input.name.clone();
+    PlayError::Selection { input, source }
+}
+
 fn binding(
     character: &Character,
     input: &InputDecl,
@@ -459,12 +468,13 @@ fn binding(
 ) -> Result<InputBinding, PlayError> {
     let asset = &character.asset;
     let mut mesh = match input.ty {
-        InputType::Mesh => asset.merged(&input.selection)?,
-        InputType::Strands => asset.merged_strands(&input.selection)?,
+        InputType::Mesh => asset.merged(&input.selection),
+        InputType::Strands => asset.merged_strands(&input.selection),
         InputType::Pose => return Ok(InputBinding::Pose(asset.rig.clone())),
         InputType::Values => return Ok(InputBinding::Values),
         InputType::VertexAnimation => return Err(no_manifest(input)),
-    };
+    }
+    .map_err(|source| selection(input, source))?;
     if let Some(to) = around.joints {
         mesh.influences = match mesh.influences.take() {
             Some(influences) => Some(on_joints(&influences, input, character, to)?),

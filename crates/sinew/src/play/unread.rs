@@ -77,7 +77,7 @@ pub(super) fn warnings(character: &Character, meshes: &[&Mesh], read: &PosesRead
                     mesh.morph_targets.len(),
                     mesh.name,
                     match read.morphs {
-                        true => "link the clip's pose to the node that gives the weights: \"pose\": \"pose\"",
+                        true => "to use the clip, add \"pose\": \"pose\" to the node that gives the weights",
                         false => "add { \"node\": \"morph\" } before the skinning",
                     }
                 ),

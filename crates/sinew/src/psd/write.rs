@@ -21,7 +21,7 @@ pub fn write_correctives(
     targets: &[MorphTarget],
     out: &Path,
 ) -> Result<(), IoError> {
-    let source = source_of(character, "a new morph target")?;
+    let source = source_of(character, "adding a morph target to")?;
     let mut new = Vec::new();
     for target in targets {
         new.extend(split(&character.asset, selection, target));
@@ -41,7 +41,7 @@ pub fn write_compressed(
     out: &Path,
     graph: GraphPlaces<'_>,
 ) -> Result<(), IoError> {
-    let source = source_of(character, "other morph targets")?;
+    let source = source_of(character, "replacing morph targets of")?;
     let change = |mix: &'_ crate::psd::TargetMix| TargetChange {
         mesh: mix.mesh,
         base: &character.asset.meshes[mix.mesh],
@@ -74,7 +74,7 @@ fn source_of<'a>(character: &'a Character, what: &str) -> Result<&'a GltfSource,
         .ok_or_else(|| IoError::Unsupported {
             path: character.path.clone(),
             location: "character".into(),
-            feature: format!("{what} in a file that is not GLB"),
+            feature: format!("{what} a file that is not GLB"),
             help: "convert the character to GLB".into(),
         })
 }

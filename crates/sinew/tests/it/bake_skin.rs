@@ -329,7 +329,7 @@ fn stopped_work_leaves_no_file() {
     let wrong: SkinBakeError = wrong.expect_err("no such output");
     assert_eq!(
         wrong.to_string(),
-        "the graph has no mesh output 'hair'; it has: body"
+        "the graph has no mesh output 'hair'; known: body"
     );
 }
 

@@ -120,7 +120,7 @@ fn the_processor_says_that_it_cannot() {
     assert_eq!(
         refused.to_string(),
         "test.json:4:5: node 'shift' is a custom kernel, which runs on the GPU only: run the graph on the GPU \
-         (`--device auto`, `sinew_gpu::GpuGraph`), or replace the kernel with built-in nodes"
+         (`--device auto`), or replace the kernel with built-in nodes"
     );
 }
 

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 
 pub(super) fn compress(args: &PsdCompressArgs, reporter: &Reporter) -> Outcome {
     check_endings(args)?;
+    load::check_glb(&args.character)?;
     let character = load::character(&args.character, reporter)?;
     let document = load::chosen_document(args.graph.as_deref(), &character, reporter)?;
     // Problems are shown at their locations.

@@ -44,7 +44,7 @@ pub(super) fn convert(args: &PsdConvertArgs, reporter: &Reporter) -> Outcome {
     for loss in &losses.0 {
         let (code, words) = match loss.assumed {
             true => ("assumed", "assumed"),
-            false => ("not_carried", "not converted"),
+            false => ("not_carried", "cannot be converted"),
         };
         reporter.warning(code, &format!("{words}: {}: {}", loss.solver, loss.what));
     }

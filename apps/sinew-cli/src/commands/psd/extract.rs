@@ -2,6 +2,7 @@
 
 use crate::args::LogFormat;
 use crate::exit::{Code, Failure, Outcome};
+use crate::frames;
 use crate::load;
 use crate::psd_args::PsdExtractArgs;
 use crate::reporter::{Reporter, print};
@@ -20,6 +21,7 @@ use std::sync::Arc;
 
 pub(super) fn extract(args: &PsdExtractArgs, reporter: &Reporter) -> Outcome {
     check_output(&args.output)?;
+    load::check_glb(&args.character)?;
     let orders = orders(args)?;
     let character = load::character(&args.character, reporter)?;
     check_names(&orders, &character)?;
@@ -28,6 +30,10 @@ pub(super) fn extract(args: &PsdExtractArgs, reporter: &Reporter) -> Outcome {
     let parameters = load::settings(&plan, &args.set)?;
     let clip = character.find_clip_name(args.clip.as_deref())?;
     let frames: Vec<i64> = orders.iter().map(|o| o.frame).collect();
+    let played = character.asset.find_clip(clip.as_deref());
+    if let (Some(played), Some(&last)) = (played, frames.iter().max()) {
+        frames::tell_past(played, last, args.fps, reporter);
+    }
     let values = load::values(&plan, &args.values, &frames)?;
     let mut cast = load::cast(
         character,
@@ -37,6 +43,15 @@ pub(super) fn extract(args: &PsdExtractArgs, reporter: &Reporter) -> Outcome {
         reporter,
     )?;
     let graph = setup::bind(&cast, &plan, &parameters, &SetupFile::default(), reporter)?;
+    // A graph that is made for what the character has gets one, now that there are targets.
+    let is_made = args.graph.is_none() && cast.main().asset.graph.is_none();
+    if !is_made && plan.nodes().iter().all(|n| n.desc.name != "morph") {
+        let message = format!(
+            "{}: the graph has no node 'morph': it does not move the new targets. The reported distance to the sculpt holds after you add {{\"node\": \"morph\"}} before the skinning",
+            document.name
+        );
+        reporter.warning("no_morph", &message);
+    }
     let mut found = Vec::new();
     for order in &orders {
         reporter.check_interrupt()?;
@@ -46,15 +61,6 @@ pub(super) fn extract(args: &PsdExtractArgs, reporter: &Reporter) -> Outcome {
         found.push(extraction);
     }
     write(args, &plan, &cast, found)?;
-    // A graph that is made for what the character has gets one, now that there are targets.
-    let is_made = args.graph.is_none() && cast.main().asset.graph.is_none();
-    if !is_made && plan.nodes().iter().all(|n| n.desc.name != "morph") {
-        let message = format!(
-            "{}: the graph has no node 'morph', so the new targets move nothing; add {{\"node\": \"morph\"}} before the other nodes",
-            document.name
-        );
-        reporter.warning("no_morph", &message);
-    }
     reporter.info("written", &format!("wrote {}", args.output.display()));
     Ok(())
 }
@@ -187,7 +193,12 @@ fn failure(order: &Order, error: &ExtractError) -> Failure {
         ExtractError::Option { .. } | ExtractError::NoOutput { .. } => Code::Usage,
         _ => Code::Bind,
     };
-    Failure::new(code, format!("{}: {error}", order.file.display()))
+    let message = match error {
+        // It is an option of the command, not of the sculpt.
+        ExtractError::Option { .. } => format!("--{}", error.to_string().replace('_', "-")),
+        _ => format!("{}: {error}", order.file.display()),
+    };
+    Failure::new(code, message)
 }
 
 /// Writes the character whose rest positions the targets move.

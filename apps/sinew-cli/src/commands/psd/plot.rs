@@ -100,9 +100,7 @@ fn sphere_figure(
         None => 0,
         Some(name) => joints.iter().position(|j| j == name).ok_or_else(|| {
             let known = joints.join(", ");
-            Failure::usage(format!(
-                "there is no driver joint '{name}'; the driver joints are {known}"
-            ))
+            Failure::usage(format!("there is no driver joint '{name}'; known: {known}"))
         })?,
     };
     let definition = &driver.settings.driver;

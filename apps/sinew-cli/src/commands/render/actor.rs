@@ -254,7 +254,7 @@ impl Actor {
                 known.join(", ")
             };
             Failure::usage(format!(
-                "the graph has no mask or values output '{name}'; it has {known}"
+                "the graph has no mask or values output '{name}'; known: {known}"
             ))
         };
         let Source::Graph(player, _) = &mut self.source else {

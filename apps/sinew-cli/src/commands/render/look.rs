@@ -120,12 +120,12 @@ pub(super) fn attribute_values(
     let missing = || {
         let known: Vec<&str> = mesh.attributes.keys().map(String::as_str).collect();
         let known = if known.is_empty() {
-            "no attributes".to_owned()
+            "none".to_owned()
         } else {
             known.join(", ")
         };
         Failure::usage(format!(
-            "mesh '{}' has no attribute '{name}'; it has {known}",
+            "mesh '{}' has no attribute '{name}'; known: {known}",
             mesh.name
         ))
     };

@@ -121,7 +121,7 @@ fn of_file(name: &str, cameras: &[SceneCamera]) -> Outcome<View> {
             Failure::usage(match known.is_empty() {
                 true => format!("--camera {name}: the file has no cameras"),
                 false => format!(
-                    "--camera {name}: there is no such camera; the file has {}",
+                    "--camera {name}: there is no such camera; known: {}",
                     known.join(", ")
                 ),
             })

@@ -20,7 +20,7 @@ pub(crate) fn inspect(bake: &Path) -> Outcome {
     let what = match manifest.mode {
         Mode::Remesh | Mode::Soft => "vertices",
         Mode::Rigid => "pieces",
-        Mode::Particles => "slots",
+        Mode::Particles => "quads",
     };
     let _ = writeln!(out, "{what:<9} {}", layout.vertices);
     if let Some(split) = manifest.split_vertices {

@@ -81,7 +81,7 @@ fn words(plan: &VatPlan, settings: &VatSettings) -> String {
     let texels = match plan.mode() {
         Mode::Remesh | Mode::Soft => "vertices",
         Mode::Rigid => "pieces",
-        Mode::Particles => "slots",
+        Mode::Particles => "quads",
     };
     out += &size_words(layout, layout.frames / rows, texels);
     // Writing into a string cannot fail.

@@ -4,10 +4,10 @@ pub(super) use crate::reporter::counted;
 use serde::Serialize;
 use sinew::bake::vat::Mode;
 
-/// What a carrier is made of: `1130 triangles`, of particles `12 squares` of two triangles each.
+/// What a carrier is made of: `1130 triangles`, of particles `12 quads` of two triangles each.
 pub(super) fn carrier_words(mode: Mode, triangles: u32) -> String {
     match mode {
-        Mode::Particles => counted(triangles / 2, "square"),
+        Mode::Particles => counted(triangles / 2, "quad"),
         _ => counted(triangles, "triangle"),
     }
 }
@@ -39,7 +39,7 @@ mod tests {
         assert_eq!(counted(1_u32, "frame"), "1 frame");
         assert_eq!(counted(0_u32, "frame"), "0 frames");
         assert_eq!(name_of(&Mode::Remesh), "remesh");
-        assert_eq!(carrier_words(Mode::Particles, 24), "12 squares");
+        assert_eq!(carrier_words(Mode::Particles, 24), "12 quads");
         assert_eq!(carrier_words(Mode::Soft, 1), "1 triangle");
         assert_eq!(name_of(&TexelFormat::TwoUnorm8), "two_unorm8");
         assert_eq!(percent(0.0), "0.0 %");

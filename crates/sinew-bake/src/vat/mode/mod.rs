@@ -238,7 +238,7 @@ pub(crate) fn check_quantities(
 /// The name of a setting, and whether it was asked for.
 type Asked = (&'static str, bool);
 
-/// Settings that were asked for and have no effect in a mode, by their names in files of settings, each with the reason.
+/// Settings that were asked for and have no effect in a mode, by their option if they have one, each with the reason.
 #[expect(
     clippy::float_cmp,
     reason = "another number than the default was asked for"
@@ -249,19 +249,19 @@ pub(crate) fn unused_settings(settings: &VatSettings, mode: Mode) -> Vec<String>
     let (particles, no_particles) = (&settings.particles, &default.particles);
     let moves = settings.velocity.is_some();
     let of_remesh = [
-        ("points", settings.points != default.points),
-        ("order", settings.order != default.order),
-        ("velocity", moves),
+        ("--points", settings.points != default.points),
+        ("--order", settings.order != default.order),
+        ("--velocity", moves),
     ];
     let of_rigid = [
-        ("pieces.attribute", pieces.attribute != no_pieces.attribute),
-        ("pieces.tolerance", pieces.tolerance != no_pieces.tolerance),
-        ("pieces.blend", pieces.blend != no_pieces.blend),
+        ("--pieces", pieces.attribute != no_pieces.attribute),
+        ("--rigid-tolerance", pieces.tolerance != no_pieces.tolerance),
+        ("--no-blend", pieces.blend != no_pieces.blend),
     ];
     let of_particles = [
-        ("particles.id", particles.id != no_particles.id),
-        ("particles.size", particles.size != no_particles.size),
-        ("particles.scale", particles.scale != no_particles.scale),
+        ("--point-ids", particles.id != no_particles.id),
+        ("--point-sizes", particles.size != no_particles.size),
+        ("--point-scale", particles.scale != no_particles.scale),
         (
             "particles.velocity",
             particles.velocity != no_particles.velocity,
@@ -271,11 +271,11 @@ pub(crate) fn unused_settings(settings: &VatSettings, mode: Mode) -> Vec<String>
     let others = "this project's files: players of other tools step where triangles change";
     let is_own = settings.convention.is_own();
     let (of_others, of_match) = (
-        [("velocity", moves && !is_own)],
-        [("velocity", moves && is_own && !settings.is_matched())],
+        [("--velocity", moves && !is_own)],
+        [("--velocity", moves && is_own && !settings.is_matched())],
     );
     let of_first = [(
-        "retriangulate_tolerance",
+        "--retriangulate-tolerance",
         settings.retriangulate_tolerance.is_some(),
     )];
     let of_triangles = [("prepare", settings.prepare != default.prepare)];
@@ -298,7 +298,7 @@ pub(crate) fn unused_settings(settings: &VatSettings, mode: Mode) -> Vec<String>
         unused.flat_map(|(_, needed, settings)| settings.iter().map(move |s| (needed, *s)));
     let asked = unused.filter(|(_, (_, is_asked))| *is_asked);
     asked
-        .map(|(needed, (name, _))| format!("{name} is without effect: it is for {needed}"))
+        .map(|(needed, (name, _))| format!("{name} has no effect: it is for {needed}"))
         .collect()
 }
 

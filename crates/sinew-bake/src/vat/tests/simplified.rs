@@ -93,7 +93,7 @@ fn the_shape_of_later_frames_is_kept() {
     let said = summary.simplified.expect("told");
     let is_little = said.largest < 0.06 && said.rms > 0.0;
     assert!(said.is_shared && is_little, "{said:?}");
-    let words = "Simplified all frames by one collapse; surfaces moved by ";
+    let words = "Simplified all frames by one collapse; distance to the source: ";
     assert!(folders.report().contains(words));
 }
 

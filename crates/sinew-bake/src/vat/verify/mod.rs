@@ -141,11 +141,12 @@ pub(super) fn verify(
         animation.manifest().frame_count() as usize,
     );
     if found != expected {
-        let of = |c: &NamedClip| format!("'{}' at {} a second", c.name, c.frames.frames_per_second);
+        let of =
+            |c: &NamedClip| format!("'{}' at {} per second", c.name, c.frames.frames_per_second);
         let clips: Vec<String> = animation.manifest().clips.iter().map(of).collect();
         let clips = clips.join(", ");
         let message = format!(
-            "a sequence of {found} frames, the bake has {expected} ({clips}); give the --clip, --frames, --fps and --range of the bake"
+            "the sequence has {found} frames, the bake has {expected} ({clips}); give the --clip, --frames, --fps and --range of the bake"
         );
         let path = bake.to_owned();
         return Err(BakeError::Json { path, message });

@@ -35,7 +35,7 @@ pub struct ClipFrames {
 #[non_exhaustive]
 pub enum MeshesError {
     /// The graph has no such mesh output.
-    #[error("the graph has no mesh output '{found}'; it has: {}", known.join(", "))]
+    #[error("the graph has no mesh output '{found}'; known: {}", known.join(", "))]
     Output {
         /// The requested name.
         found: String,
@@ -44,7 +44,7 @@ pub enum MeshesError {
     },
     /// No output contains a mesh of the character.
     #[error(
-        "no mesh output of the graph has the vertices of the character's meshes; it has: {}", known.join(", ")
+        "no mesh output of the graph has the vertices of the character's meshes; its mesh outputs: {}", known.join(", ")
     )]
     None {
         /// Names of the mesh outputs.

@@ -7,7 +7,7 @@ use crate::graph::{RestOffsetError, UpdateError};
 #[non_exhaustive]
 pub enum ExtractError {
     /// The graph has no mesh output, or none with this name.
-    #[error("the graph has no mesh output{}; its mesh outputs are {}", .asked.as_ref().map_or_else(String::new, |a| format!(" '{a}'")), listed(.known))]
+    #[error("the graph has no mesh output{}; known: {}", .asked.as_ref().map_or_else(String::new, |a| format!(" '{a}'")), listed(.known))]
     NoOutput {
         /// The requested name; `None` for any.
         asked: Option<String>,
