@@ -154,7 +154,7 @@ impl Runner {
     ///
     /// # Errors
     /// `PlayError::Device` if the GPU failed.
-    pub(crate) fn read_fields(&mut self) -> Result<Vec<(String, FieldGrid)>, PlayError> {
+    pub fn read_fields(&mut self) -> Result<Vec<(String, FieldGrid)>, PlayError> {
         let plan = self.graph().plan().clone();
         let mut out = Vec::new();
         for output in plan.outputs() {

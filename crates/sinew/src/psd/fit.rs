@@ -178,13 +178,13 @@ pub struct Fit {
     pub error: Option<f64>,
 }
 
-/// Fits a driver. `values` has one row per pose. Without it, only equal poses are removed, and the width is chosen with
-/// [`DrivenValues::of_poses`].
+/// Fits a driver. `values` has one row per pose. Without it, only equal poses are removed, and the width is chosen with the
+/// values of the poses: three numbers per joint, rotation vectors in radians, or positions in metres for metric `position`.
 ///
 /// Steps:
 ///
 /// 1. Remove poses closer than `merge` to an earlier one.
-/// 2. Choose the width that predicts each pose best from the others ([`leave_one_out`]).
+/// 2. Choose the width that predicts each pose best from the others ([`Fit::leave_one_out`]).
 /// 3. Remove poses one by one, best predicted first, as long as every number stays within the tolerance at all original
 ///    poses. Never remove the first pose. Errors are those of the node's weights, with limits and normalization.
 /// 4. After a removal, choose the width again by the largest such error, and try to remove more.
