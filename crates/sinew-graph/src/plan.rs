@@ -462,7 +462,7 @@ pub enum ParameterError {
         /// Names of all parameters.
         known: Vec<String>,
         /// Parameters of nodes that the name may mean.
-        nodes: Vec<NodeParameter>,
+        nodes: Box<[NodeParameter]>,
     },
     /// The value does not fit.
     #[error("parameter '{name}': {message}")]

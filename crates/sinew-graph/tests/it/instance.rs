@@ -148,7 +148,7 @@ fn wrong_parameters_are_refused() {
         Err(ParameterError::Unknown {
             name: "v".into(),
             known: vec!["w".into()],
-            nodes: Vec::new(),
+            nodes: Box::default(),
         })
     );
     let error = i
