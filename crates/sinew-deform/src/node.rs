@@ -4,12 +4,12 @@
 //!
 //! 1. [`NodeDesc::bind`] runs once per graph. It checks the inputs and parameters and computes all that does not change from frame to
 //!    frame.
-//! Where saved results fit, [`Restore::restore`] runs instead.
+//!    Where saved results fit, [`Restore::restore`] runs instead.
 //! 2. The result, a [`BoundNode`], never changes. All instances of a graph and all threads share it.
 //! 3. [`BoundNode::new_scratch`] runs once per instance: working memory, and the state of solvers.
 //! 4. [`BoundNode::update`] runs once per frame and instance, on the CPU. On the GPU, [`BoundNode::write_device_frame`] runs instead, and
 //!    the
-//! passes of [`BoundNode::device`] do the work.
+//!    passes of [`BoundNode::device`] do the work.
 //!
 //! A node reads ports and parameters by name. A wrong name or type reads as empty or zero and goes to the [`ReadLog`]. The caller looks
 //! there after each step and reports a [`Misread`].

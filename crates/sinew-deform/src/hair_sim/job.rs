@@ -7,7 +7,7 @@
 //!    follows.
 //! 4. Steps: tasks of 32 guides go through all steps of the frame on their own, up to 16 at a time, because that many positions of the
 //!    colliders are
-//! kept. Guides do not see each other, thus tasks need no order, and the number of threads changes no bits.
+//!    kept. Guides do not see each other, thus tasks need no order, and the number of threads changes no bits.
 //! 5. Output: guides are copied, followers are placed beside them, tangents are written.
 
 use super::bind::HairBind;

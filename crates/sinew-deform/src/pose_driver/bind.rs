@@ -4,7 +4,7 @@
 //! 2. Distances of all pairs of poses; from them, widths and one radial function per pose.
 //! 3. Interpolative solvers: the matrix `K[i][j]`, the influence of pose `i` at pose `j`, is inverted by LU with pivoting. No definiteness
 //!    is needed,
-//! because angles with a Gaussian have none. A condition number above 1e10 is an error.
+//!    because angles with a Gaussian have none. A condition number above 1e10 is an error.
 //! 4. Coordinates of all poses in their metrics, packed for the kernel.
 //!
 //! Cost: O(n^3) for n poses.

@@ -8,7 +8,7 @@
 //! 2. Rows: the driver joints of each vertex that a target moves. Vertices with equal rows share a system.
 //! 3. Systems: the kernel matrix of a row is inverted by its eigenvectors, without those whose eigenvalue is below 1e-5 of the largest.
 //!    That is the least squares
-//! solution where poses look alike.
+//!    solution where poses look alike.
 //! 4. Coefficients: the inverse times the deltas of the targets, for positions, normals and tangents, in blocks of eight vertices.
 //!
 //! Cost: O(n^3) for n poses and each different row, and O(n^2) for each vertex.

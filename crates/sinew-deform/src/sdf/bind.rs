@@ -2,7 +2,7 @@
 //!
 //! 1. Vertices at equal rest positions are one point. Triangles are sorted by halving their box across its longest side, again and again,
 //!    until eight are
-//! left: a cluster. Eight clusters make a box, eight boxes the next one.
+//!    left: a cluster. Eight clusters make a box, eight boxes the next one.
 //! 2. Doubled triangles of double-sided exports are reduced to the first of each pair; a closed surface that faces inward is reversed.
 //! 3. Edges and corners of points, for pseudonormals.
 //! 4. The cell size, from the settings and the rest mesh; it stays the same in all frames.
