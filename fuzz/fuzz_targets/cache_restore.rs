@@ -7,7 +7,9 @@
 use libfuzzer_sys::fuzz_target;
 use sinew::deform::Par;
 use sinew::geom::Pose;
-use sinew::graph::{BoundGraph, Frame, InputBinding, InputType, Instance, Plan, UpdateError};
+use sinew::graph::{
+    BindOptions, BoundGraph, Frame, InputBinding, InputType, Instance, Plan, UpdateError,
+};
 use sinew_fuzz::memory::{Counting, MIB, limited};
 use sinew_fuzz::{characters, documents};
 use std::sync::{Arc, LazyLock};
@@ -95,7 +97,8 @@ fuzz_target!(|data: &[u8]| {
 });
 
 fn run(case: &Case, cache: &[u8]) {
-    let bound = BoundGraph::bind_cached(case.plan.clone(), &case.inputs, &[], Par::Seq, cache);
+    let options = BindOptions::from(Par::Seq).cache(cache);
+    let bound = BoundGraph::bind(case.plan.clone(), &case.inputs, &[], options);
     let mut instance = match bound {
         Ok(graph) => std::sync::Arc::new(graph)
             .instance()

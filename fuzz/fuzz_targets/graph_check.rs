@@ -6,8 +6,8 @@ use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 use sinew::deform::{Par, ParameterType, ParameterValue};
 use sinew::geom::{Asset, Mesh, Pose};
 use sinew::graph::{
-    BoundGraph, Frame, InputBinding, InputType, Instance, ParameterSource, Plan, UpdateError,
-    compile, to_plain_json,
+    BindOptions, BoundGraph, Frame, InputBinding, InputType, Instance, ParameterSource, Plan,
+    UpdateError, compile, to_plain_json,
 };
 use sinew_fuzz::characters;
 use sinew_fuzz::documents::{Bundle, SEPARATOR};
@@ -124,7 +124,7 @@ fn is_heavy(plan: &Plan) -> bool {
     let large_source = |s: &ParameterSource| match s {
         ParameterSource::Constant(v) => large(v),
         ParameterSource::Keyed(k) => k.values.iter().any(large),
-        ParameterSource::FrameTime => false,
+        ParameterSource::Linked(_) | ParameterSource::FrameTime => false,
         ParameterSource::Parameter(p) => {
             let p = &plan.parameters()[*p];
             large(&p.default) || p.keyed.iter().flat_map(|k| &k.values).any(large)
@@ -185,7 +185,8 @@ fn run(plan: Plan) {
         }
     }
     let cache = instance.graph().setup_cache();
-    if let Err(error) = BoundGraph::bind_cached(plan, &inputs, &[], Par::Seq, &cache) {
+    let options = BindOptions::from(Par::Seq).cache(cache.as_slice());
+    if let Err(error) = BoundGraph::bind(plan, &inputs, &[], options) {
         panic!("a setup cache that was just made is refused: {error}");
     }
 }
