@@ -111,7 +111,7 @@ pub(crate) fn by_collider(
         },
         expected: match bad {
             Some(_) => "numbers of 0 or more".into(),
-            None => format!("0, 1 or {linked} numbers: one for all colliders, or one for each"),
+            None => format!("no number, one for all colliders, or one for each collider ({linked})"),
         },
     })
 }

@@ -199,7 +199,7 @@ fn what_does_not_fit_is_told() {
         &document(BALL, r#""colliders": "ball", "margins": [0.1, 0.2]"#),
         &hair,
     );
-    assert!(found.contains("'margins': found 2 numbers, expected no number, one for all colliders, or one for each of the 1 colliders"), "{found}");
+    assert!(found.contains("'margins': found 2 numbers, expected no number, one for all colliders, or one for each collider (1)"), "{found}");
     let found = error(
         &document(
             r#""field": {"node": "sdf", "mesh": "hair"},"#,
