@@ -657,7 +657,7 @@ mod node {
             error.to_string()
         };
         let found = refused("margins", ParameterValue::Floats(vec![0.5, 0.0]), 1);
-        assert!(found.contains("for each of the 1 colliders"), "{found}");
+        assert!(found.contains("for each collider (1)"), "{found}");
         let found = refused("margins", ParameterValue::Floats(vec![-1.0]), 2);
         assert!(found.contains("numbers of 0 or more"), "{found}");
         let found = refused("joint", ParameterValue::Text("haed".into()), 0);
