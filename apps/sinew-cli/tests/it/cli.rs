@@ -765,6 +765,6 @@ fn embed_takes_built_in_samples() {
     expect(
         &p.sinew(&other),
         2,
-        "there is no sample 'leg'; the samples are sample:arm",
+        "there is no sample 'leg'; known: sample:arm",
     );
 }

@@ -107,7 +107,7 @@ fn bakes_are_verified_at_their_own_rate() {
         "frames",
     );
     let other = ["vat", "verify", "out", "sample:creature", "--fps", "24"];
-    ended(&p.sinew(&other), 3, "'walk' at 7 a second");
+    ended(&p.sinew(&other), 3, "'walk' at 7 per second");
     // Of every second frame half as many are shown a second.
     let second = ["--frames", "0-6/2"];
     ended(&p.sinew(&[&bake[..], &second].concat()), 0, "4 frames");

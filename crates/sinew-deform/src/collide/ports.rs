@@ -111,7 +111,9 @@ pub(crate) fn by_collider(
         },
         expected: match bad {
             Some(_) => "numbers of 0 or more".into(),
-            None => format!("no number, one for all colliders, or one for each collider ({linked})"),
+            None => {
+                format!("no number, one for all colliders, or one for each collider ({linked})")
+            }
         },
     })
 }

@@ -31,7 +31,7 @@ pub static DESC: NodeDesc = NodeDesc {
                 name: "taper_follows",
                 graph: include_str!("taper_follows.json"),
                 sample: "arm",
-                before: "dual_quaternion",
+                before: "skin_dual_quaternion",
                 frame: 54,
             },
         ]),

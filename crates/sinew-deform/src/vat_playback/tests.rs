@@ -412,7 +412,7 @@ fn what_cannot_be_played_is_refused() {
         (
             Some(bake),
             "walk",
-            "the vertex animation has no clip 'walk'; it has all, end".into(),
+            "the vertex animation has no clip 'walk'; known: all, end".into(),
         ),
     ];
     for (bake, clip, expected) in cases {

@@ -170,7 +170,7 @@ fn parameters_of_nodes_are_told_apart() {
         let refused = i.set_parameter(name, &ParameterValue::Float(0.5));
         refused.expect_err("unknown").to_string()
     };
-    let lacks = |name: &str| format!("the graph has no parameter '{name}'; it has passes");
+    let lacks = |name: &str| format!("the graph has no parameter '{name}'; known: passes");
     let declare = "only parameters of the graph can be set: write \"step\": \"$step\" at the node, and under \"parameters\" \"step\": {\"type\": \"float\", \"default\": ...}";
     assert_eq!(error("glow"), lacks("glow"));
     assert_eq!(error("other.step"), lacks("other.step"));

@@ -277,7 +277,7 @@ fn a_reset_is_a_first_frame() {
 #[test]
 fn a_reset_shows_hair_at_rest() {
     let hair = hair(3, 12);
-    let text = document("", r#""reset": "$cut", "gravity": 9.81"#).replacen(
+    let text = document("", r#""reset": "$cut""#).replacen(
         r#""inputs""#,
         r#""parameters": {"cut": {"type": "bool", "default": false}}, "inputs""#,
         1,

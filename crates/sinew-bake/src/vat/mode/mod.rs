@@ -345,17 +345,17 @@ mod tests {
         };
         let names = |mode| {
             let all = unused_settings(&settings, mode);
-            let name = |s: &String| s.split(" is ").next().unwrap_or_default().to_owned();
+            let name = |s: &String| s.split(" has ").next().unwrap_or_default().to_owned();
             all.iter().map(name).collect::<Vec<_>>()
         };
-        assert_eq!(names(Mode::Remesh), ["pieces.blend", "particles.scale"]);
+        assert_eq!(names(Mode::Remesh), ["--no-blend", "--point-scale"]);
         assert_eq!(
             names(Mode::Rigid),
-            ["points", "velocity", "particles.scale"]
+            ["--points", "--velocity", "--point-scale"]
         );
         assert_eq!(
             names(Mode::Particles),
-            ["points", "velocity", "pieces.blend"]
+            ["--points", "--velocity", "--no-blend"]
         );
         assert_eq!(names(Mode::Soft).len(), 4);
     }
