@@ -22,8 +22,10 @@ const DIRECTION_STEPS: i32 = -7;
 const COLOR_STEPS: i32 = -12;
 /// 1/16 texel of a texture of 4096 texels.
 const UV_STEPS: i32 = -16;
-/// Largest deviation of a direction in integers, in radians: 0.5 degrees.
-const LARGEST_ANGLE: f64 = 0.0087;
+/// Largest deviation of a direction in integers, in radians: 0.5 degrees, less what a reader adds that normalises those of frame 0.
+const LARGEST_ANGLE: f64 = 0.0084;
+/// Shortest sum of a direction of frame 0 and its delta. In shorter ones, the rounding of frame 0 would count for more than that.
+const SHORTEST: f64 = 0.1;
 
 /// A number format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -311,8 +313,11 @@ impl Base {
             let from: [f32; 3] = std::array::from_fn(|c| self.form.read(stored[c]));
             let now = [now[0], now[1], now[2]];
             let delta = within_range(from, now).map(|d| form.stored(d));
-            let shown = std::array::from_fn(|c| f64::from(from[c] + form.read(delta[c])));
+            let shown: [f64; 3] = std::array::from_fn(|c| f64::from(from[c] + form.read(delta[c])));
             let now = now.map(f64::from);
+            if sinew_geom::vec3::length(shown) < SHORTEST {
+                return None;
+            }
             let shown = sinew_geom::vec3::unit(shown)?;
             let off: f64 = (0..3).map(|c| (shown[c] - now[c]).powi(2)).sum();
             if off > LARGEST_ANGLE * LARGEST_ANGLE {
