@@ -49,7 +49,7 @@ pub use kernel::{
 pub use keyed::{KeyInterpolation, Keyed};
 pub use plan::{
     Followers, InputDecl, InputType, NodeParameter, OutputDecl, ParameterDecl, ParameterError,
-    ParameterSource, Plan, PlanNode, Source, Takes, Thickness,
+    ParameterLink, ParameterSource, Plan, PlanNode, Source, Takes, Thickness,
 };
 pub use program::{
     BufferDesc, Content, DataRef, Link, NotOnHost, OutputData, PortData, Program, Step,
