@@ -51,6 +51,8 @@ fn tidy(root: &Path) -> ExitCode {
         Ok(files) => {
             for file in &files {
                 let shown = relative(root, file);
+                let bytes = std::fs::metadata(file).map_or(0, |m| m.len());
+                problems.extend(text::check_size(&shown, bytes));
                 // Pictures and the like are not text.
                 if let Ok(content) = std::fs::read_to_string(file) {
                     problems.extend(text::check(&shown, &content));
@@ -98,7 +100,10 @@ fn files(root: &Path) -> std::io::Result<Vec<PathBuf>> {
             if kind.is_file() {
                 out.push(entry.path());
             } else if kind.is_dir()
-                && !matches!(name.as_str(), "target" | "out" | "node_modules")
+                && !matches!(
+                    name.as_str(),
+                    "target" | "out" | "node_modules" | "sinew-demo"
+                )
                 && (!name.starts_with('.') || name == ".ci")
             {
                 folders.push(entry.path());

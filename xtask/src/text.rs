@@ -2,6 +2,8 @@
 
 /// Longest source file.
 const LONGEST: usize = 900;
+/// Largest file in bytes: pictures are small, samples are generated.
+const LARGEST: u64 = 1_500_000;
 /// Endings of files whose text is checked.
 const SOURCES: [&str; 9] = [
     ".rs", ".wgsl", ".py", ".cjs", ".js", ".sh", ".toml", ".md", "/run",
@@ -32,6 +34,12 @@ pub(crate) fn check(path: &str, content: &str) -> Vec<String> {
         out.extend(opened_files(path, content));
     }
     out
+}
+
+/// A file that is too large to be kept with the sources: a download, a sample, a build.
+pub(crate) fn check_size(path: &str, bytes: u64) -> Option<String> {
+    let is_large = bytes > LARGEST;
+    is_large.then(|| format!("{path} has {bytes} bytes, at most {LARGEST}; generate or fetch it"))
 }
 
 fn leftovers(path: &str, content: &str) -> Vec<String> {
@@ -91,6 +99,15 @@ mod tests {
             )]
         );
         assert!(check("picture.svg", &text).is_empty());
+    }
+
+    #[test]
+    fn large_files_are_found() {
+        assert_eq!(
+            check_size("tool.whl", 1_500_001).as_deref(),
+            Some("tool.whl has 1500001 bytes, at most 1500000; generate or fetch it")
+        );
+        assert_eq!(check_size("picture.png", 1_500_000), None);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use sinew_vat::texel::TexelFormat;
 use sinew_vat::texture::TextureSpec;
 
 impl VatPlan {
-    /// What is done in its mode.
+    /// The steps of its mode.
     pub(crate) fn steps(&self) -> &'static dyn BakeMode {
         mode::of(self.mode())
     }

@@ -376,7 +376,7 @@ fn brought_out<R: HairReal>(depth: f32) -> Vec3<f64> {
 }
 
 /// The way out of solids is no motion: it gives no velocity, in a corner no more than before a wall, and it is no pressure that friction
-/// could hold on to. Where that way, out of both, is longer than half a segment, everything begins at rest. (What is left is the segment,
+/// could hold on to. Where that way, out of both, is longer than half a segment, everything begins at rest. (The rest is the segment,
 /// longer by 0.1 mm at first.)
 #[test]
 fn what_is_brought_out_of_solids_gains_no_velocity() {

@@ -1,7 +1,7 @@
 //! Node `direct_delta_mush`: delta mush at the price of skinning.
 //!
 //! Le and Lewis, *Direct Delta Mush Skinning and Variants*, SIGGRAPH 2019. Setup smooths, for each joint, the field "weight, weight times
-//! position, weight times position squared" over the rest mesh ([`moments()`]). What is left for each vertex and joint is a weight, a
+//! position, weight times position squared" over the rest mesh ([`moments()`]). Each vertex and joint then needs only a weight, a
 //! vector and a symmetric matrix. Each frame sums them with the matrices of the joints, and takes a rotation and a translation from the
 //! sum: no neighbour is read.
 //!

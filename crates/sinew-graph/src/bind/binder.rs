@@ -305,8 +305,14 @@ impl Binder<'_> {
                     if last >= a.len {
                         return Err(NodeError::Parameter {
                             name: desc.name,
-                            found: format!("a link to number {last} of {}", a.len),
-                            expected: "an index of a number that is there, counted from 0".into(),
+                            found: format!("a link to index {last}"),
+                            expected: match a.len {
+                                0 => "a link to numbers; there are none".into(),
+                                len => format!(
+                                    "an index from 0 to {}: there are {len} numbers",
+                                    len - 1
+                                ),
+                            },
                         });
                     }
                 }

@@ -119,12 +119,9 @@ fn links_of_parameters_order_the_graph() {
     assert!(said.contains("weight <- n[1]"), "{said}");
 }
 
-#[test]
-fn joints_are_found_when_the_rig_is_known() {
-    let text = document(
-        "\"node\": \"transform\", \"mesh\": \"body\", \"transform\": {\"joint\": \"heda\"}",
-    );
-    let plan = Arc::new(compile("g.json", &text, &NoNesting).expect("valid"));
+/// What binding says of a document around the node `it`, with a cube and a rig of one joint.
+fn bind_error(it: &str) -> String {
+    let plan = Arc::new(compile("g.json", &document(it), &NoNesting).expect("valid"));
     let node = Node {
         name: "head".into(),
         parent: None,
@@ -142,14 +139,26 @@ fn joints_are_found_when_the_rig_is_known() {
         InputBinding::Pose(Arc::new(rig)),
         InputBinding::Values,
     ];
-    let error = BoundGraph::bind(plan, &inputs, &[], Par::Seq).expect_err("no such joint");
-    let said = error.to_string();
-    assert!(
-        said.starts_with("g.json:4:1: node 'it' (transform): "),
-        "{said}"
-    );
+    let bound = BoundGraph::bind(plan, &inputs, &[], Par::Seq);
+    bound.expect_err("wrong").to_string()
+}
+
+#[test]
+fn joints_and_indices_are_checked_when_the_rig_is_known() {
+    let joint = r#""node": "transform", "mesh": "body", "transform": {"joint": "heda"}"#;
+    let said = bind_error(joint);
+    let node = "g.json:4:1: node 'it' (transform): ";
+    assert!(said.starts_with(node), "{said}");
     assert!(
         said.contains("joint 'heda'") && said.contains("head"),
         "{said}"
+    );
+    let index = r#""node": "transform", "mesh": "body", "weight": "d.weights[2]"}, "d": {"node": "pose_driver", "pose": "pose",
+ "joints": ["head"], "poses": [{"name": "a", "joints": [{}]}, {"name": "b", "joints": [{"rotation_degrees": [0, 0, 90]}]}]"#;
+    assert_eq!(
+        bind_error(index),
+        format!(
+            "{node}parameter 'weight': found a link to index 2, expected an index from 0 to 1: there are 2 numbers"
+        )
     );
 }
