@@ -252,18 +252,26 @@ rm -rf "$out"/vat_whole* "$out"/vat_killed*
 bake vat_whole || fail "sinew bake vat"
 "$PYTHON" tools/e2e/vat_read.py "$out/vat_whole/creature.vat.json" "$out/creature.npz" || fail "the bake is not the sequence"
 node tools/e2e/validate_glb.cjs "$out/vat_whole/creature.glb" || fail "validator: carrier"
-# Kills a bake as soon as something is there, in the middle of each of its steps.
-for step in frames/000007.frame frames/000007.match slots/000007.slots texels/000007.texels output; do
-  "$SINEW" bake vat "$out/creature_####.ply" --mode remesh -q -o "$out/vat_killed" --work "$out/vat_killed.work" &
-  baking=$!
-  case $step in
-    output) wanted="$out/.sinew-*/creature_position.png" ;;
-    *) wanted="$out/vat_killed.work/$step" ;;
-  esac
-  until compgen -G "$wanted" >/dev/null || ! kill -0 $baking 2>/dev/null; do sleep 0.01; done
-  kill -KILL $baking 2>/dev/null || fail "a bake can be killed in its step $step"
-  wait $baking 2>/dev/null || true
-  if [ -e "$out/vat_killed" ]; then fail "a bake that is killed ($step) shows nothing"; fi
+# Kills a bake as soon as a file of a step is there. On a busy machine the bake may end first: then again.
+kill_bake() {
+  for _ in 1 2 3 4 5; do
+    "$SINEW" bake vat "$out/creature_####.ply" --mode remesh -q -o "$out/vat_killed" --work "$out/vat_killed.work" &
+    baking=$!
+    until compgen -G "$1" >/dev/null || ! kill -0 $baking 2>/dev/null; do sleep 0.01; done
+    kill -KILL $baking 2>/dev/null || true
+    status=0
+    wait $baking 2>/dev/null || status=$?
+    if [ "$status" = 137 ]; then return 0; fi
+    if [ "$status" != 0 ]; then return 1; fi
+    rm -rf "$out/vat_killed" "$out/vat_killed.work"
+  done
+  return 1
+}
+# The last file is the texture of positions, half written.
+for file in "$out"/vat_killed.work/{frames/000007.frame,frames/000007.match,slots/000007.slots,texels/000007.texels} \
+  "$out/.sinew-*.tmp/.sinew-*.tmp"; do
+  kill_bake "$file" || fail "a bake can be killed at $file"
+  if [ -e "$out/vat_killed" ]; then fail "a bake that is killed at $file shows nothing"; fi
 done
 compgen -G "$out/.sinew-*" >/dev/null || fail "a killed bake leaves its temporary folder"
 bake vat_killed || fail "a bake that was killed goes on"
