@@ -37,13 +37,16 @@ mod watch;
 pub mod bend;
 pub mod blend;
 pub mod collide;
+pub mod curve;
 pub mod debug_lines;
 pub mod delta_mush;
 pub mod difference_color;
 pub mod direct_delta_mush;
 pub mod drive_joints;
 pub mod drive_morphs;
+pub mod expression;
 pub mod hair_sim;
+pub mod joint_transform;
 pub mod laplacian;
 pub mod lattice;
 pub mod local_frame;
@@ -57,6 +60,7 @@ pub mod sine;
 pub mod skin;
 pub mod smooth;
 pub mod solids;
+pub mod spring;
 pub mod squash_stretch;
 pub mod tangent_frames;
 pub mod taper;
@@ -101,6 +105,10 @@ pub use watch::{BindWatch, Stopped};
 /// Every node there is, in the order of the docs.
 pub static REGISTRY: &[&NodeDesc] = &[
     &pose_driver::DESC,
+    &joint_transform::DESC,
+    &expression::DESC,
+    &curve::DESC,
+    &spring::DESC,
     &mask::DESC,
     &drive_morphs::DESC,
     &drive_joints::DESC,

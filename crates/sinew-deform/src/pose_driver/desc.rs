@@ -60,7 +60,7 @@ pub(crate) const KERNELS: &[Choice] = &[
 const DRIVER_KERNELS: &[Choice] = &with_curve::<{ KERNELS.len() + 1 }>(KERNELS);
 /// A curve of its own maps a pose's weight instead.
 const POSE_KERNELS: &[Choice] = &with_driver::<{ KERNELS.len() + 1 }>(KERNELS);
-const ORDERS: &[Choice] = &[
+pub(crate) const ORDERS: &[Choice] = &[
     choice("xyz", "About x first, then y, then z."),
     choice("yzx", "About y first, then z, then x."),
     choice("zxy", "About z first, then x, then y."),

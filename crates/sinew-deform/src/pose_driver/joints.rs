@@ -11,6 +11,7 @@ pub(crate) enum Space {
     Rest(Vec<Trs>),
     /// Seen from the node of that index.
     Node(usize),
+    Scene,
 }
 
 /// The driver joints of a rig.
@@ -37,6 +38,10 @@ impl Joints {
                     translation: back * (now.translation - rest.translation),
                 }
             }
+            Space::Scene => {
+                let here = pose.scene_from_node.get(node).copied();
+                DriverValue::from(&here.unwrap_or_default())
+            }
             Space::Node(reference) => {
                 let from = pose.scene_from_node.get(*reference).copied();
                 let to = pose.scene_from_node.get(node).copied();
@@ -53,7 +58,7 @@ fn local(pose: &Pose, node: usize) -> Trs {
 }
 
 /// Rest transform of a node.
-pub(super) fn rest_of(rig: &Rig, node: usize) -> Trs {
+pub(crate) fn rest_of(rig: &Rig, node: usize) -> Trs {
     let node = rig.nodes().get(node);
     node.map_or_else(Trs::default, |n| trs_of(&n.local))
 }

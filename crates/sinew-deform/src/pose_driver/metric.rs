@@ -109,7 +109,7 @@ fn canonical(rotation: &Quat<f64>) -> [f64; 4] {
 impl SwingTwist {
     /// Takes `rotation` apart about a unit `axis`; the same for `q` and `-q`. Where the swing is half a turn any twist would do:
     /// there is none then.
-    pub(super) fn of(rotation: &Quat<f64>, axis: &Vec3<f64>) -> Self {
+    pub(crate) fn of(rotation: &Quat<f64>, axis: &Vec3<f64>) -> Self {
         let q = canonical(rotation);
         let twist = twist(q, axis);
         Self {

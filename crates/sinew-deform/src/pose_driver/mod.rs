@@ -26,8 +26,6 @@ pub use bind::{PoseDriverBind, PoseDriverError};
 pub use definition::{Clamp, DriverPose, Normalize, PoseDriver, Rules, Solver, Width};
 pub use desc::DESC;
 pub use job::{PoseDriverJob, PoseDriverScratch};
-#[cfg(test)]
-pub(crate) use metric::SwingTwist;
 pub use metric::{DriverValue, Metric};
 pub use radial::CurveError;
 pub use radial::{Curve, RadialKernel};
@@ -36,10 +34,11 @@ pub use settings::PoseDriverSettings;
 // What nodes that compare poses in other ways take over.
 pub(crate) use bind::{SAME, check, check_different, coordinates, distances};
 pub(crate) use desc::{
-    AXIS, JOINTS, KERNELS, METRIC, ORDER, REFERENCE, REGULARIZATION, SPACE, SWING_TOLERANCE, choice,
+    AXIS, JOINTS, KERNELS, METRIC, ORDER, ORDERS, REFERENCE, REGULARIZATION, SPACE,
+    SWING_TOLERANCE, choice,
 };
-pub(crate) use joints::{Joints, pose_values};
-pub(crate) use metric::Coordinates;
-pub(crate) use node::driver_joints;
+pub(crate) use joints::{Joints, Space, pose_values, rest_of};
+pub(crate) use metric::{Coordinates, SwingTwist};
+pub(crate) use node::{driver_joints, find_node};
 pub(crate) use radial::{Family, Radial};
 pub(crate) use words::order;

@@ -42,7 +42,7 @@ pub(super) fn far_from_rest(poses: &[DriverPose], joints: &Joints, rig: &Rig) ->
     let other = match joints.space {
         Space::Rest(_) => "relative to rest; with \"space\": \"parent\", relative to the parent",
         Space::Parent => "relative to the parent; with \"space\": \"rest\", relative to rest",
-        Space::Node(_) => return Vec::new(),
+        Space::Node(_) | Space::Scene => return Vec::new(),
     };
     let at_rest = rig.rest_pose();
     let far = joints.nodes.iter().enumerate().filter_map(|(joint, &node)| {
@@ -62,11 +62,11 @@ pub(super) fn far_from_rest(poses: &[DriverPose], joints: &Joints, rig: &Rig) ->
 pub(crate) fn driver_joints(rig: &Rig, parameters: &Parameters<'_>) -> Result<Joints, NodeError> {
     let nodes = parameters.texts("joints").iter();
     let nodes: Vec<usize> = nodes
-        .map(|name| find(rig, "joints", name))
+        .map(|name| find_node(rig, "joints", name))
         .collect::<Result<_, _>>()?;
     let space = match parameters.text("space") {
         "rest" => Space::Rest(nodes.iter().map(|&n| rest_of(rig, n)).collect()),
-        "joint" => Space::Node(find(rig, "reference", parameters.text("reference"))?),
+        "joint" => Space::Node(find_node(rig, "reference", parameters.text("reference"))?),
         _ => Space::Parent,
     };
     Ok(Joints { nodes, space })
@@ -84,7 +84,12 @@ fn without_joints(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeE
     })
 }
 
-fn find(rig: &Rig, parameter: &'static str, name: &str) -> Result<usize, NodeError> {
+/// The node of that name.
+pub(crate) fn find_node(
+    rig: &Rig,
+    parameter: &'static str,
+    name: &str,
+) -> Result<usize, NodeError> {
     let names = rig.nodes().iter().map(|n| n.name.as_str());
     rig.find_node(name).ok_or_else(|| NodeError::Parameter {
         name: parameter,
