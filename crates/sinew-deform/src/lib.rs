@@ -61,6 +61,7 @@ pub mod skin;
 pub mod smooth;
 pub mod solids;
 pub mod spring;
+pub mod spring_joints;
 pub mod squash_stretch;
 pub mod tangent_frames;
 pub mod taper;
@@ -109,6 +110,7 @@ pub static REGISTRY: &[&NodeDesc] = &[
     &expression::DESC,
     &curve::DESC,
     &spring::DESC,
+    &spring_joints::DESC,
     &mask::DESC,
     &drive_morphs::DESC,
     &drive_joints::DESC,

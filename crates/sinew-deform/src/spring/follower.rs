@@ -8,17 +8,17 @@ use std::f64::consts::TAU;
 
 /// One number that follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Follower {
-    pub(super) place: f64,
+pub(crate) struct Follower {
+    pub(crate) place: f64,
     /// Per second.
-    pub(super) velocity: f64,
+    pub(crate) velocity: f64,
     /// Where the target was at the end of the frame before.
     target: f64,
 }
 
 /// What a frame does to the free oscillation `(e, e')`: a matrix, by rows.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
+pub(crate) struct Step {
     free: [[f64; 2]; 2],
     /// `2 ζ / ω`: how far behind a target of speed 1 the follower stays, in seconds.
     lag: f64,
@@ -27,7 +27,7 @@ pub(super) struct Step {
 
 impl Step {
     /// For a frequency above 0, in swings per second, and a damping ratio of 0 or more.
-    pub(super) fn new(frequency: f64, damping: f64, seconds: f64) -> Self {
+    pub(crate) fn new(frequency: f64, damping: f64, seconds: f64) -> Self {
         let omega = TAU * frequency;
         let decay = damping * omega;
         // cos and sin / rate of the swing, times how much is left of it.
@@ -62,10 +62,23 @@ impl Step {
             seconds,
         }
     }
+
+    /// Where the follower is beside its target, and how fast it is, after a frame in which the target moved by `moved`. A frame without
+    /// time changes no velocity.
+    pub(crate) fn apply(&self, beside: f64, velocity: f64, moved: f64) -> [f64; 2] {
+        if self.seconds <= 0.0 {
+            return [beside - moved, velocity];
+        }
+        let speed = moved / self.seconds;
+        let late = self.lag * speed;
+        let e = [beside + late, velocity - speed];
+        let [beside, velocity] = self.free.map(|row| row[0] * e[0] + row[1] * e[1]);
+        [beside - late, velocity + speed]
+    }
 }
 
 impl Follower {
-    pub(super) fn at_rest(target: f64) -> Self {
+    pub(crate) fn at_rest(target: f64) -> Self {
         Self {
             place: target,
             velocity: 0.0,
@@ -73,22 +86,17 @@ impl Follower {
         }
     }
 
-    pub(super) fn numbers(&self) -> [f64; 3] {
+    pub(crate) fn numbers(&self) -> [f64; 3] {
         [self.place, self.velocity, self.target]
     }
 
     /// One frame. The target moves evenly from where it was to `target`.
-    pub(super) fn follow(&mut self, target: f64, step: &Step) {
-        if step.seconds <= 0.0 {
-            return;
-        }
-        let speed = (target - self.target) / step.seconds;
-        let behind = step.lag * speed;
-        let e = [self.place - self.target + behind, self.velocity - speed];
-        let [place, velocity] = step.free.map(|row| row[0] * e[0] + row[1] * e[1]);
+    pub(crate) fn follow(&mut self, target: f64, step: &Step) {
+        let behind = self.place - self.target;
+        let [behind, velocity] = step.apply(behind, self.velocity, target - self.target);
         *self = Self {
-            place: place + target - behind,
-            velocity: velocity + speed,
+            place: target + behind,
+            velocity,
             target,
         };
     }

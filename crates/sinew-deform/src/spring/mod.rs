@@ -1,15 +1,34 @@
 //! Node `spring`: numbers that follow others with inertia.
 
-mod follower;
+pub(crate) mod follower;
 #[cfg(test)]
 mod tests;
 
+use crate::collide::ports::RESET;
 use crate::{
     BindContext, BoundNode, Example, NodeDesc, NodeDocs, NodeError, NodeKind, ParameterDesc,
     PortDesc, PortType, UpdateContext,
 };
 use follower::{Follower, Step};
 use std::any::Any;
+
+/// How closely the follower follows.
+pub(crate) const FREQUENCY: ParameterDesc = ParameterDesc::float(
+    "frequency",
+    2.0,
+    1e-3,
+    1e3,
+    "Swings per second, without damping. Higher follows more closely.",
+)
+.with_unit("Hz");
+/// How it settles.
+pub(crate) const DAMPING: ParameterDesc = ParameterDesc::float(
+    "damping",
+    0.4,
+    0.0,
+    1e3,
+    "0 swings forever, below 1 overshoots, 1 settles fastest without overshoot.",
+);
 
 /// Registry entry.
 pub static DESC: NodeDesc = NodeDesc {
@@ -18,13 +37,22 @@ pub static DESC: NodeDesc = NodeDesc {
     summary: "Numbers that follow others like a weight on a damped spring: they lag, overshoot and settle.",
     docs: NodeDocs::page(include_str!("README.md"))
         .pictures(include_str!("pictures.txt"))
-        .examples(&[Example {
-            name: "spring",
-            graph: include_str!("spring.json"),
-            sample: "ball",
-            before: "rest",
-            frame: 10,
-        }]),
+        .examples(&[
+            Example {
+                name: "spring",
+                graph: include_str!("spring.json"),
+                sample: "ball",
+                before: "rest",
+                frame: 10,
+            },
+            Example {
+                name: "spring_speed",
+                graph: include_str!("spring_speed.json"),
+                sample: "arm",
+                before: "dual_quaternion",
+                frame: 27,
+            },
+        ]),
     rows: &[],
     inputs: &[PortDesc::input(
         "values",
@@ -39,24 +67,7 @@ pub static DESC: NodeDesc = NodeDesc {
             "How fast each of them changes, per second.",
         ),
     ],
-    parameters: &[
-        ParameterDesc::float(
-            "frequency",
-            2.0,
-            1e-3,
-            1e3,
-            "Swings per second, without damping. Higher follows more closely.",
-        )
-        .with_unit("Hz"),
-        ParameterDesc::float(
-            "damping",
-            0.4,
-            0.0,
-            1e3,
-            "0 swings forever, below 1 overshoots, 1 settles fastest without overshoot.",
-        ),
-        crate::collide::ports::RESET,
-    ],
+    parameters: &[FREQUENCY, DAMPING, RESET],
     bind: bind_node,
     restore: None,
 };
