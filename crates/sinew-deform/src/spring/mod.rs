@@ -50,7 +50,7 @@ pub static DESC: NodeDesc = NodeDesc {
                 graph: include_str!("spring_speed.json"),
                 sample: "arm",
                 before: "dual_quaternion",
-                frame: 27,
+                frame: 18,
             },
         ]),
     rows: &[],

@@ -41,7 +41,7 @@ pub static DESC: NodeDesc = NodeDesc {
             graph: include_str!("spring_joints.json"),
             sample: "arm",
             before: "dual_quaternion",
-            frame: 27,
+            frame: 15,
         }]),
     rows: &[],
     inputs: &[PortDesc::input(
