@@ -361,6 +361,20 @@ done
 echo "-- render farms: every job template, in chunks, killed and run again"
 "$PYTHON" tools/e2e/farm.py "$SINEW" "$out/farm" || fail "render farms"
 
+echo "-- the archive of a release"
+rm -rf "$out/package"
+if tools/package_binary.sh "$SINEW" x86_64-unknown-linux-gnu "$out/package"; then
+  (
+    cd "$out/package"
+    sha256sum --quiet --check sinew-x86_64-unknown-linux-gnu.tar.gz.sha256
+    tar -xzf sinew-x86_64-unknown-linux-gnu.tar.gz
+    sinew-x86_64-unknown-linux-gnu/sinew --version
+  ) || fail "the archive does not hold the program"
+else
+  fail "tools/package_binary.sh"
+fi
+rm -rf "$out/package"
+
 echo "-- everyday files, against the right answer of each"
 cases=../shared/cases
 if [ -d "$cases" ]; then
