@@ -87,7 +87,7 @@ pub(super) fn run(args: &RunArgs, reporter: &Reporter) -> Outcome {
         let results = run_frames(&mut player, &args.output, frames, &options, reporter, done)?;
         let has_field = |name: &str| results.has_field(name);
         tell_left_out(&args.output, has_field, player.graph(), reporter);
-        results.finish()?;
+        let summary = results.finish()?;
         // Last: where a state is, the frames before it are complete.
         if let Some(path) = &args.save_state {
             // With --resume, the last frame may be complete and not evaluated.
@@ -98,7 +98,9 @@ pub(super) fn run(args: &RunArgs, reporter: &Reporter) -> Outcome {
             sinew::io::write_bytes(path, &state).map_err(Failure::output)?;
             reporter.wrote_file();
         }
-        record.map_or(Ok(()), RunRecord::finish)
+        record.map_or(Ok(()), RunRecord::finish)?;
+        summary.tell(reporter);
+        Ok(())
     })
 }
 
