@@ -133,7 +133,7 @@ pub(crate) struct RunArgs {
     /// Play this clip. Default: the first clip.
     #[arg(short, long)]
     pub(crate) clip: Option<String>,
-    /// Evaluate these frames: 21, 0-120, or 0-120/2 for every second frame.
+    /// Evaluate these frames: 21, 0-120, 0-120/2 for every second frame, or a list such as 0,5,10-20.
     ///
     /// Default: the frames of the point cache; without one the whole clip.
     #[arg(short, long, allow_hyphen_values = true)]

@@ -105,6 +105,27 @@ fn run_tells_what_it_wrote() {
 }
 
 #[test]
+fn run_takes_lists_of_frames() {
+    let p = Place::new();
+    let run = |frames: &str, out: &str| {
+        let line = ["run", "square.obj", "-g", "shift.json", "-o", out];
+        p.sinew(&[&line[..], &["--frames", frames]].concat())
+    };
+    expect(&run("0,5,10-14/2", "out.obj"), 0, "5 frames in 5 files");
+    let files = p.files();
+    let ours = files.iter().filter(|f| f.starts_with("out_"));
+    let numbers = ["0000", "0005", "0010", "0012", "0014"].map(|n| format!("out_{n}.obj"));
+    assert!(ours.eq(&numbers), "{files:?}");
+    expect(&run("3,1", "x.npz"), 2, "frame 1 comes after frame 3");
+    expect(
+        &run("0,1,5", "x.pc2"),
+        2,
+        "x.pc2 has one step between all frames",
+    );
+    expect(&run("0,5,10", "even.pc2"), 0, "wrote even.pc2");
+}
+
+#[test]
 fn run_plays_sequences_that_keep_their_triangles() {
     let p = Place::new();
     for (name, x) in [("wave_0001.obj", 1), ("wave_0002.obj", 2)] {
