@@ -133,7 +133,7 @@ pub(crate) struct RunArgs {
     /// Play this clip. Default: the first clip.
     #[arg(short, long)]
     pub(crate) clip: Option<String>,
-    /// Evaluate these frames: 21, 0-120, or 0-120/2 for every second frame.
+    /// Evaluate these frames: 21, 0-120, 0-120/2 for every second frame, or a list such as 0,5,10-20.
     ///
     /// Default: the frames of the point cache; without one the whole clip.
     #[arg(short, long, allow_hyphen_values = true)]
@@ -350,8 +350,19 @@ pub(crate) struct CheckArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct InspectArgs {
     /// File to inspect: any format that Sinew reads, a built-in sample, or a bake (its folder or .vat.json).
+    ///
+    /// Of a character it lists meshes, the tree of joints, clips, materials and warnings. Positions and lengths are in metres, at rest,
+    /// in scene space. `weight` is the sum of the skin weights that a joint has, `vertices` the number of vertices with such a weight.
+    /// Long trees of joints are cut: `joints_below` counts the joints that are left out.
     pub(crate) file: PathBuf,
-    /// Print JSON.
+    /// Describe this joint alone: parent, children, rest transform, weights, the box of the vertices it moves, and clips that move it.
+    ///
+    /// `scene` is the rest transform in scene space, `local` in the space of the parent node. `rotation_degrees` rotates about x, then y,
+    /// then z, as in graphs; `rotation` is the quaternion x, y, z, w. `bounds_center` and `bounds_size` fit `rest_transform` and `size` of
+    /// a lattice. A clip shows how far it moves the joint from rest in the space of its parent: degrees, metres, change of scale.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) joint: Option<String>,
+    /// Print JSON, with the same keys as the text, nothing left out, and all digits.
     #[arg(long)]
     pub(crate) json: bool,
 }

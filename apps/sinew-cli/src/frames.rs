@@ -29,6 +29,45 @@ pub(crate) fn frame_numbers(
     Ok(numbers)
 }
 
+/// As [`frame_numbers`], and `--frames` may also be a list of frames and ranges: `0,5,10-20`.
+pub(crate) fn frame_list(
+    text: Option<&str>,
+    clip: Option<&Clip>,
+    cached: Option<(i64, i64)>,
+    fps: f64,
+    reporter: &Reporter,
+) -> Outcome<Vec<i64>> {
+    let Some(text) = text.filter(|t| t.contains(',')) else {
+        return frame_numbers(text, clip, cached, fps, reporter);
+    };
+    let numbers = listed(text, fps)?;
+    if let (Some(clip), Some(&last)) = (clip, numbers.last()) {
+        tell_past(clip, last, fps, reporter);
+    }
+    Ok(numbers)
+}
+
+fn listed(text: &str, fps: f64) -> Outcome<Vec<i64>> {
+    let mut numbers: Vec<i64> = Vec::new();
+    for part in text.split(',') {
+        let next = chosen(Some(part.trim()), None, None, fps)?;
+        if let (Some(last), Some(first)) = (numbers.last(), next.first())
+            && first <= last
+        {
+            return Err(Failure::usage(format!(
+                "--frames is '{text}': frame {first} comes after frame {last}, but a list must be in ascending order"
+            )));
+        }
+        numbers.extend(next);
+        if numbers.len() as i64 > MAX_FRAMES {
+            return Err(Failure::usage(format!(
+                "--frames is '{text}': expected 1 to {MAX_FRAMES} frames"
+            )));
+        }
+    }
+    Ok(numbers)
+}
+
 /// Warns if the last frame is after the end of the clip.
 pub(crate) fn tell_past(clip: &Clip, last: i64, fps: f64, reporter: &Reporter) {
     let end = f64::from(clip.range().1);
@@ -135,6 +174,12 @@ mod tests {
         let numbers = |t: &str| chosen(Some(t), None, None, 30.0).ok();
         assert_eq!(numbers("21"), Some(vec![21]));
         assert_eq!(numbers("1-7/3"), Some(vec![1, 4, 7]));
+        let list = |t: &str| listed(t, 30.0).ok();
+        assert_eq!(list("0,5,10-14/2"), Some(vec![0, 5, 10, 12, 14]));
+        assert_eq!(list("3, 4"), Some(vec![3, 4]));
+        for bad in ["5,5", "5,1", "0-9,4", "1,", ",1", "1,a", "0-999999,1000000"] {
+            assert_eq!(list(bad), None, "{bad}");
+        }
         for bad in ["", "a", "5-1", "1-9/0", "-3", "1-99999999999999999999"] {
             assert_eq!(numbers(bad), None, "{bad}");
         }

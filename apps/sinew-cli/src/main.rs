@@ -21,6 +21,7 @@ mod saved_state;
 mod setup;
 mod signals;
 mod skin_args;
+mod summary;
 mod terminal;
 mod threads;
 

@@ -46,7 +46,7 @@ pub(crate) struct PlayArgs {
     /// Play this clip. Default: the first clip.
     #[arg(short, long)]
     pub(crate) clip: Option<String>,
-    /// Draw these frames: 21, 0-120, or 0-120/2 for every second frame.
+    /// Draw these frames: 21, 0-120, 0-120/2 for every second frame, or a list such as 0,5,10-20.
     ///
     /// Default: the first frame; with --sheet 24 frames of the clip or the point cache; in an animation or with NAME_####.png all frames.
     #[arg(short, long, allow_hyphen_values = true)]
@@ -141,6 +141,11 @@ pub(crate) struct LookArgs {
     /// Draw the skeleton through the surface.
     #[arg(long)]
     pub(crate) skeleton: bool,
+    /// Draw the skeleton with the names of its joints.
+    ///
+    /// A name that would cover another one is left out; longer bones come first. Use --focus or a larger --size to see more names.
+    #[arg(long)]
+    pub(crate) names: bool,
     /// Do not draw the lines that the graph outputs.
     #[arg(long)]
     pub(crate) no_lines: bool,

@@ -5,6 +5,7 @@ use crate::args::{Compress, Interpolation};
 use crate::exit::{Failure, Outcome};
 use crate::output::{ending_of, frame_file, is_sequence};
 use crate::reporter::{Reporter, counted};
+use crate::summary::RunSummary;
 use sinew::deform::Line;
 use sinew::geom::{Mesh, Rig};
 use sinew::graph::BoundGraph;
@@ -43,6 +44,7 @@ pub(crate) struct Results<'a> {
     /// For NPZ and GLB.
     kept: Option<Kept>,
     done: usize,
+    summary: RunSummary,
 }
 
 /// Numbers that wait on disk.
@@ -117,6 +119,7 @@ impl<'a> Results<'a> {
             point_caches,
             kept,
             done: 0,
+            summary: RunSummary::begin(),
         })
     }
 
@@ -142,12 +145,19 @@ impl<'a> Results<'a> {
             }
         }
         let frames: Vec<FrameData> = frames.into_iter().flatten().collect();
+        self.summary.add_frame();
+        for ((name, mesh), frame) in self.meshes.iter().zip(&frames) {
+            let number = self.numbers[self.done];
+            self.summary
+                .add_mesh((number, name), &mesh.positions, &frame.positions);
+        }
         for writer in &mut self.point_caches {
             let positions = frames.iter().map(|f| &f.positions[..]);
             writer.frame(positions).map_err(Failure::output)?;
         }
         for path in self.paths.iter().filter(|p| is_sequence(p)) {
-            self.write_frame(path, &frames)?;
+            let file = self.write_frame(path, &frames)?;
+            self.summary.add_file(&file);
         }
         if let Some(kept) = &mut self.kept {
             for (mesh, frame) in kept.meshes.iter_mut().zip(&frames) {
@@ -177,7 +187,7 @@ impl<'a> Results<'a> {
     }
 
     /// One OBJ, PLY or TFX per frame: `name_0021.ply`; a single frame keeps the plain name.
-    fn write_frame(&self, path: &Path, frames: &[FrameData]) -> Outcome {
+    fn write_frame(&self, path: &Path, frames: &[FrameData]) -> Outcome<PathBuf> {
         let file = frame_file(path, self.numbers[self.done], self.asked);
         if ending_of(path) == "tfx" {
             self.write_strands(&file, frames)?;
@@ -191,7 +201,7 @@ impl<'a> Results<'a> {
             format.write(&file, &surfaces).map_err(Failure::output)?;
         }
         self.reporter.wrote_file();
-        Ok(())
+        Ok(file)
     }
 
     /// The strands of one frame, at their positions in the scene; without joints, which would move them once more.
@@ -230,7 +240,7 @@ impl<'a> Results<'a> {
     }
 
     /// Writes what waits, and makes all files visible, each whole or not at all.
-    pub(crate) fn finish(self) -> Outcome {
+    pub(crate) fn finish(self) -> Outcome<RunSummary> {
         let Self {
             paths,
             numbers,
@@ -241,6 +251,7 @@ impl<'a> Results<'a> {
             meshes,
             point_caches,
             kept,
+            mut summary,
             ..
         } = self;
         let mut point_caches = point_caches.into_iter();
@@ -271,6 +282,7 @@ impl<'a> Results<'a> {
             }
             if !is_sequence(path) {
                 reporter.wrote_file();
+                summary.add_file(path);
             }
             let file = |number: &i64| frame_file(path, *number, asked).display().to_string();
             let message = match (is_sequence(path), numbers) {
@@ -284,7 +296,7 @@ impl<'a> Results<'a> {
             };
             reporter.info("written", &message);
         }
-        Ok(())
+        Ok(summary)
     }
 }
 

@@ -94,7 +94,8 @@ fn animate(example: &Example, asset: &Asset, folder: &Path, reporter: &Reporter)
         reporter,
         |_| Ok(()),
     )?
-    .finish()
+    .finish()?;
+    Ok(())
 }
 
 /// What one evaluation looks like.

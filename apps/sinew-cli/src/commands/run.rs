@@ -2,7 +2,7 @@
 
 use crate::args::RunArgs;
 use crate::exit::{Failure, Outcome};
-use crate::frames::{frame_numbers, tell_held};
+use crate::frames::{frame_list, tell_held};
 use crate::output::{
     check_compress, check_ending, check_frames, check_size, ending_of, holds_numbers, tell_left_out,
 };
@@ -39,7 +39,7 @@ pub(super) fn run(args: &RunArgs, reporter: &Reporter) -> Outcome {
         reporter,
     )?;
     let cached = cast.point_cache_frames(args.fps).next();
-    let numbers = frame_numbers(
+    let numbers = frame_list(
         args.frames.as_deref(),
         cast.main().asset.find_clip(clip.as_deref()),
         cached.map(|c| c.1),
@@ -47,6 +47,7 @@ pub(super) fn run(args: &RunArgs, reporter: &Reporter) -> Outcome {
         reporter,
     )?;
     tell_held(&cast, &numbers, args.fps, reporter);
+    check_gaps(args, &numbers)?;
     let continues = args.resume || args.state.is_some();
     check_frames(&args.output, &numbers, continues, reporter)?;
     let values = load::values(&plan, &args.played.inputs.values, &numbers)?;
@@ -87,7 +88,7 @@ pub(super) fn run(args: &RunArgs, reporter: &Reporter) -> Outcome {
         let results = run_frames(&mut player, &args.output, frames, &options, reporter, done)?;
         let has_field = |name: &str| results.has_field(name);
         tell_left_out(&args.output, has_field, player.graph(), reporter);
-        results.finish()?;
+        let summary = results.finish()?;
         // Last: where a state is, the frames before it are complete.
         if let Some(path) = &args.save_state {
             // With --resume, the last frame may be complete and not evaluated.
@@ -98,8 +99,28 @@ pub(super) fn run(args: &RunArgs, reporter: &Reporter) -> Outcome {
             sinew::io::write_bytes(path, &state).map_err(Failure::output)?;
             reporter.wrote_file();
         }
-        record.map_or(Ok(()), RunRecord::finish)
+        record.map_or(Ok(()), RunRecord::finish)?;
+        summary.tell(reporter);
+        Ok(())
     })
+}
+
+/// What needs the same step between all frames.
+fn check_gaps(args: &RunArgs, numbers: &[i64]) -> Outcome {
+    let is_even = numbers.array_windows().all(|[a, b, c]| b - a == c - b);
+    let is_pc2 = |path: &&PathBuf| ending_of(path) == "pc2";
+    let frames = args.frames.as_deref().unwrap_or_default();
+    match args.output.iter().find(is_pc2) {
+        _ if is_even => Ok(()),
+        Some(path) => Err(Failure::usage(format!(
+            "--frames {frames}: {} has one step between all frames; write .mdd or .npz, which have times, or give one range",
+            path.display()
+        ))),
+        None if args.resume => Err(Failure::usage(format!(
+            "--frames {frames}: --resume takes one range of frames, for example 0-120"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Says what a chunk of a simulation costs, and what it does not need.

@@ -66,6 +66,65 @@ fn run_compresses_glb_files_and_names_the_error() {
     }
 }
 
+/// The first file is the rest mesh. In the last frame, vertex 1 is 3 m along x, and the graph moves all by 1 m along z.
+#[test]
+fn run_tells_what_it_wrote() {
+    let p = Place::new();
+    for x in 1..=3 {
+        let name = format!("wave_{x:04}.obj");
+        p.put(
+            &name,
+            &format!("v 0 0 0\nv {} 0 0\nv 0 1 0\nf 1 2 3\n", 2 * x),
+        );
+    }
+    let run = |more: &[&str]| {
+        let line = ["run", "wave_####.obj", "-g", "shift.json", "-o", "out.obj"];
+        p.sinew(&[&line[..], &["-o", "out.pc2", "--force"], more].concat())
+    };
+    let metres = 17.0_f64.sqrt();
+    let words = "largest movement from rest: 4.1231 m, frame 3, vertex 1 of output 'body'";
+    expect(&run(&[]), 0, words);
+    expect(&run(&[]), 0, "3 frames in 4 files, ");
+    let lines = said(&run(&["--log-format", "json"]));
+    let lines = lines.lines().map(serde_json::from_str::<serde_json::Value>);
+    let mut lines = lines.map(|l| l.expect("JSON"));
+    let found = lines.find(|l| l["event"] == "summary").expect("told");
+    let files = ["out_0001.obj", "out_0002.obj", "out_0003.obj", "out.pc2"];
+    let size = |f: &&str| std::fs::metadata(p.path(f)).expect("written").len();
+    assert_eq!(found["bytes"], files.iter().map(size).sum::<u64>());
+    assert_eq!((&found["frames"], &found["files"]), (&3.into(), &4.into()));
+    let largest = &found["largest_movement"];
+    let of = largest["metres"].as_f64().expect("a number");
+    assert!((of - metres).abs() < 1e-6, "{of}");
+    assert_eq!(
+        (&largest["frame"], &largest["vertex"]),
+        (&3.into(), &1.into())
+    );
+    assert!(found["seconds"].as_f64().is_some_and(|s| s > 0.0));
+    assert_eq!(said(&run(&["--quiet"])), "");
+}
+
+#[test]
+fn run_takes_lists_of_frames() {
+    let p = Place::new();
+    let run = |frames: &str, out: &str| {
+        let line = ["run", "square.obj", "-g", "shift.json", "-o", out];
+        p.sinew(&[&line[..], &["--frames", frames]].concat())
+    };
+    expect(&run("0,5,10-14/2", "out.obj"), 0, "5 frames in 5 files");
+    let files = p.files();
+    let ours = files.iter().filter(|f| f.starts_with("out_"));
+    let numbers = ["0000", "0005", "0010", "0012", "0014"].map(|n| format!("out_{n}.obj"));
+    assert!(ours.eq(&numbers), "{files:?}");
+    expect(&run("3,1", "x.npz"), 2, "frame 1 comes after frame 3");
+    expect(
+        &run("0,1,5", "x.pc2"),
+        2,
+        "x.pc2 has one step between all frames",
+    );
+    expect(&run("0,5,10", "even.pc2"), 0, "wrote even.pc2");
+}
+
 #[test]
 fn run_plays_sequences_that_keep_their_triangles() {
     let p = Place::new();

@@ -9,6 +9,7 @@ mod farm;
 mod hair;
 #[cfg(unix)]
 mod hostile;
+mod inspect;
 #[cfg(feature = "gpu")]
 mod kernels_of_strangers;
 mod names;

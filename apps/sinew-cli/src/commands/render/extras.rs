@@ -4,6 +4,7 @@ use super::actor::{Actor, drawn};
 use crate::exit::Outcome;
 use crate::render_args::LookArgs;
 use crate::reporter::Reporter;
+use sinew::geom::Rig;
 use sinew::geom::vec3::distance;
 use sinew::gpu::Gpu;
 use sinew::picture::Extent;
@@ -38,7 +39,8 @@ impl Extras {
     pub(super) fn new(args: &LookArgs, character: &Character, reporter: &Reporter) -> Self {
         let asset = &character.asset;
         let nodes = skeletal_nodes(&asset.rig, &asset.meshes);
-        if args.skeleton && nodes.is_empty() {
+        let wanted = args.skeleton || args.names;
+        if wanted && nodes.is_empty() {
             let path = character.path.display();
             reporter.warning(
                 "no_skeleton",
@@ -48,7 +50,7 @@ impl Extras {
         Self {
             lines: !args.no_lines,
             dots: args.dots,
-            skeleton: args.skeleton.then(|| Skeleton::new(&asset.rig, nodes)),
+            skeleton: wanted.then(|| Skeleton::new(&asset.rig, nodes)),
             made: Vec::new(),
         }
     }
@@ -79,6 +81,24 @@ impl Extras {
             Some([place[0] as f32, place[1] as f32, place[2] as f32])
         };
         skeleton.nodes().iter().filter_map(place).collect()
+    }
+
+    /// Joints to name: place in the frame that the actor shows, and the node. Far from the parent at rest comes first.
+    pub(super) fn named_joints(&self, actor: &Actor, rig: &Rig) -> Vec<([f32; 3], usize)> {
+        let Some(skeleton) = &self.skeleton else {
+            return Vec::new();
+        };
+        let places = self.joint_places(actor).into_iter();
+        let mut out: Vec<_> = places.zip(skeleton.nodes().iter().copied()).collect();
+        let rest = rig.rest_pose().scene_from_node;
+        let length = |node: usize| {
+            let parent = rig.nodes()[node].parent;
+            parent.map_or(f64::MAX, |p| {
+                (rest[node].translation - rest[p].translation).norm()
+            })
+        };
+        out.sort_by(|a, b| length(b.1).total_cmp(&length(a.1)));
+        out
     }
 
     pub(super) fn add_to<'a>(&'a self, scene: &mut Scene<'a>, actor: &'a Actor) {

@@ -370,6 +370,12 @@ impl RenderJob<'_> {
         let actor = &stage.actors[actor];
         let scene = self.scene(stage, actor, measured)?;
         let mut image = drawn(renderer.render(&scene, &shot))?;
+        if self.args.look.names {
+            let rig = &self.character.asset.rig;
+            let joints = stage.extras.named_joints(actor, rig).into_iter();
+            let named = joints.map(|(place, node)| (place, rig.nodes()[node].name.as_str()));
+            overlay::names(&mut image, camera, named);
+        }
         if let Some(worst) = worst {
             overlay::mark(&mut image, camera, &worst);
             self.tell(actor, &worst);

@@ -2,7 +2,7 @@
 
 use super::layout::Format;
 use crate::exit::{Failure, Outcome};
-use crate::frames::frame_numbers;
+use crate::frames::frame_list;
 use crate::load;
 use crate::render_args::RenderArgs;
 use crate::reporter::Reporter;
@@ -70,7 +70,7 @@ pub(super) fn fitted(
 ) -> Outcome<Vec<i64>> {
     let clip = character.asset.find_clip(args.play.clip.as_deref());
     match &args.play.fit {
-        Some(range) => frame_numbers(Some(range), clip, None, args.play.fps, reporter),
+        Some(range) => frame_list(Some(range), clip, None, args.play.fps, reporter),
         None => {
             let mut frames: Vec<i64> = steps.iter().map(|s| s.frame).collect();
             frames.dedup();
@@ -94,7 +94,7 @@ fn frames(
     let clip = asset.find_clip(args.play.clip.as_deref());
     // Checks the rate, too.
     let (frames, fps) = (args.play.frames.as_deref(), args.play.fps);
-    let numbers = frame_numbers(frames, clip, cached, fps, reporter)?;
+    let numbers = frame_list(frames, clip, cached, fps, reporter)?;
     Ok(match (&args.play.frames, &asset.sequence) {
         (Some(_), _) => numbers,
         (None, Some(sequence)) => thinned(args, format, sequence.numbers.clone(), reporter),
