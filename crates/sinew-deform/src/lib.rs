@@ -91,7 +91,8 @@ pub use node::{
 pub use par::Par;
 pub(crate) use par::{SplitMut, for_each_chunk};
 pub use parameter::{
-    Choice, DefaultValue, ParameterDesc, ParameterType, ParameterValue, Parameters, Phase,
+    Choice, DefaultValue, FOLLOW, ParameterDesc, ParameterType, ParameterValue, Parameters, Phase,
+    Role,
 };
 pub use port::{
     AttributeEffect, AttributeRead, Element, MESH_ATTRIBUTES, MeshAttribute, MeshEffect, MeshReads,

@@ -17,7 +17,7 @@
 use crate::device::{DeviceFrame, DeviceFrameData, DeviceNode};
 use crate::{
     BindWatch, MeshAttribute, Misread, Par, ParameterDesc, ParameterValue, Parameters, PortDesc,
-    PortType, ReadLog, Stopped,
+    PortType, ReadLog, Role, Stopped,
 };
 use arrayvec::ArrayVec;
 use sinew_geom::{Mesh, Pose, Rig};
@@ -155,6 +155,11 @@ impl NodeDesc {
     /// The output port of that name.
     pub fn output(&self, name: &str) -> Option<&'static PortDesc> {
         self.outputs.iter().find(|p| p.name == name)
+    }
+    /// The parameter that positions the region of the node, and its index.
+    pub fn placement(&self) -> Option<(usize, &'static ParameterDesc)> {
+        let mut all = self.parameters.iter().enumerate();
+        all.find(|(_, p)| p.role == Role::Placement)
     }
     /// The parameter of that name.
     pub fn parameter(&self, name: &str) -> Option<&'static ParameterDesc> {

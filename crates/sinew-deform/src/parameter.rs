@@ -125,6 +125,24 @@ pub enum DefaultValue {
     Required,
 }
 
+/// What a parameter is to its node and the other parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Nothing in particular.
+    Plain,
+    /// Points. Their number is the product of the parameter of that name and of type [`ParameterType::Int3`], unless the list is empty.
+    PointsOf(&'static str),
+    /// The transform that positions the node's region in the scene; one for each node at most. In documents, the key `follow` of such a
+    /// node names a joint that the region moves with.
+    Placement,
+}
+
+/// The key `follow` of documents: each node with a [`Role::Placement`] has it beside its parameters.
+pub const FOLLOW: ParameterDesc = ParameterDesc::text(
+    "follow",
+    "Joint that the region moves with, as if the mesh were deformed in the bind pose. Empty means that it follows no joint.",
+);
+
 /// Description of one parameter, or of one field of a record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ParameterDesc {
@@ -138,8 +156,8 @@ pub struct ParameterDesc {
     pub unit: &'static str,
     /// When it may change.
     pub phase: Phase,
-    /// For points: the parameter of type [`ParameterType::Int3`] whose product is their number, unless the list is empty.
-    pub count_is: Option<&'static str>,
+    /// What it is to the node and its other parameters.
+    pub role: Role,
     /// One or two sentences.
     pub doc: &'static str,
 }
@@ -159,7 +177,7 @@ impl ParameterDesc {
             default: DefaultValue::Float(default),
             unit: "",
             phase: Phase::Update,
-            count_is: None,
+            role: Role::Plain,
             doc,
         }
     }
@@ -177,7 +195,7 @@ impl ParameterDesc {
             default: DefaultValue::Int(default),
             unit: "",
             phase: Phase::Setup,
-            count_is: None,
+            role: Role::Plain,
             doc,
         }
     }
@@ -189,7 +207,7 @@ impl ParameterDesc {
             default: DefaultValue::Bool(default),
             unit: "",
             phase: Phase::Setup,
-            count_is: None,
+            role: Role::Plain,
             doc,
         }
     }
@@ -206,7 +224,7 @@ impl ParameterDesc {
             default: DefaultValue::Text(default),
             unit: "",
             phase: Phase::Setup,
-            count_is: None,
+            role: Role::Plain,
             doc,
         }
     }
@@ -226,8 +244,15 @@ impl ParameterDesc {
             default: DefaultValue::Identity,
             unit: "",
             phase: Phase::Update,
-            count_is: None,
+            role: Role::Plain,
             doc,
+        }
+    }
+    /// The transform that positions the node's region in the scene.
+    pub const fn placement(name: &'static str, doc: &'static str) -> Self {
+        Self {
+            role: Role::Placement,
+            ..Self::transform(name, doc)
         }
     }
     /// Any number of objects with these fields, read in setup; none where the document is silent.
@@ -260,7 +285,7 @@ impl ParameterDesc {
             default: DefaultValue::Empty,
             unit: "",
             phase: Phase::Setup,
-            count_is: None,
+            role: Role::Plain,
             doc,
         }
     }

@@ -12,6 +12,7 @@ mod linked;
 mod links;
 mod nested;
 mod nodes;
+mod placed;
 
 use crate::diagnostic::{Diagnostics, Severity, closest};
 use crate::json::{self, Json, Reporter};
@@ -415,8 +416,15 @@ impl Collector<'_> {
             .map(|&raw| {
                 let n = &self.nodes[raw];
                 let location = self.location(n.scope, n.span.start);
+                let links = n.parameter_links.iter();
+                let links: Vec<String> = links.map(|l| self.location(l.scope, l.at)).collect();
                 let n = &mut self.nodes[raw];
                 let (inputs, parameters) = sources[raw].split_at(n.desc.inputs.len());
+                for source in &mut n.parameters {
+                    if let ParameterSource::Linked(link) = source {
+                        link.location.clone_from(&links[link.input]);
+                    }
+                }
                 PlanNode {
                     location,
                     name: std::mem::take(&mut n.name),

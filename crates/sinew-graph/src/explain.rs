@@ -4,7 +4,7 @@ use crate::bind::FRAME_POSITIONS;
 use crate::instance::Instance;
 use crate::plan::{ParameterSource, Plan, Takes};
 use crate::program::{BufferDesc, Content};
-use sinew_deform::{Element, Phase};
+use sinew_deform::{Element, ParameterValue, Phase};
 use std::fmt::Write;
 
 impl Plan {
@@ -56,7 +56,7 @@ impl Plan {
                                     format!("{} <- {from}[{first}]", d.name)
                                 }
                                 Takes::Joint { name, .. } => {
-                                    format!("{} <- joint '{name}' of {from}", d.name)
+                                    format!("{} <- {} of {from}", d.name, self.joint_words(name))
                                 }
                             })
                         }
@@ -82,6 +82,16 @@ impl Plan {
             );
         }
         out
+    }
+}
+
+impl Plan {
+    fn joint_words(&self, name: &ParameterSource) -> String {
+        match name {
+            ParameterSource::Constant(ParameterValue::Text(name)) => format!("joint '{name}'"),
+            ParameterSource::Parameter(p) => format!("joint ${}", self.parameters()[*p].name),
+            _ => "no joint".into(),
+        }
     }
 }
 

@@ -1,9 +1,10 @@
 //! Parameters that follow data of the graph: numbers of a driver or of the caller, or a joint.
 
 use crate::execute::Sources;
+use crate::keyed::assign;
 use crate::plan::{ParameterLink, ParameterSource, Takes};
 use crate::program::{PortData, Step};
-use sinew_deform::{NodeError, ParameterType, ParameterValue, PortType};
+use sinew_deform::{NodeError, ParameterDesc, ParameterType, ParameterValue, PortType};
 use sinew_geom::names::expected_joint;
 use sinew_geom::{Pose, Rig};
 
@@ -15,15 +16,60 @@ impl ParameterLink {
             Takes::Joint { .. } => PortType::Pose,
         }
     }
+}
 
-    /// The value in setup.
-    pub(crate) fn at_rest(&self, default: ParameterValue) -> ParameterValue {
-        match &self.takes {
-            Takes::Numbers { .. } => default,
-            Takes::Joint { offset, .. } => ParameterValue::Transform(*offset),
+impl ParameterSource {
+    /// The value in setup. `parameters`: values of the parameters of the graph.
+    pub(crate) fn at_rest(
+        &self,
+        parameters: &[ParameterValue],
+        desc: &ParameterDesc,
+    ) -> ParameterValue {
+        match self {
+            Self::Constant(v) => v.clone(),
+            Self::Parameter(p) => parameters[*p].clone(),
+            Self::Keyed(k) => {
+                let mut out = k.values[0].clone();
+                k.sample(0.0, &mut out);
+                out
+            }
+            Self::Linked(link) => match &link.takes {
+                Takes::Numbers { .. } => desc.default_value(),
+                Takes::Joint { offset, .. } => offset.at_rest(parameters, desc),
+            },
+            Self::FrameTime => ParameterValue::Float(0.0),
+        }
+    }
+
+    /// Writes the value of a frame to `out`. `parameters`: values of the parameters of the graph. A constant is not written: `out` has
+    /// it. Of a link to numbers nothing is written, of a link to a joint the offset: [`write`] does the rest.
+    pub(crate) fn write(
+        &self,
+        parameters: &[ParameterValue],
+        time_secs: f64,
+        out: &mut ParameterValue,
+    ) {
+        match self {
+            Self::Constant(_) => {}
+            Self::Parameter(p) => assign(out, &parameters[*p]),
+            Self::Keyed(k) => k.sample(time_secs, out),
+            Self::Linked(link) => match &link.takes {
+                Takes::Numbers { .. } => {}
+                Takes::Joint { offset, .. } => match &**offset {
+                    Self::Constant(value) => assign(out, value),
+                    offset => offset.write(parameters, time_secs, out),
+                },
+            },
+            Self::FrameTime => *out = ParameterValue::Float(time_secs),
         }
     }
 }
+
+/// The name of a joint, as a parameter.
+pub(crate) const JOINT: ParameterDesc = ParameterDesc::text("joint", "Joint to follow.");
+/// The offset of a joint, as a parameter.
+pub(crate) const OFFSET: ParameterDesc =
+    ParameterDesc::transform("offset", "The transform in the bind pose, in scene space.");
 
 /// How many successive numbers a parameter of this type takes; `None` for types that follow no numbers.
 pub(crate) fn width(ty: ParameterType) -> Option<usize> {
@@ -35,8 +81,8 @@ pub(crate) fn width(ty: ParameterType) -> Option<usize> {
     }
 }
 
-/// Writes the linked parameters of a step to `out`, which holds one value for each parameter. What is missing or not finite changes
-/// nothing. Does not allocate.
+/// Writes the linked parameters of a step to `out`, which holds one value for each parameter: offsets of joints are there already. What
+/// is missing or not finite changes nothing. Does not allocate.
 pub(crate) fn write(step: &Step, sources: &Sources<'_>, out: &mut [ParameterValue]) {
     let types = step.desc.parameters.iter().map(|p| p.ty);
     for ((value, source), ty) in out.iter_mut().zip(&step.sources).zip(types) {
@@ -60,21 +106,29 @@ pub(crate) fn write(step: &Step, sources: &Sources<'_>, out: &mut [ParameterValu
 }
 
 impl Takes {
-    /// Finds the joint in the rig of the pose.
+    /// Finds the joint in the rig of the pose. `parameters`: values of the parameters of the graph.
     pub(crate) fn bind_joint(
         &mut self,
         parameter: &'static str,
+        parameters: &[ParameterValue],
         rig: &Rig,
     ) -> Result<(), NodeError> {
         let Self::Joint {
             name,
-            offset,
             node,
-            joint_from_value,
+            joint_from_bind,
+            ..
         } = self
         else {
             return Ok(());
         };
+        let ParameterValue::Text(name) = name.at_rest(parameters, &JOINT) else {
+            return Ok(());
+        };
+        if name.is_empty() {
+            return Ok(());
+        }
+        let name = name.as_str();
         let Some(joint) = rig.find_joint(name) else {
             let names = rig
                 .joints()
@@ -87,7 +141,7 @@ impl Takes {
             });
         };
         let joint = &rig.joints()[joint];
-        (*node, *joint_from_value) = (joint.node, joint.joint_from_bind * *offset);
+        (*node, *joint_from_bind) = (Some(joint.node), joint.joint_from_bind);
         Ok(())
     }
 
@@ -129,15 +183,16 @@ impl Takes {
 
     fn write_transform(&self, pose: &Pose, out: &mut ParameterValue) {
         if let Self::Joint {
-            node,
-            joint_from_value,
+            node: Some(node),
+            joint_from_bind,
             ..
         } = self
             && let Some(scene_from_joint) = pose.scene_from_node.get(*node)
+            && let ParameterValue::Transform(offset) = out
         {
-            let value = *scene_from_joint * *joint_from_value;
+            let value = *scene_from_joint * (*joint_from_bind * *offset);
             if value.is_finite() {
-                *out = ParameterValue::Transform(value);
+                *offset = value;
             }
         }
     }

@@ -137,13 +137,15 @@ pub enum ParameterSource {
 
 /// What a parameter follows in each frame.
 ///
-/// In setup, a parameter that follows numbers has its default, and one that follows a joint has the offset: what it is in the bind pose.
+/// In setup, a parameter that follows numbers has its default, and one that follows a joint has the offset: its value in the bind pose.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParameterLink {
     /// Index into [`PlanNode::parameter_inputs`].
     pub input: usize,
     /// What is taken from there.
     pub takes: Takes,
+    /// Location in the document, `file:line:column`.
+    pub location: String,
 }
 
 /// What a parameter takes from the data that it is linked to.
@@ -164,14 +166,14 @@ pub enum Takes {
     },
     /// The motion of a joint since the bind pose, after `offset`: `scene_from_joint * joint_from_bind * offset`.
     Joint {
-        /// Name of the joint.
-        name: String,
-        /// The transform in the bind pose, in scene space.
-        offset: Affine<f64>,
-        /// Node of the joint; 0 before binding.
-        node: usize,
-        /// `joint_from_bind * offset`; the offset before binding.
-        joint_from_value: Affine<f64>,
+        /// Name of the joint: a text, or a parameter of the graph that is read in setup. Empty for no joint: the value is the offset.
+        name: Box<ParameterSource>,
+        /// The transform in the bind pose, in scene space: a value, keys or a parameter of the graph.
+        offset: Box<ParameterSource>,
+        /// Node of the joint; `None` before binding, and without a joint.
+        node: Option<usize>,
+        /// From scene space to the space of the joint in the bind pose; the identity before binding.
+        joint_from_bind: Affine<f64>,
     },
 }
 

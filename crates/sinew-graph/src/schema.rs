@@ -3,7 +3,7 @@
 use crate::check::{VERSION, angles};
 use crate::linked::width;
 use serde_json::{Map, Value, json};
-use sinew_deform::{DefaultValue, NodeDesc, ParameterDesc, ParameterType, Phase, REGISTRY};
+use sinew_deform::{DefaultValue, FOLLOW, NodeDesc, ParameterDesc, ParameterType, Phase, REGISTRY};
 
 /// JSON Schema (draft 2020-12) of graph documents.
 pub fn schema() -> Value {
@@ -77,6 +77,9 @@ fn node_schema(desc: &NodeDesc) -> Value {
         if let Some(key) = angles::key_of(p) {
             properties.insert(key, degrees_schema(p));
         }
+    }
+    if desc.placement().is_some() {
+        properties.insert(FOLLOW.name.into(), parameter_schema(&FOLLOW));
     }
     json!({
         "type": "object",

@@ -1,7 +1,7 @@
 //! From JSON to checked parameter values.
 
 mod records;
-mod transform;
+pub(crate) mod transform;
 
 use crate::diagnostic::closest;
 use crate::json::{Json, Kind, Reporter};

@@ -4,7 +4,8 @@ use crate::args::NodesArgs;
 use crate::exit::{Failure, Outcome};
 use crate::reporter::{Reporter, print};
 use sinew::deform::{
-    DefaultValue, Example, NodeDesc, ParameterDesc, ParameterType, Phase, REGISTRY, find_node,
+    DefaultValue, Example, FOLLOW, NodeDesc, ParameterDesc, ParameterType, Phase, REGISTRY,
+    find_node,
 };
 use sinew::geom::names::instead_of;
 use sinew::graph::{KERNEL_PAGE, KERNEL_SUMMARY, renamed};
@@ -176,6 +177,9 @@ fn page(d: &NodeDesc) -> String {
             "each frame"
         };
         parameter_row(&mut out, p, Some(read));
+    }
+    if d.placement().is_some() {
+        parameter_row(&mut out, &FOLLOW, Some("setup"));
     }
     if let Some(angle) = d.parameters.iter().find(|p| p.is_angle()) {
         let _ = writeln!(

@@ -8,7 +8,7 @@ mod tests;
 use crate::{
     BindContext, BoundNode, Choice, DefaultValue, DeviceFrame, DeviceFrameData, DeviceNode,
     Example, Line, NodeDesc, NodeDocs, NodeError, NodeKind, ParameterDesc, ParameterType,
-    Parameters, Phase, PortDesc, PortType, UpdateContext,
+    Parameters, Phase, PortDesc, PortType, Role, UpdateContext,
 };
 use sinew_geom::Affine;
 
@@ -40,7 +40,7 @@ pub static DESC: NodeDesc = NodeDesc {
         "The lines, in scene space.",
     )],
     parameters: &[
-        ParameterDesc::transform("transform", "Local frame to draw, in scene space."),
+        ParameterDesc::placement("transform", "Local frame to draw, in scene space."),
         ParameterDesc::choice(
             "shape",
             "axes",
@@ -104,7 +104,7 @@ pub static DESC: NodeDesc = NodeDesc {
             default: DefaultValue::Vec4([1.0, 1.0, 0.0, 1.0]),
             unit: "",
             phase: Phase::Update,
-            count_is: None,
+            role: Role::Plain,
             doc: "Colour of planes, boxes and points, in linear RGBA.",
         },
         ParameterDesc {
@@ -113,7 +113,7 @@ pub static DESC: NodeDesc = NodeDesc {
             default: DefaultValue::Empty,
             unit: "m",
             phase: Phase::Setup,
-            count_is: None,
+            role: Role::Plain,
             doc: "For shape `points`: positions in the local frame.",
         },
     ],

@@ -104,7 +104,7 @@ const fn vector(name: &'static str, default: [f64; 3], doc: &'static str) -> Par
         default: crate::DefaultValue::Vec3(default),
         unit: "m/s²",
         phase: crate::Phase::Update,
-        count_is: None,
+        role: crate::Role::Plain,
         doc,
     }
 }

@@ -27,7 +27,7 @@ mod tests;
 use crate::{
     BindContext, BoundNode, Choice, DefaultValue, DeviceFrame, DeviceFrameData, DeviceNode,
     Example, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeDocs, NodeError, NodeKind,
-    ParameterDesc, ParameterType, ParameterValue, Phase, PortDesc, PortType, UpdateContext,
+    ParameterDesc, ParameterType, ParameterValue, Phase, PortDesc, PortType, Role, UpdateContext,
 };
 use std::any::Any;
 
@@ -99,7 +99,7 @@ const SIZE: ParameterDesc = ParameterDesc {
     default: DefaultValue::Vec3([1.0; 3]),
     unit: "m",
     phase: Phase::Setup,
-    count_is: None,
+    role: Role::Plain,
     doc: "Edge lengths of the box before `rest_transform`. Each must be above 0.",
 };
 
@@ -109,7 +109,7 @@ const RESOLUTION: ParameterDesc = ParameterDesc {
     default: DefaultValue::Int3([4; 3]),
     unit: "",
     phase: Phase::Setup,
-    count_is: None,
+    role: Role::Plain,
     doc: "Number of control points along each axis. A single point acts on the whole axis; 0 switches the lattice off.",
 };
 
@@ -119,7 +119,7 @@ const INFLUENCE: ParameterDesc = ParameterDesc {
     default: DefaultValue::Int3([2; 3]),
     unit: "",
     phase: Phase::Setup,
-    count_is: None,
+    role: Role::Plain,
     doc: "For `local_bspline`: control points per axis that act on a vertex. 2 is trilinear. At most as many as the axis has.",
 };
 
@@ -129,7 +129,7 @@ const POINTS: ParameterDesc = ParameterDesc {
     default: DefaultValue::Empty,
     unit: "m",
     phase: Phase::Update,
-    count_is: Some("resolution"),
+    role: Role::PointsOf("resolution"),
     doc: "Control points: x fastest, then y, then z. Their number is the product of `resolution`. Empty means at rest.",
 };
 
@@ -170,7 +170,7 @@ pub static DESC: NodeDesc = NodeDesc {
             "How displacements are interpolated between control points.",
         ),
         RESOLUTION,
-        ParameterDesc::transform(
+        ParameterDesc::placement(
             "rest_transform",
             "Transform of the box at rest, in scene space. Scale and shear are allowed. A flat box leaves the mesh unchanged.",
         ),

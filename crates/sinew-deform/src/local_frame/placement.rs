@@ -27,7 +27,7 @@ pub struct Placement {
 
 impl Placement {
     /// The parameter `transform`.
-    pub(crate) const TRANSFORM: ParameterDesc = ParameterDesc::transform(
+    pub(crate) const TRANSFORM: ParameterDesc = ParameterDesc::placement(
         "transform",
         "Local frame of the deformation, in scene space. Its origin is the bottom of the region. Scale and shear are \
          allowed. A flat frame leaves the mesh unchanged.",

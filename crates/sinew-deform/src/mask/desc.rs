@@ -3,7 +3,7 @@
 use super::{Combine, Curve};
 use crate::{
     Choice, DefaultValue, NodeDesc, NodeDocs, NodeKind, ParameterDesc, ParameterType, Phase,
-    PortDesc, PortType,
+    PortDesc, PortType, Role,
 };
 
 const fn choice(name: &'static str, doc: &'static str) -> Choice {
@@ -105,7 +105,7 @@ pub static DESC: NodeDesc = NodeDesc {
             default: DefaultValue::Text(""),
             unit: "",
             phase: Phase::Setup,
-            count_is: None,
+            role: Role::Plain,
             doc: "For source `attribute`: name of the attribute.",
         },
         ParameterDesc::int(
@@ -134,10 +134,10 @@ pub static DESC: NodeDesc = NodeDesc {
             default: DefaultValue::Empty,
             unit: "",
             phase: Phase::Setup,
-            count_is: None,
+            role: Role::Plain,
             doc: "For source `joint`: names of the joints.",
         },
-        ParameterDesc::transform(
+        ParameterDesc::placement(
             "transform",
             "For box, sphere and plane: transform from the space of the shape to scene space.",
         ),

@@ -14,7 +14,7 @@ use crate::local_frame::Axis;
 use crate::{
     BindContext, BoundNode, Choice, DefaultValue, DeviceFrame, DeviceFrameData, DeviceNode,
     Example, MASK_PORT, MaskWeight, MeshEffect, MeshReads, MeshView, NodeDesc, NodeDocs, NodeError,
-    NodeKind, Par, ParameterDesc, ParameterType, Phase, PortDesc, PortType, UpdateContext,
+    NodeKind, Par, ParameterDesc, ParameterType, Phase, PortDesc, PortType, Role, UpdateContext,
     for_each_chunk,
 };
 use sinew_geom::Real;
@@ -32,7 +32,7 @@ const OFFSET: ParameterDesc = ParameterDesc {
     default: DefaultValue::Vec3([0.0; 3]),
     unit: "m",
     phase: Phase::Update,
-    count_is: None,
+    role: Role::Plain,
     doc: "Moves the noise in the local frame. Animate it to let the noise flow over the mesh.",
 };
 

@@ -134,7 +134,7 @@ const POSE: &[ParameterDesc] = &[
         default: DefaultValue::Empty,
         unit: "",
         phase: Phase::Setup,
-        count_is: None,
+        role: crate::Role::Plain,
         doc: "Maps the weight of this pose: x0, y0, x1, y1, ... Ignored by solver `interpolative` with rules other than `sinew`.",
     },
     ParameterDesc::bool(
@@ -189,7 +189,7 @@ pub(crate) const AXIS: ParameterDesc = ParameterDesc {
     default: DefaultValue::Vec3([1.0, 0.0, 0.0]),
     unit: "",
     phase: Phase::Setup,
-    count_is: None,
+    role: crate::Role::Plain,
     doc: "Axis of twist, swing and direction, in the joint's own space.",
 };
 pub(crate) const ORDER: ParameterDesc = ParameterDesc::choice(
@@ -269,7 +269,7 @@ pub static DESC: NodeDesc = NodeDesc {
             default: DefaultValue::Empty,
             unit: "",
             phase: Phase::Setup,
-            count_is: None,
+            role: crate::Role::Plain,
             doc: "For kernel `curve`: x0, y0, x1, y1, ... with increasing x. Constant before and after them.",
         },
         ParameterDesc::float(

@@ -62,7 +62,7 @@ const fn point(name: &'static str, doc: &'static str) -> ParameterDesc {
         default: crate::DefaultValue::Vec3([0.0; 3]),
         unit: "m",
         phase: crate::Phase::Setup,
-        count_is: None,
+        role: crate::Role::Plain,
         doc,
     }
 }

@@ -122,7 +122,7 @@ const PARAMETERS: &[ParameterDesc] = &[
         default: crate::DefaultValue::Vec3([1.0, 0.0, 0.0]),
         unit: "",
         phase: crate::Phase::Update,
-        count_is: None,
+        role: crate::Role::Plain,
         doc: "Wind direction, a unit vector.",
     },
     ParameterDesc::choice(

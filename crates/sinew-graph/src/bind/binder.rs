@@ -12,8 +12,8 @@ use crate::program::{Content, Link, NotOnHost, Program, Step};
 use crate::value::check_value;
 use sinew_deform::{
     AttributeEffect, BindContext, BindInput, BindWarnings, BindWatch, BoundNode, MESH_ATTRIBUTES,
-    MeshAttribute, MeshEffect, NodeError, NodeKind, Par, ParameterValue, Parameters, Phase,
-    PortDesc, PortType, ReadLog,
+    MeshAttribute, MeshEffect, NodeError, NodeKind, Par, ParameterDesc, ParameterValue, Parameters,
+    Phase, PortDesc, PortType, ReadLog,
 };
 use sinew_geom::Mesh;
 use std::collections::BTreeMap;
@@ -220,17 +220,7 @@ impl Binder<'_> {
     fn node_parameters(&self, node: &PlanNode) -> Vec<ParameterValue> {
         let sources = node.parameters.iter().zip(node.desc.parameters);
         sources
-            .map(|(source, desc)| match source {
-                ParameterSource::Constant(v) => v.clone(),
-                ParameterSource::Parameter(p) => self.parameters[*p].clone(),
-                ParameterSource::Keyed(k) => {
-                    let mut out = k.values[0].clone();
-                    k.sample(0.0, &mut out);
-                    out
-                }
-                ParameterSource::Linked(link) => link.at_rest(desc.default_value()),
-                ParameterSource::FrameTime => ParameterValue::Float(0.0),
-            })
+            .map(|(source, desc)| source.at_rest(&self.parameters, desc))
             .collect()
     }
 
@@ -270,9 +260,7 @@ impl Binder<'_> {
             .plan_outputs(node, &inputs, bound.as_ref())
             .map_err(|source| refused(node, source))?;
         let mut node = node.clone();
-        let parameter_inputs = self
-            .link_parameters(&mut node)
-            .map_err(|source| refused(&node, source))?;
+        let parameter_inputs = self.link_parameters(&mut node)?;
         self.pending.push(PendingStep {
             phase: phase_of(&node),
             inputs,
@@ -287,39 +275,53 @@ impl Binder<'_> {
     }
 
     /// What the parameters of a node are linked to. Finds the joints that they follow, and checks that numbers are there.
-    fn link_parameters(&self, node: &mut PlanNode) -> Result<Vec<Value>, NodeError> {
+    fn link_parameters(&self, node: &mut PlanNode) -> Result<Vec<Value>, BindError> {
         let inputs = node.parameter_inputs.iter();
         let inputs: Vec<Value> = inputs.map(|s| self.value(*s)).collect();
         for (source, desc) in node.parameters.iter_mut().zip(node.desc.parameters) {
             let ParameterSource::Linked(link) = source else {
                 continue;
             };
-            match (inputs.get(link.input), &mut link.takes) {
-                (Some(Value::Pose { input, .. }), takes) => {
-                    if let Some(InputBinding::Pose(rig)) = self.inputs.get(*input) {
-                        takes.bind_joint(desc.name, rig)?;
-                    }
-                }
-                (Some(Value::Array(a)), Takes::Numbers { first, .. }) => {
-                    let last = *first + width(desc.ty).unwrap_or(1) - 1;
-                    if last >= a.len {
-                        return Err(NodeError::Parameter {
-                            name: desc.name,
-                            found: format!("a link to index {last}"),
-                            expected: match a.len {
-                                0 => "a link to numbers; there are none".into(),
-                                len => format!(
-                                    "an index from 0 to {}: there are {len} numbers",
-                                    len - 1
-                                ),
-                            },
-                        });
-                    }
-                }
-                _ => {}
-            }
+            let bound = inputs
+                .get(link.input)
+                .map(|data| self.link_parameter(desc, data, &mut link.takes));
+            bound.unwrap_or(Ok(())).map_err(|source| BindError::Node {
+                location: link.location.clone(),
+                node: node.name.clone(),
+                kind: node.desc.name,
+                source: Box::new(source),
+            })?;
         }
         Ok(inputs)
+    }
+
+    fn link_parameter(
+        &self,
+        desc: &ParameterDesc,
+        data: &Value,
+        takes: &mut Takes,
+    ) -> Result<(), NodeError> {
+        match (data, takes) {
+            (Value::Pose { input, .. }, takes) => match self.inputs.get(*input) {
+                Some(InputBinding::Pose(rig)) => takes.bind_joint(desc.name, &self.parameters, rig),
+                _ => Ok(()),
+            },
+            (Value::Array(a), Takes::Numbers { first, .. }) => {
+                let last = *first + width(desc.ty).unwrap_or(1) - 1;
+                if last < a.len {
+                    return Ok(());
+                }
+                Err(NodeError::Parameter {
+                    name: desc.name,
+                    found: format!("a link to index {last}"),
+                    expected: match a.len {
+                        0 => "a link to numbers; there are none".into(),
+                        len => format!("an index from 0 to {}: there are {len} numbers", len - 1),
+                    },
+                })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Checks that the next node outputs as many values as nested graphs declare.

@@ -1,7 +1,8 @@
 //! Checks a node's description for what the binder and the executors rely on.
 
 use sinew_deform::{
-    DefaultValue, MAX_PORTS, NodeDesc, ParameterDesc, ParameterType, Phase, PortDesc, PortType,
+    DefaultValue, FOLLOW, MAX_PORTS, NodeDesc, ParameterDesc, ParameterType, Phase, PortDesc,
+    PortType, Role,
 };
 
 /// The first fault of a description, if any. A fault is a bug in the node, not in a document.
@@ -18,6 +19,9 @@ pub(super) fn fault(desc: &NodeDesc) -> Option<String> {
     let named: Vec<&str> = named
         .chain(desc.parameters.iter().map(|p| p.name))
         .collect();
+    if let Some(fault) = placement_fault(desc, &named) {
+        return Some(fault);
+    }
     if let Some(twice) = repeated(&named) {
         return Some(format!("two inputs or parameters are called '{twice}'"));
     }
@@ -57,6 +61,27 @@ fn list_fault(inputs: &[PortDesc]) -> Option<String> {
         })
     };
     inputs.iter().enumerate().find_map(first)
+}
+
+/// One region at most, a transform of each frame. Its keys are no names of inputs and parameters.
+fn placement_fault(desc: &NodeDesc, named: &[&str]) -> Option<String> {
+    let is_placement = |p: &&ParameterDesc| p.role == Role::Placement;
+    let mut all = desc.parameters.iter().filter(is_placement);
+    let first = all.next()?;
+    if let Some(other) = all.next() {
+        return Some(format!(
+            "both '{}' and '{}' position its region",
+            first.name, other.name
+        ));
+    }
+    if first.ty != ParameterType::Transform || first.phase != Phase::Update {
+        return Some(format!(
+            "'{}' positions its region, but is no transform that is read in each frame",
+            first.name
+        ));
+    }
+    let taken = named.iter().find(|name| **name == FOLLOW.name)?;
+    Some(format!("'{taken}' is a key of nodes with a region"))
 }
 
 fn parameter_fault(p: &ParameterDesc) -> Option<String> {

@@ -4,9 +4,9 @@ use super::Collector;
 use super::links::{RawSource, Unresolved};
 use crate::diagnostic::{closest, listed};
 use crate::json::{Json, Member};
-use crate::linked::width;
+use crate::linked::{JOINT, OFFSET, width};
 use crate::plan::{InputType, ParameterLink, ParameterSource, Takes};
-use crate::value::{expectation, read_remap, read_value};
+use crate::value::{expectation, read_remap, read_value, transform};
 use sinew_deform::{ParameterDesc, ParameterType, ParameterValue, Phase, PortType};
 use sinew_geom::Affine;
 use std::ops::Range;
@@ -18,6 +18,8 @@ pub(super) struct RawLink {
     pub(super) scope: usize,
     pub(super) link: String,
     pub(super) span: Range<usize>,
+    /// Start of what names the joint or the numbers, for messages of binding.
+    pub(super) at: usize,
     /// The parameter, for messages.
     pub(super) parameter: String,
     pub(super) ty: PortType,
@@ -54,19 +56,50 @@ impl Collector<'_> {
             (ty, None) if width(ty).is_some() && json.get("link").is_some() => {
                 self.read_numbers(scope, ty, m)
             }
+            _ if phase == Phase::Setup && looks_linked(ty, json) => None,
+            (_, None) if looks_linked(ty, json) => {
+                self.cannot_follow(scope, ty, m);
+                return Some(None);
+            }
             _ => return None,
         };
         if phase == Phase::Setup {
-            let message = format!("'{}' is read in setup only and cannot follow a link", m.key);
-            self.reporter(scope).error(
-                "linked_setup",
-                &json.span,
-                message,
-                "use one value instead",
-            );
+            self.read_once(scope, &m.key, ty, &json.span);
             return Some(None);
         }
         Some(found)
+    }
+
+    fn read_once(&mut self, scope: usize, name: &str, ty: ParameterType, span: &Range<usize>) {
+        let message =
+            format!("'{name}' is read once, when the graph is bound, and cannot follow anything");
+        let help = format!("expected {}", expectation(ty));
+        self.reporter(scope)
+            .error("linked_setup", span, message, help);
+    }
+
+    /// Reports a link that its parameter cannot follow: a number a joint, or a transform numbers.
+    fn cannot_follow(&mut self, scope: usize, ty: ParameterType, m: &Member) {
+        let (what, help) = match ty {
+            ParameterType::Transform => (
+                "numbers, because it is a transform".to_owned(),
+                "transforms follow joints: {\"joint\": \"NAME\", \"offset\": {...}}".to_owned(),
+            ),
+            ty if width(ty).is_some() => (
+                format!(
+                    "a joint, because only transforms can; it is {}",
+                    expectation(ty)
+                ),
+                "to follow numbers, write {\"link\": \"NODE.PORT\", \"index\": 0}".to_owned(),
+            ),
+            ty => (
+                "anything".to_owned(),
+                format!("expected {}", expectation(ty)),
+            ),
+        };
+        let message = format!("'{}' cannot follow {what}", m.key);
+        self.reporter(scope)
+            .error("cannot_follow", &m.value.span, message, help);
     }
 
     /// Gives the node that is being read the link, and its parameter the source.
@@ -75,6 +108,7 @@ impl Collector<'_> {
         ParameterSource::Linked(ParameterLink {
             input: self.parameter_links.len() - 1,
             takes,
+            location: String::new(),
         })
     }
 
@@ -160,58 +194,60 @@ impl Collector<'_> {
             );
             return None;
         };
+        let name = match name.strip_prefix('$') {
+            Some(name) => self.parameter_reference(scope, &JOINT, name, &joint.span)?,
+            None => ParameterSource::Constant(ParameterValue::Text(name.to_owned())),
+        };
         let offset = match json.get("offset") {
-            None => Affine::identity(),
-            Some(offset) => {
-                let name = format!("{}.offset", m.key);
-                let ty = ParameterType::Transform;
-                match read_value(&name, ty, offset, self.reporter(scope))? {
-                    ParameterValue::Transform(offset) => offset,
-                    _ => return None,
-                }
-            }
+            None => ParameterSource::Constant(ParameterValue::Transform(Affine::identity())),
+            Some(offset) => self.read_offset(scope, &m.key, offset)?,
         };
-        let (link, span) = self.pose_of(scope, m)?;
-        let raw = RawLink {
-            scope,
-            link,
-            span,
-            parameter: m.key.clone(),
-            ty: PortType::Pose,
-            count: 0,
-            expected: "a transform".into(),
-        };
-        let takes = Takes::Joint {
-            name: name.to_owned(),
-            offset,
-            node: 0,
-            joint_from_value: offset,
-        };
-        Some((raw, takes))
+        let (link, span) = self.pose_of(scope, &m.key, json.get("pose"), &json.span)?;
+        let at = joint.span.start;
+        Some(follows_joint(scope, &m.key, (link, span), at, name, offset))
     }
 
-    /// The pose that a joint is taken from: the given one, or the main pose of the graph.
-    fn pose_of(&mut self, scope: usize, m: &Member) -> Option<(String, Range<usize>)> {
-        let json = &m.value;
-        let (message, help) = match (json.get("pose"), self.main_input(scope, InputType::Pose)) {
+    /// The offset of a joint: a transform, keys or a parameter of the graph.
+    fn read_offset(&mut self, scope: usize, key: &str, json: &Json) -> Option<ParameterSource> {
+        let m = Member {
+            key: format!("{key}.offset"),
+            key_span: json.span.clone(),
+            value: json.clone(),
+        };
+        if json.get("joint").is_some() {
+            let message = format!("'{}' cannot follow a joint itself", m.key);
+            let help = "expected a transform, keys, or $NAME of a parameter of the graph";
+            self.reporter(scope)
+                .error("cannot_follow", &json.span, message, help);
+            return None;
+        }
+        self.read_source(scope, &OFFSET, &m)
+    }
+
+    /// The pose that `what` takes its joint from: the given one, or the main pose of the graph.
+    pub(super) fn pose_of(
+        &mut self,
+        scope: usize,
+        what: &str,
+        pose: Option<&Json>,
+        span: &Range<usize>,
+    ) -> Option<(String, Range<usize>)> {
+        let (message, help) = match (pose, self.main_input(scope, InputType::Pose)) {
             (Some(pose), _) => match pose.text() {
                 Some(link) => return Some((link.to_owned(), pose.span.clone())),
                 None => (
-                    format!("the pose of '{}' is {}", m.key, pose.describe()),
+                    format!("the pose of '{what}' is {}", pose.describe()),
                     "expected the name of an input, a node, or node.port",
                 ),
             },
-            (None, Some(link)) => return Some((link, json.span.clone())),
+            (None, Some(link)) => return Some((link, span.clone())),
             (None, None) => (
-                format!(
-                    "'{}' follows a joint, but does not say of which pose",
-                    m.key
-                ),
-                "add \"pose\": \"NAME\", an input or a node with a pose",
+                format!("'{what}' names a joint, but the graph has no input of type pose"),
+                "add \"pose\": {\"type\": \"pose\"} to \"inputs\"",
             ),
         };
         self.reporter(scope)
-            .error("missing_pose", &json.span, message, help);
+            .error("missing_pose", span, message, help);
         None
     }
 
@@ -220,6 +256,12 @@ impl Collector<'_> {
         let wrong = members.iter().find(|k| !known.contains(&k.key.as_str()));
         let Some(wrong) = wrong else { return Some(()) };
         let help = match closest(&wrong.key, known.iter().copied()) {
+            _ if known.contains(&"offset") && transform::KEYS.contains(&wrong.key.as_str()) => {
+                format!(
+                    "write it into the offset: \"offset\": {{\"{}\": ...}}",
+                    wrong.key
+                )
+            }
             Some(word) => format!("did you mean '{word}'?"),
             None => format!("expected {}", listed(known.iter().copied())),
         };
@@ -271,12 +313,7 @@ impl Collector<'_> {
         (raw, mut takes): Linked,
     ) -> Option<ParameterSource> {
         if desc.phase == Phase::Setup {
-            let message = format!(
-                "'{}' is read in setup only and cannot follow a link",
-                desc.name
-            );
-            self.reporter(scope)
-                .error("linked_setup", span, message, "use one value instead");
+            self.read_once(scope, desc.name, desc.ty, span);
             return None;
         }
         if let (Takes::Numbers { range, .. }, Some([low, high])) = (&mut takes, range_of(desc.ty)) {
@@ -284,6 +321,42 @@ impl Collector<'_> {
         }
         Some(self.linked((raw, takes)))
     }
+}
+
+/// Whether the value is an object such as links have, or for a choice a text such as `NODE.PORT[INDEX]`.
+fn looks_linked(ty: ParameterType, json: &Json) -> bool {
+    let is_object = ["joint", "link"].iter().any(|key| json.get(key).is_some());
+    let is_choice = matches!(ty, ParameterType::Choice(_));
+    let is_text = json.text().is_some_and(|text| text.contains(['.', '[']));
+    is_object || (is_choice && is_text)
+}
+
+/// A link to a joint. `at`: start of what names the joint.
+pub(super) fn follows_joint(
+    scope: usize,
+    parameter: &str,
+    (link, span): (String, Range<usize>),
+    at: usize,
+    name: ParameterSource,
+    offset: ParameterSource,
+) -> Linked {
+    let raw = RawLink {
+        scope,
+        link,
+        span,
+        at,
+        parameter: parameter.to_owned(),
+        ty: PortType::Pose,
+        count: 0,
+        expected: "a transform".into(),
+    };
+    let takes = Takes::Joint {
+        name: Box::new(name),
+        offset: Box::new(offset),
+        node: None,
+        joint_from_bind: Affine::identity(),
+    };
+    (raw, takes)
 }
 
 fn number_words(count: usize) -> String {
@@ -311,6 +384,7 @@ fn numbers(
         scope,
         link: link.to_owned(),
         span: span.clone(),
+        at: span.start,
         parameter: m.key.clone(),
         ty: PortType::Values,
         count: first + width(ty).unwrap_or(1),

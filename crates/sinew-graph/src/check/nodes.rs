@@ -2,13 +2,16 @@
 
 use super::{
     Collector, FixedValue, MAX_GIVEN_BYTES, ParameterRef, RawNode, Symbol, angles, description,
+    placed,
 };
 use crate::diagnostic::{closest, listed};
 use crate::json::{Json, Kind, Member};
 use crate::plan::{InputType, ParameterSource};
 use crate::renamed;
 use crate::value::{check_value, expectation, read_keyed, read_value};
-use sinew_deform::{NodeDesc, ParameterDesc, ParameterType, ParameterValue, Phase};
+use sinew_deform::{
+    FOLLOW, NodeDesc, ParameterDesc, ParameterType, ParameterValue, Phase, PortType, Role,
+};
 use std::ops::Range;
 
 /// Keys that every node may have besides its ports and parameters.
@@ -273,7 +276,7 @@ impl Collector<'_> {
                 if let Some(source) = self.read_degrees(scope, json, angle, m) {
                     parameters[i] = source;
                 }
-            } else if !COMMON_KEYS.contains(&m.key.as_str()) {
+            } else if !COMMON_KEYS.contains(&m.key.as_str()) && !placed::is_key(desc, &m.key) {
                 self.unknown_port(scope, desc, m);
             }
         }
@@ -304,6 +307,9 @@ impl Collector<'_> {
                 );
             }
         }
+        let pose = desc.inputs.iter().position(|p| p.ty == PortType::Pose);
+        let pose = pose.and_then(|i| links[i].clone());
+        self.read_follow(scope, desc, json, pose, &mut parameters);
         let full = format!("{}{name}", self.scopes[scope].prefix);
         self.nodes.push(RawNode {
             name: full,
@@ -328,14 +334,15 @@ impl Collector<'_> {
     ) {
         for (i, span) in given {
             let points = &desc.parameters[*i];
-            let grid = points.count_is.and_then(|grid| {
-                let found = desc.parameters.iter().position(|p| p.name == grid)?;
-                match &parameters[found] {
-                    ParameterSource::Constant(ParameterValue::Int3(counts)) => Some((grid, counts)),
-                    _ => None,
-                }
-            });
-            let Some((grid, counts)) = grid else { continue };
+            let Role::PointsOf(grid) = points.role else {
+                continue;
+            };
+            let found = desc.parameters.iter().position(|p| p.name == grid);
+            let Some(ParameterSource::Constant(ParameterValue::Int3(counts))) =
+                found.map(|found| &parameters[found])
+            else {
+                continue;
+            };
             let expected: i64 = counts.iter().product();
             let lists = match &parameters[*i] {
                 ParameterSource::Constant(value) => std::slice::from_ref(value),
@@ -423,6 +430,8 @@ impl Collector<'_> {
                 .map(|p| p.name)
                 .chain(desc.parameters.iter().map(|p| p.name))
         };
+        let follow = desc.placement().map(|_| FOLLOW.name);
+        let names = || names().chain(follow);
         let angles = desc.parameters.iter().filter(|p| p.is_angle());
         let mut degrees = angles.map(|p| format!("{}_degrees", p.name));
         let help = match closest(&m.key, names()) {
@@ -490,7 +499,7 @@ impl Collector<'_> {
         read_value(&m.key, desc.ty, &m.value, self.reporter(scope)).map(ParameterSource::Constant)
     }
 
-    fn parameter_reference(
+    pub(super) fn parameter_reference(
         &mut self,
         scope: usize,
         desc: &ParameterDesc,

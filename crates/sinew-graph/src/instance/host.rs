@@ -77,8 +77,8 @@ impl HostSteps {
         ports.map(input).collect::<ArrayVec<_, MAX_PORTS>>()
     }
 
-    /// Writes the linked parameters of a step to `out`, which holds one value for each parameter, once [`Self::update`] has run. Does not
-    /// allocate.
+    /// Writes the linked parameters of a step to `out`, once [`Self::update`] has run. `out` holds what [`ParameterState::write_step`]
+    /// wrote for this frame. Does not allocate.
     pub fn write_links(&self, step: &Step, frame: &Frame<'_>, out: &mut [ParameterValue]) {
         linked::write(step, &self.sources(frame), out);
     }

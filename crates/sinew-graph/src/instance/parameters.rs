@@ -68,16 +68,10 @@ impl ParameterState {
     }
 
     /// Writes the values of a step's parameters to `out`, in the order of its description. `out` must hold the values of an earlier
-    /// time, or [`Step::values`]. Linked parameters do not change: [`crate::HostSteps::write_links`].
+    /// time, or [`Step::values`]. Call [`crate::HostSteps::write_links`] next, which writes the linked parameters.
     pub fn write_step(&self, step: &Step, time_secs: f64, out: &mut [ParameterValue]) {
         for (value, source) in out.iter_mut().zip(&step.sources) {
-            match source {
-                // Linked ones are written once the data is there.
-                ParameterSource::Constant(_) | ParameterSource::Linked(_) => {}
-                ParameterSource::Parameter(p) => assign(value, &self.values[*p]),
-                ParameterSource::Keyed(k) => k.sample(time_secs, value),
-                ParameterSource::FrameTime => *value = ParameterValue::Float(time_secs),
-            }
+            source.write(&self.values, time_secs, value);
         }
     }
 }

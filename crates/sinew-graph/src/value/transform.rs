@@ -7,7 +7,7 @@ use sinew_geom::nalgebra::{Quaternion, UnitQuaternion};
 use sinew_geom::names::closest;
 use sinew_geom::{Affine, Quat, Vec3};
 
-const KEYS: [&str; 5] = [
+pub(crate) const KEYS: [&str; 5] = [
     "translation",
     "rotation",
     "rotation_degrees",

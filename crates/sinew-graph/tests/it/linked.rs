@@ -54,6 +54,26 @@ fn wrong_links_are_located() {
             "g.json:4:55: 'weight' is \"0.5\"; expected a number from 0 to 1",
         ),
         (
+            "{\"joint\": \"head\"}",
+            "g.json:4:55: 'weight' cannot follow a joint, because only transforms can; it is a number from 0 to 1; to follow numbers, write {\"link\": \"NODE.PORT\", \"index\": 0}",
+        ),
+        (
+            "0.5, \"transform\": {\"link\": \"n\"}",
+            "g.json:4:73: 'transform' cannot follow numbers, because it is a transform; transforms follow joints: {\"joint\": \"NAME\", \"offset\": {...}}",
+        ),
+        (
+            "0.5, \"transform\": {\"joint\": \"head\", \"translation\": [1, 0, 0]}",
+            "g.json:4:91: a link has no key 'translation'; write it into the offset: \"offset\": {\"translation\": ...}",
+        ),
+        (
+            "0.5, \"transform\": {\"joint\": \"head\", \"offset\": {\"joint\": \"head\"}}",
+            "g.json:4:101: 'transform.offset' cannot follow a joint itself; expected a transform, keys, or $NAME of a parameter of the graph",
+        ),
+        (
+            "0.5, \"transform\": {\"joint\": \"$head\"}",
+            "g.json:4:83: there is no parameter 'head'; declare it under \"parameters\": {\"head\": {\"type\": ..., \"default\": ...}}",
+        ),
+        (
             "{\"link\": \"n\", \"idx\": 1}",
             "g.json:4:69: a link has no key 'idx'; expected link, index, remap, interpolation",
         ),
@@ -86,14 +106,20 @@ fn wrong_links_are_located() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
     let setup = "\"node\": \"smooth\", \"mesh\": \"body\", \"weld_tolerance\": \"n\"";
     assert!(
-        problem(setup).contains("'weld_tolerance' is read in setup only and cannot follow a link"),
+        problem(setup)
+            .contains("'weld_tolerance' is read once, when the graph is bound, and cannot follow"),
         "{}",
         problem(setup)
     );
-    // A word where a word belongs is no link.
-    let word = "\"node\": \"twist\", \"mesh\": \"body\", \"profile\": \"n[0]\"";
-    let said = problem(word);
-    assert!(said.contains("cannot be \"n[0]\""), "{said}");
+    for given in ["\"n[0]\"", "{\"link\": \"n\"}"] {
+        let said = problem(&format!(
+            "\"node\": \"twist\", \"mesh\": \"body\", \"profile\": {given}"
+        ));
+        assert_eq!(
+            said,
+            "g.json:4:52: 'profile' is read once, when the graph is bound, and cannot follow anything; expected one of \"linear\", \"smooth\""
+        );
+    }
 }
 
 /// A link to what comes after the node is a loop.
@@ -147,7 +173,7 @@ fn bind_error(it: &str) -> String {
 fn joints_and_indices_are_checked_when_the_rig_is_known() {
     let joint = r#""node": "transform", "mesh": "body", "transform": {"joint": "heda"}"#;
     let said = bind_error(joint);
-    let node = "g.json:4:1: node 'it' (transform): ";
+    let node = "g.json:4:68: node 'it' (transform): ";
     assert!(said.starts_with(node), "{said}");
     assert!(
         said.contains("joint 'heda'") && said.contains("head"),
@@ -158,7 +184,32 @@ fn joints_and_indices_are_checked_when_the_rig_is_known() {
     assert_eq!(
         bind_error(index),
         format!(
-            "{node}parameter 'weight': found a link to index 2, expected an index from 0 to 1: there are 2 numbers"
+            "g.json:4:55: node 'it' (transform): parameter 'weight': found a link to index 2, expected an index from 0 to 1: there are 2 numbers"
         )
+    );
+}
+
+#[test]
+fn regions_follow_one_joint() {
+    let twist = |more: &str| format!("\"node\": \"twist\", \"mesh\": \"body\", {more}");
+    assert_eq!(
+        problem(&twist(
+            "\"follow\": \"head\", \"transform\": {\"joint\": \"head\"}"
+        )),
+        "g.json:4:41: 'follow' names a joint, but 'transform' follows one already; remove 'follow', or give 'transform' the transform alone"
+    );
+    assert_eq!(
+        problem(&twist("\"folow\": \"head\"")),
+        "g.json:4:41: twist has no input or parameter 'folow'; did you mean 'follow'?"
+    );
+    // Nothing to place.
+    assert!(
+        problem("\"node\": \"smooth\", \"mesh\": \"body\", \"follow\": \"head\"")
+            .contains("smooth has no input or parameter 'follow'")
+    );
+    let said = bind_error(&twist("\"follow\": \"heda\""));
+    assert!(
+        said.starts_with("g.json:4:51: node 'it' (twist): ") && said.contains("'head'"),
+        "{said}"
     );
 }

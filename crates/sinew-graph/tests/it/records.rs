@@ -313,7 +313,7 @@ fn descriptions_are_checked() {
             default: DefaultValue::Empty,
             unit: "",
             phase: Phase::Update,
-            count_is: None,
+            role: sinew_deform::Role::Plain,
             doc: "",
         }
     }

@@ -6,6 +6,7 @@ mod common;
 mod conformance;
 #[cfg(feature = "io")]
 mod direct_delta_mush;
+mod follow;
 mod gpu;
 #[cfg(feature = "io")]
 mod gpu_characters;

@@ -5,7 +5,7 @@ use super::{MOST_CONSTANTS, MOST_PARAMETERS, Reading};
 use crate::json::{Json, Kind, Member};
 use crate::kernel::given::parameter_type;
 use crate::plan::ParameterSource;
-use sinew_deform::{DefaultValue, ParameterDesc, ParameterType, Phase};
+use sinew_deform::{DefaultValue, ParameterDesc, ParameterType, Phase, Role};
 
 impl Collector<'_> {
     pub(super) fn kernel_parameters(
@@ -56,7 +56,7 @@ impl Collector<'_> {
             default,
             unit: "",
             phase: Phase::Update,
-            count_is: None,
+            role: Role::Plain,
             doc: "",
         };
         let Some(value) = m.value.get("value") else {
