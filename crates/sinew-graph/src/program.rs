@@ -112,8 +112,8 @@ pub enum NotOnHost {
     /// The GPU runs it.
     #[error("it runs on the GPU")]
     DeviceSide,
-    /// It is neither a driver nor a field.
-    #[error("it is a {kind}; beside the GPU, the CPU runs only drivers and fields")]
+    /// It is neither a driver nor a field nor a solver.
+    #[error("it is a {kind}; beside the GPU, the CPU runs only drivers, fields and solvers")]
     NotADriver {
         /// Kind of the node.
         kind: &'static str,

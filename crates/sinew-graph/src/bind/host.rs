@@ -30,7 +30,10 @@ impl Binder<'_> {
 
     fn on_host(&self, index: usize, processor_runs_setup: bool) -> Result<(), NotOnHost> {
         let (step, desc) = (&self.pending[index], self.bound[index].0.desc);
-        if !matches!(desc.kind, NodeKind::Driver | NodeKind::Field) {
+        if !matches!(
+            desc.kind,
+            NodeKind::Driver | NodeKind::Field | NodeKind::Solver
+        ) {
             let kind = desc.kind.as_str();
             return Err(NotOnHost::NotADriver { kind });
         }

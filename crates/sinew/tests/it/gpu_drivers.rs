@@ -501,7 +501,7 @@ fn what_neither_side_can_run_is_refused_with_the_reason() {
         (
             r#""it": {"node": "processor_only", "mesh": "posed"}"#,
             "processor_only",
-            "it is a deformer; beside the GPU, the CPU runs only drivers and fields",
+            "it is a deformer; beside the GPU, the CPU runs only drivers, fields and solvers",
         ),
         (
             r#""it": {"node": "kernel_pose", "pose": "pose"}"#,
