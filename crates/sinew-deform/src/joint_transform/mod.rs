@@ -33,7 +33,7 @@ pub static DESC: NodeDesc = NodeDesc {
             name: "joint_transform",
             graph: include_str!("joint_transform.json"),
             sample: "arm",
-            before: "dual_quaternion",
+            before: "linear",
             frame: 54,
         }]),
     rows: &[],

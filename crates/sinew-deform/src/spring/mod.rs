@@ -49,7 +49,7 @@ pub static DESC: NodeDesc = NodeDesc {
                 name: "spring_speed",
                 graph: include_str!("spring_speed.json"),
                 sample: "arm",
-                before: "dual_quaternion",
+                before: "linear",
                 frame: 18,
             },
         ]),

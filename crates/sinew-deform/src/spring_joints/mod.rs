@@ -40,7 +40,7 @@ pub static DESC: NodeDesc = NodeDesc {
             name: "spring_joints",
             graph: include_str!("spring_joints.json"),
             sample: "arm",
-            before: "dual_quaternion",
+            before: "linear",
             frame: 15,
         }]),
     rows: &[],
