@@ -47,6 +47,7 @@ pub use kernel::{
     SUMMARY as KERNEL_SUMMARY,
 };
 pub use keyed::{KeyInterpolation, Keyed};
+pub use linked::can_follow;
 pub use plan::{
     Followers, InputDecl, InputType, NodeParameter, OutputDecl, ParameterDecl, ParameterError,
     ParameterLink, ParameterSource, Plan, PlanNode, Source, Takes, Thickness,

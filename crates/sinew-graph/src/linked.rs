@@ -71,6 +71,17 @@ pub(crate) const JOINT: ParameterDesc = ParameterDesc::text("joint", "Joint to f
 pub(crate) const OFFSET: ParameterDesc =
     ParameterDesc::transform("offset", "The transform in the bind pose, in scene space.");
 
+/// What parameters of this type can follow, in words; `None` for nothing.
+pub fn can_follow(ty: ParameterType) -> Option<&'static str> {
+    match ty {
+        ParameterType::Transform => Some("a joint"),
+        ty => match width(ty)? {
+            1 => Some("a number"),
+            _ => Some("numbers"),
+        },
+    }
+}
+
 /// How many successive numbers a parameter of this type takes; `None` for types that follow no numbers.
 pub(crate) fn width(ty: ParameterType) -> Option<usize> {
     match ty {

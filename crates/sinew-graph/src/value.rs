@@ -236,7 +236,7 @@ pub(crate) fn read_keyed(
         reporter.error("keys", span, message, help.clone());
     };
     let pairs = read_pairs("keys", name, keys, &mut fail);
-    let interpolation = read_interpolation(name, json, &mut fail);
+    let interpolation = read_interpolation(name, json, reporter);
     let (Some(pairs), Some(interpolation)) = (pairs, interpolation) else {
         return Some(None);
     };
@@ -253,11 +253,11 @@ pub(crate) fn read_keyed(
 /// Reads the curve of `{"remap": [[from, to], ...], "interpolation": "linear"}`. `None` if it is wrong, which is reported.
 pub(crate) fn read_remap(name: &str, json: &Json, reporter: &mut Reporter) -> Option<Keyed> {
     let mut fail = |span: &Range<usize>, message: String| {
-        let help = "expected \"remap\": [[from, to], ...] with increasing \"from\", and the interpolation \"step\", \"linear\" or \"smooth\"";
+        let help = "expected \"remap\": [[from, to], ...] with increasing \"from\"";
         reporter.error("remap", span, message, help);
     };
     let pairs = read_pairs("remap", name, json.get("remap")?, &mut fail)?;
-    let interpolation = read_interpolation(name, json, &mut fail)?;
+    let interpolation = read_interpolation(name, json, reporter)?;
     let ty = ParameterType::Float {
         min: f64::MIN,
         max: f64::MAX,
@@ -308,7 +308,7 @@ fn read_pairs<'j>(
 fn read_interpolation(
     name: &str,
     json: &Json,
-    fail: &mut dyn FnMut(&Range<usize>, String),
+    reporter: &mut Reporter,
 ) -> Option<KeyInterpolation> {
     let Some(word) = json.get("interpolation") else {
         return Some(KeyInterpolation::Linear);
@@ -319,7 +319,13 @@ fn read_interpolation(
         Some("smooth") => Some(KeyInterpolation::Smooth),
         _ => {
             let message = format!("the interpolation of '{name}' is {}", word.describe());
-            fail(&word.span, message);
+            let words = "expected \"step\", \"linear\" or \"smooth\"";
+            let known = ["step", "linear", "smooth"];
+            let help = match word.text().and_then(|w| closest(w, known.into_iter())) {
+                Some(near) => format!("did you mean \"{near}\"? {words}"),
+                None => words.to_owned(),
+            };
+            reporter.error("interpolation", &word.span, message, help);
             None
         }
     }

@@ -8,7 +8,7 @@ use sinew::deform::{
     find_node,
 };
 use sinew::geom::names::instead_of;
-use sinew::graph::{KERNEL_PAGE, KERNEL_SUMMARY, renamed};
+use sinew::graph::{KERNEL_PAGE, KERNEL_SUMMARY, can_follow, renamed};
 use std::fmt::Write;
 
 /// Not in the registry: each kernel has pins of its own.
@@ -171,15 +171,19 @@ fn page(d: &NodeDesc) -> String {
         );
     }
     for p in d.parameters {
-        let read = if p.phase == Phase::Setup {
-            "setup"
-        } else {
-            "each frame"
+        let read = match (p.phase, can_follow(p.ty)) {
+            (Phase::Setup, _) => "setup".to_owned(),
+            (Phase::Update, None) => "each frame".to_owned(),
+            (Phase::Update, Some(what)) => format!("each frame; can follow {what}"),
         };
-        parameter_row(&mut out, p, Some(read));
+        parameter_row(&mut out, p, Some(&read));
     }
     if d.placement().is_some() {
         parameter_row(&mut out, &FOLLOW, Some("setup"));
+    }
+    let follows = |p: &&ParameterDesc| p.phase == Phase::Update && can_follow(p.ty).is_some();
+    if d.parameters.iter().any(|p| follows(&p)) {
+        out += "\nHow to follow: [parameters that follow the rig](../../README.md#parameters-that-follow-the-rig).\n";
     }
     if let Some(angle) = d.parameters.iter().find(|p| p.is_angle()) {
         let _ = writeln!(

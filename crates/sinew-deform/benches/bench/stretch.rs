@@ -74,6 +74,7 @@ pub(crate) fn benches(c: &mut Criterion) {
         });
     });
     let stretch = SquashStretch {
+        mode: Mode::VolumePreserving,
         stretch: 1.5,
         length: 2.0,
         limit_bottom: 0.1,
@@ -85,9 +86,14 @@ pub(crate) fn benches(c: &mut Criterion) {
         mode: Mode::Published,
         ..stretch
     };
+    let even = SquashStretch {
+        mode: Mode::Even,
+        ..stretch
+    };
     let region = Region::new(2.0, 0.1, 0.1);
     case(c, "squash_stretch published", published);
     case(c, "squash_stretch volume_preserving", stretch);
+    case(c, "squash_stretch even", even);
     case(
         c,
         "bend",

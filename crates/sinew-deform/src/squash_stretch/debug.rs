@@ -31,6 +31,7 @@ pub(super) fn draw(settings: &SquashStretch, placement: &Placement, size: f64, o
     let moved = |z: f64| settings.with_map::<f64, _>(HeightOf(z));
     // The widest section is where the curve reaches 1/2: the inverse curve has the mirrored bias.
     let bias = match settings.mode {
+        Mode::Even => 0.5,
         Mode::Published => settings.axis_bias.clamp(0.0, 1.0),
         Mode::VolumePreserving => settings.axis_bias.clamp(0.05, 0.95),
     };
@@ -39,9 +40,13 @@ pub(super) fn draw(settings: &SquashStretch, placement: &Placement, size: f64, o
     let [wide_x, wide_y] = cross_ratios(settings.stretch.max(1e-4), settings.cross_bias);
     let mut lines = Lines { out, next: 0 };
     lines.add(&scene, [0.0; 3], [0.0, 0.0, settings.length], BLUE);
+    let [end_x, end_y] = match settings.mode {
+        Mode::Even => [wide_x, wide_y],
+        Mode::VolumePreserving | Mode::Published => [1.0, 1.0],
+    };
     for (z, sx, sy) in [
-        (region.low, 1.0, 1.0),
-        (region.high, 1.0, 1.0),
+        (region.low, end_x, end_y),
+        (region.high, end_x, end_y),
         (middle, wide_x, wide_y),
     ] {
         lines.plane(&scene, moved(z), sx * size, sy * size);

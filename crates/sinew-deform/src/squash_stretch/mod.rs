@@ -1,6 +1,7 @@
 //! Node `squash_stretch`: Stretches or squashes along an axis and thins or bulges across it, rigid outside its limits.
 
 mod debug;
+mod even;
 #[cfg(test)]
 mod node_tests;
 mod published;
@@ -16,6 +17,7 @@ use crate::{
     ParameterDesc, Parameters, PortDesc, PortType,
 };
 
+pub(crate) use even::EvenMap;
 pub(crate) use published::PublishedMap;
 pub(crate) use volume::VolumeMap;
 
@@ -68,11 +70,15 @@ pub static DESC: NodeDesc = NodeDesc {
 
 const MODE: ParameterDesc = ParameterDesc::choice(
     "mode",
-    "volume_preserving",
+    "even",
     &[
         Choice {
+            name: "even",
+            doc: "Scales the region evenly: a ball becomes an ellipsoid of the same volume.",
+        },
+        Choice {
             name: "volume_preserving",
-            doc: "Keeps the volume at every point, is smooth at the limits and never folds.",
+            doc: "Keeps the volume at every point and is smooth at the limits. The middle changes most.",
         },
         Choice {
             name: "published",
@@ -103,8 +109,8 @@ const STRETCH: ParameterDesc = ParameterDesc::float(
     1.0,
     0.0,
     1000.0,
-    "New length of the region divided by its old length (see `stretch_convention`). Mode `volume_preserving` keeps it \
-     within 0.01 to 100, mode `published` at 0.0001 or more.",
+    "New length of the region divided by its old length (see `stretch_convention`). Mode `published` keeps it at 0.0001 or \
+     more, the other modes within 0.01 to 100.",
 );
 
 const AXIS_BIAS: ParameterDesc = ParameterDesc::float(
@@ -113,7 +119,7 @@ const AXIS_BIAS: ParameterDesc = ParameterDesc::float(
     0.0,
     1.0,
     "Height in the region where the section changes most, as a fraction: 0.5 is the middle. Mode `volume_preserving` \
-     keeps it within 0.05 to 0.95.",
+     keeps it within 0.05 to 0.95; mode `even` does not use it.",
 );
 
 const CROSS_BIAS: ParameterDesc = ParameterDesc::float(
@@ -144,8 +150,10 @@ const DEBUG_SIZE: ParameterDesc = ParameterDesc::float(
 /// How the cross section follows the stretch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Determinant of the Jacobian 1 everywhere.
+    /// Affine in the region: determinant of the Jacobian 1 there.
     #[default]
+    Even,
+    /// Determinant of the Jacobian 1 everywhere.
     VolumePreserving,
     /// The published formula.
     Published,
@@ -175,7 +183,7 @@ pub struct SquashStretch {
 impl Default for SquashStretch {
     fn default() -> Self {
         Self {
-            mode: Mode::VolumePreserving,
+            mode: Mode::Even,
             stretch: 1.0,
             length: 1.0,
             limit_bottom: 0.0,
@@ -198,7 +206,8 @@ impl LocalDeformer for SquashStretch {
         Self {
             mode: match parameters.text("mode") {
                 "published" => Mode::Published,
-                _ => Mode::VolumePreserving,
+                "volume_preserving" => Mode::VolumePreserving,
+                _ => Mode::Even,
             },
             stretch: scale * parameters.float("stretch"),
             length: parameters.float("length"),
@@ -213,6 +222,7 @@ impl LocalDeformer for SquashStretch {
     fn with_map<R: LaneReal, V: MapVisitor<R>>(&self, visitor: V) -> V::Output {
         match self.mode {
             Mode::VolumePreserving if self.stretch != 1.0 => visitor.visit(VolumeMap::new(self)),
+            Mode::Even => visitor.visit(EvenMap::new(self)),
             // At rest both are the identity; this one to the last bit.
             _ => visitor.visit(PublishedMap::new(self)),
         }
@@ -221,19 +231,24 @@ impl LocalDeformer for SquashStretch {
     fn device_map(&self) -> DeviceMap {
         let bezier = include_str!("bezier.wgsl");
         let (map, text) = match self.mode {
+            Mode::Even => (EvenMap::MAP, include_str!("even.wgsl")),
             Mode::VolumePreserving => (VolumeMap::MAP, include_str!("volume.wgsl")),
             Mode::Published => (PublishedMap::MAP, include_str!("published.wgsl")),
         };
         DeviceMap {
             name: "squash_stretch",
             map,
-            texts: vec![bezier, text],
+            texts: match self.mode {
+                Mode::Even => vec![text],
+                Mode::VolumePreserving | Mode::Published => vec![bezier, text],
+            },
             settings: vec![],
         }
     }
 
     fn map_uniforms(&self) -> MapUniforms {
         match self.mode {
+            Mode::Even => EvenMap::new(self).uniforms(),
             Mode::VolumePreserving => VolumeMap::new(self).uniforms(),
             Mode::Published => PublishedMap::new(self).uniforms(),
         }
@@ -248,7 +263,9 @@ impl SquashStretch {
     /// The deformed part of the axis, as the mode understands the limits.
     pub fn region(&self) -> Region {
         match self.mode {
-            Mode::VolumePreserving => Region::new(self.length, self.limit_bottom, self.limit_top),
+            Mode::Even | Mode::VolumePreserving => {
+                Region::new(self.length, self.limit_bottom, self.limit_top)
+            }
             // The published formula keeps both limits 1e-4 off the ends.
             Mode::Published => {
                 let keep = |limit: f64| limit.clamp(1e-4, 1.0 - 1e-4);

@@ -160,7 +160,7 @@ fn debug_lines_show_axis_limits_and_widest_section() {
 
 #[test]
 fn debug_lines_are_finite_at_extremes() {
-    for mode in [Mode::Published, Mode::VolumePreserving] {
+    for mode in [Mode::Even, Mode::Published, Mode::VolumePreserving] {
         let mut lines = [Line::default(); debug::LINES];
         let s = SquashStretch {
             mode,

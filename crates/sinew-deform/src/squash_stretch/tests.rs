@@ -222,6 +222,7 @@ fn defect_30_published_mode_does_not_turn_inside_out() {
 fn random_volume(random: &mut Random) -> SquashStretch {
     let (low, high) = (0.05_f64.ln(), 20.0_f64.ln());
     SquashStretch {
+        mode: Mode::VolumePreserving,
         stretch: random.within(low, high).exp(),
         length: random.within(0.5, 3.0),
         limit_bottom: random.within(0.0, 0.4),
@@ -267,21 +268,109 @@ fn volume_mode_reaches_the_stretched_length_and_is_smooth_at_the_limits() {
     }
 }
 
-#[test]
-fn volume_mode_keeps_a_sphere_mesh_volume() {
+/// A ball of radius 1 with its lowest point at the origin.
+fn ball() -> sinew_geom::Mesh {
     let mut mesh = sinew_testkit::meshes::sphere(96, 160);
     for p in &mut mesh.positions {
         p[1] += 1.0;
     }
-    let volume = |positions: &[[f32; 3]]| -> f64 {
-        let corner = |v: u32| Vec3::from(positions[v as usize].map(f64::from));
-        let six = |t: &[u32; 3]| corner(t[0]).dot(&corner(t[1]).cross(&corner(t[2])));
-        mesh.topology.triangles().iter().map(six).sum::<f64>() / 6.0
+    mesh
+}
+
+fn volume(mesh: &sinew_geom::Mesh, positions: &[[f32; 3]]) -> f64 {
+    let corner = |v: u32| Vec3::from(positions[v as usize].map(f64::from));
+    let six = |t: &[u32; 3]| corner(t[0]).dot(&corner(t[1]).cross(&corner(t[2])));
+    mesh.topology.triangles().iter().map(six).sum::<f64>() / 6.0
+}
+
+/// Every vertex lies on the ellipsoid with the axes S, a and b where a b = 1 / S, with the ellipsoid's normal.
+#[test]
+fn even_mode_makes_an_ellipsoid_of_the_same_volume_of_a_ball() {
+    let mesh = ball();
+    let before = volume(&mesh, &mesh.positions);
+    for stretch in [0.3, 0.7, 1.0, 1.6, 3.0] {
+        for (cross_bias, first) in [(0.5, 0.5), (0.0, 1.0), (1.0, 0.0)] {
+            let s = SquashStretch {
+                stretch,
+                length: 2.0,
+                cross_bias,
+                ..SquashStretch::default()
+            };
+            let out = run(
+                s,
+                Placement::default(),
+                MaskWeight::ONE,
+                &mesh,
+                Kernel::Fast(Par::Seq),
+            );
+            // Along y the first cross axis is z, the second x.
+            let axes = Vec3::new(stretch.powf(first - 1.0), stretch, stretch.powf(-first));
+            let near = if cross_bias == 0.5 { 2e-6 } else { 1e-3 };
+            for (p, n) in out.positions.iter().zip(&out.normals) {
+                let from_center = Vec3::from(p.map(f64::from)) - Vec3::new(0.0, stretch, 0.0);
+                let unit = from_center.component_div(&axes);
+                assert!((unit.norm() - 1.0).abs() < near, "{s:?}: {unit}");
+                let normal = unit.component_div(&axes).normalize();
+                let off = (normal - Vec3::from(n.map(f64::from))).norm();
+                assert!(off < near.max(1e-4), "{s:?}: {off}");
+            }
+            let ratio = volume(&mesh, &out.positions) / before;
+            assert!((ratio - 1.0).abs() < 1e-5, "{s:?}: {ratio}");
+        }
+    }
+}
+
+/// Beyond the limits the width fades back over a quarter of the region by smoothstep, and heights move rigidly.
+#[test]
+fn even_mode_fades_beyond_the_limits() {
+    let s = SquashStretch {
+        mode: Mode::Even,
+        stretch: 0.25,
+        ..sample()
     };
-    let before = volume(&mesh.positions);
+    // The region is 0.2 to 1.8: the fades are 0.4 long, and the region loses 1.2.
+    for (z, width) in [
+        (1.0, 1.0),
+        (1.8, 1.0),
+        (1.9, 0.84375),
+        (2.0, 0.5),
+        (2.2, 0.0),
+    ] {
+        let expected = [
+            0.7 * (1.0 + width),
+            -0.4 * (1.0 + width),
+            (z - 1.8_f64).max(0.0) + 0.2 + (z.min(1.8) - 0.2) * 0.25,
+        ];
+        assert_close(moved(&s, [0.7, -0.4, z]), expected, 1e-12);
+        let below = moved(&s, [0.7, -0.4, 2.0 - z]);
+        assert_close(
+            [below[0], below[1], 0.0],
+            [expected[0], expected[1], 0.0],
+            1e-12,
+        );
+    }
+    assert_close(
+        moved(&s, [0.7, -0.4, 0.1]),
+        [0.7 * 1.84375, -0.4 * 1.84375, 0.1],
+        1e-12,
+    );
+    check_continuous(&s, &[-0.2, 0.2, 1.8, 2.2]);
+    check_jacobian(&s, &[-0.2, 0.2, 1.8, 2.2], false);
+    check_kernels(SquashStretch {
+        cross_bias: 0.3,
+        ..s
+    });
+    check_kernels(SquashStretch { stretch: 2.0, ..s });
+}
+
+#[test]
+fn volume_mode_keeps_a_sphere_mesh_volume() {
+    let mesh = ball();
+    let before = volume(&mesh, &mesh.positions);
     for stretch in [0.5, 0.8, 1.5, 2.0, 3.0] {
         for bias in [0.5, 0.3] {
             let s = SquashStretch {
+                mode: Mode::VolumePreserving,
                 stretch,
                 length: 2.0,
                 axis_bias: bias,
@@ -295,7 +384,7 @@ fn volume_mode_keeps_a_sphere_mesh_volume() {
                 &mesh,
                 Kernel::Fast(Par::Seq),
             );
-            let ratio = volume(&out.positions) / before;
+            let ratio = volume(&mesh, &out.positions) / before;
             assert!(
                 (ratio - 1.0).abs() < 4e-3,
                 "stretch {stretch}, bias {bias}: {ratio}"
@@ -351,7 +440,7 @@ fn rigid_outside_the_limits() {
 
 #[test]
 fn length_scales_the_region() {
-    for mode in [Mode::Published, Mode::VolumePreserving] {
+    for mode in [Mode::Even, Mode::Published, Mode::VolumePreserving] {
         let unit = SquashStretch {
             mode,
             length: 1.0,
@@ -407,7 +496,7 @@ fn biases_move_and_share_the_bulge() {
 
 #[test]
 fn limits_that_meet_or_cross_stay_finite() {
-    for mode in [Mode::Published, Mode::VolumePreserving] {
+    for mode in [Mode::Even, Mode::Published, Mode::VolumePreserving] {
         for (bottom, top) in [(0.5, 0.5), (0.9, 0.8), (1.0, 1.0), (0.0, 1.0)] {
             let s = SquashStretch {
                 mode,
@@ -428,7 +517,7 @@ fn limits_that_meet_or_cross_stay_finite() {
 
 #[test]
 fn extremes_stay_finite_in_single_precision() {
-    for mode in [Mode::Published, Mode::VolumePreserving] {
+    for mode in [Mode::Even, Mode::Published, Mode::VolumePreserving] {
         for stretch in [0.0, 1e-4, 0.05, 20.0, 1000.0, 2000.0] {
             for bias in [0.0, 0.5, 1.0] {
                 let s = SquashStretch {
@@ -452,11 +541,14 @@ fn extremes_stay_finite_in_single_precision() {
 fn identity_at_rest() {
     check_identity(stretched(1.0));
     check_identity(SquashStretch::default());
-    check_identity(SquashStretch {
-        axis_bias: 0.2,
-        cross_bias: 0.1,
-        ..SquashStretch::default()
-    });
+    for mode in [Mode::Even, Mode::VolumePreserving] {
+        check_identity(SquashStretch {
+            mode,
+            axis_bias: 0.2,
+            cross_bias: 0.1,
+            ..SquashStretch::default()
+        });
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Parameters that are linked: to numbers of an input or a node, or to a joint.
 
-use super::Collector;
-use super::links::{RawSource, Unresolved};
+use super::links::{RawSource, Unresolved, with_article};
+use super::{Collector, Symbol};
 use crate::diagnostic::{closest, listed};
 use crate::json::{Json, Member};
 use crate::linked::{JOINT, OFFSET, width};
@@ -276,13 +276,7 @@ impl Collector<'_> {
         let links = self.nodes[n].parameter_links.clone();
         let resolved = links.into_iter().map(|raw| {
             let what = format!("parameter '{}' of '{}'", raw.parameter, self.nodes[n].name);
-            if let Err(Unresolved::Wrong(message, help)) = self.resolve(raw.scope, &raw.link) {
-                let message = format!("{what} is {}, or a link: {message}", raw.expected);
-                self.reporter(raw.scope)
-                    .error("unknown_link", &raw.span, message, help);
-                return None;
-            }
-            let source = self.resolve_link(raw.scope, &raw.link, &raw.span, &what, Some(raw.ty))?;
+            let source = self.source_of(&raw, &what)?;
             let RawSource::Input(i) = source else {
                 return Some(source);
             };
@@ -302,6 +296,98 @@ impl Collector<'_> {
             None
         });
         resolved.collect()
+    }
+
+    /// Where the link of a parameter leads. Reports a link to nothing, or to data of another type.
+    fn source_of(&mut self, raw: &RawLink, what: &str) -> Option<RawSource> {
+        let source = match self.resolve(raw.scope, &raw.link) {
+            Ok(source) => source,
+            Err(Unresolved::Said) => return None,
+            Err(Unresolved::Wrong(message, help)) => {
+                let help = self.similar_source(raw).unwrap_or(help);
+                let message = format!("{message}; {what} takes {}, or a link", raw.expected);
+                self.reporter(raw.scope)
+                    .error("unknown_link", &raw.span, message, help);
+                return None;
+            }
+        };
+        let found = self.type_of(source);
+        if raw.ty != PortType::Values || raw.ty.takes(found) {
+            return self.resolve_link(raw.scope, &raw.link, &raw.span, what, Some(raw.ty));
+        }
+        let follows = match raw.count {
+            1 => "a number",
+            _ => "numbers",
+        };
+        let message = format!(
+            "{what} follows {follows}, but '{}' is {}",
+            raw.link,
+            with_article(found)
+        );
+        let help = self.sources_of(raw);
+        self.reporter(raw.scope)
+            .error("wrong_link_type", &raw.span, message, help);
+        None
+    }
+
+    /// For a link whose name is unknown: a similar name, or all that have data of the type.
+    fn similar_source(&self, raw: &RawLink) -> Option<String> {
+        let name = raw.link.split('.').next().unwrap_or_default();
+        let scope = &self.scopes[raw.scope];
+        if scope.symbols.contains_key(name) {
+            return None;
+        }
+        let names = self.names_of(raw);
+        let heads = names.iter().filter_map(|n| n.split('.').next());
+        Some(match self.suggestion(raw.scope, name, heads) {
+            Some(word) => format!("did you mean '{word}'?"),
+            None => self.sources_of(raw),
+        })
+    }
+
+    fn sources_of(&self, raw: &RawLink) -> String {
+        let names = self.names_of(raw);
+        let what = match raw.ty {
+            PortType::Values => "numbers",
+            other => other.as_str(),
+        };
+        match names.is_empty() {
+            true => format!(
+                "no input and no node has {what}; add an input of type {}",
+                raw.ty.as_str()
+            ),
+            false => format!(
+                "sources of {what} are {}",
+                listed(names.iter().map(String::as_str))
+            ),
+        }
+    }
+
+    /// Links to all data of the type, in document order.
+    fn names_of(&self, raw: &RawLink) -> Vec<String> {
+        let mut out = Vec::new();
+        for name in &self.scopes[raw.scope].names {
+            let ports = match self.scopes[raw.scope].symbols.get(name) {
+                Some(Symbol::Node(node)) => {
+                    let outputs = self.nodes[*node].desc.outputs;
+                    outputs.iter().map(|o| o.name.to_owned()).collect()
+                }
+                Some(Symbol::Graph { scope }) => {
+                    let outputs = &self.scopes[*scope].outputs;
+                    outputs.iter().map(|o| o.0.clone()).collect()
+                }
+                _ => Vec::new(),
+            };
+            let links = match ports.is_empty() {
+                true => vec![name.clone()],
+                false => ports.iter().map(|port| format!("{name}.{port}")).collect(),
+            };
+            out.extend(links.into_iter().filter(|link| {
+                let source = self.resolve(raw.scope, link);
+                source.is_ok_and(|s| raw.ty.takes(self.type_of(s)))
+            }));
+        }
+        out
     }
 
     /// The link of a parameter that a nested graph was given, as its reader takes it.

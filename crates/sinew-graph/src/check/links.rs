@@ -30,6 +30,14 @@ pub(super) enum Unresolved {
     Wrong(String, String),
 }
 
+/// The name of a type of data in a sentence: `a mesh`, but `values`.
+pub(super) fn with_article(ty: PortType) -> String {
+    match ty {
+        PortType::Values | PortType::Lines => ty.as_str().to_owned(),
+        _ => format!("a {}", ty.as_str()),
+    }
+}
+
 impl Collector<'_> {
     pub(super) fn resolve_all(&mut self) -> Option<Resolved> {
         let outputs = self.scopes.iter().map(|s| s.outputs.len());
@@ -172,22 +180,21 @@ impl Collector<'_> {
         };
         let found = self.type_of(source);
         if expected.is_some_and(|e| !e.takes(found)) {
+            let takes = expected.map_or_else(String::new, with_article);
             let expected = expected.map_or("", PortType::as_str);
-            self.reporter(scope).error(
-                "wrong_link_type",
-                span,
-                format!(
-                    "{what} takes a {expected}, but '{link}' is a {}",
-                    found.as_str()
-                ),
-                format!("link an input or an output of type {expected}"),
+            let message = format!(
+                "{what} takes {takes}, but '{link}' is {}",
+                with_article(found)
             );
+            let help = format!("link an input or an output of type {expected}");
+            self.reporter(scope)
+                .error("wrong_link_type", span, message, help);
             return None;
         }
         Some(source)
     }
 
-    fn type_of(&self, source: RawSource) -> PortType {
+    pub(super) fn type_of(&self, source: RawSource) -> PortType {
         match source {
             RawSource::Input(i) => self.inputs[i].ty.port_type(),
             RawSource::Node { node, port } => self.nodes[node].desc.outputs[port].ty,

@@ -92,7 +92,7 @@ fn wrong_nodes_are_located() {
         ),
         (
             "{\"node\": \"transform\", \"mesh\": \"body\", \"weight\": \"full\"}",
-            "g.json:3:67: parameter 'weight' of 'move' is a number from 0 to 1, or a link: there is no input or node 'full'; inputs and nodes are body, pose, move",
+            "g.json:3:67: there is no input or node 'full'; parameter 'weight' of 'move' takes a number from 0 to 1, or a link; no input and no node has numbers; add an input of type values",
         ),
         (
             "{\"node\": \"transform\", \"mesh\": \"body\", \"weight\": \"$blnd\"}",

@@ -35,11 +35,15 @@ fn wrong_links_are_located() {
     for (weight, expected) in [
         (
             "\"m[0]\"",
-            "g.json:4:55: parameter 'weight' of 'it' is a number from 0 to 1, or a link: there is no input or node 'm'; did you mean 'n'?",
+            "g.json:4:55: there is no input or node 'm'; parameter 'weight' of 'it' takes a number from 0 to 1, or a link; did you mean 'n'?",
         ),
         (
             "\"n[2]\"",
             "g.json:4:55: parameter 'weight' of 'it' takes number 2 of 'n', which has 2; expected an index below 2, or a larger \"count\" of the input",
+        ),
+        (
+            "\"elbow.weights\"",
+            "g.json:4:55: there is no input or node 'elbow'; parameter 'weight' of 'it' takes a number from 0 to 1, or a link; sources of numbers are n",
         ),
         (
             "\"n[-1]\"",
@@ -47,7 +51,7 @@ fn wrong_links_are_located() {
         ),
         (
             "\"body\"",
-            "g.json:4:55: parameter 'weight' of 'it' takes a values, but 'body' is a mesh; link an input or an output of type values",
+            "g.json:4:55: parameter 'weight' of 'it' follows a number, but 'body' is a mesh; sources of numbers are n",
         ),
         (
             "\"0.5\"",
@@ -83,7 +87,11 @@ fn wrong_links_are_located() {
         ),
         (
             "{\"link\": \"n\", \"remap\": [[1, 0], [0, 1]]}",
-            "g.json:4:87: the first numbers in 'remap' of 'weight' must increase, but 0 does not; expected \"remap\": [[from, to], ...] with increasing \"from\", and the interpolation \"step\", \"linear\" or \"smooth\"",
+            "g.json:4:87: the first numbers in 'remap' of 'weight' must increase, but 0 does not; expected \"remap\": [[from, to], ...] with increasing \"from\"",
+        ),
+        (
+            "{\"link\": \"n\", \"remap\": [[0, 0], [1, 1]], \"interpolation\": \"smoth\"}",
+            "g.json:4:113: the interpolation of 'weight' is \"smoth\"; did you mean \"smooth\"? expected \"step\", \"linear\" or \"smooth\"",
         ),
         (
             "{\"link\": \"n\", \"interpolation\": \"step\"}",
@@ -95,7 +103,7 @@ fn wrong_links_are_located() {
         ),
         (
             "0.5, \"transform\": {\"joint\": \"head\", \"pose\": \"n\"}",
-            "g.json:4:99: parameter 'transform' of 'it' takes a pose, but 'n' is a values; link an input or an output of type pose",
+            "g.json:4:99: parameter 'transform' of 'it' takes a pose, but 'n' is values; link an input or an output of type pose",
         ),
     ] {
         let found = problem(&node(weight));
