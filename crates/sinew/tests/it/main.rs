@@ -49,6 +49,7 @@ mod sdf;
 #[cfg(feature = "io")]
 mod sdf_real;
 mod solvers;
+mod springs;
 mod uniforms;
 #[cfg(feature = "io")]
 mod vat;
