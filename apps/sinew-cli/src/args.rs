@@ -69,8 +69,8 @@ pub(crate) struct Args {
     pub(crate) no_sync: bool,
     /// Allow the custom kernels of an embedded graph to run on a hardware GPU.
     ///
-    /// An embedded graph is a graph inside a character file. Without this option, its custom kernels run on software adapters only: drivers
-    /// that compute on the CPU. Check the kernels first with `sinew check CHARACTER`.
+    /// An embedded graph is a graph inside a character file. Without this option, its custom kernels run on the CPU and on software
+    /// adapters only. Check the kernels first with `sinew check CHARACTER`.
     #[arg(long, global = true)]
     pub(crate) trust: bool,
 }
@@ -299,7 +299,7 @@ pub(crate) enum Device {
     Cpu,
     /// The GPU that SINEW_ADAPTER names. If it is not set, Sinew prefers a discrete GPU, then integrated, virtual, other, software.
     Gpu,
-    /// A hardware GPU if it can run the graph, otherwise the CPU. Custom kernels also run on a software adapter.
+    /// A hardware GPU if it can run the graph, otherwise the CPU.
     Auto,
 }
 

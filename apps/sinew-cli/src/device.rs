@@ -3,7 +3,7 @@
 use crate::args::Device;
 use crate::exit::{Failure, Outcome};
 use crate::reporter::Reporter;
-use sinew::graph::{BoundGraph, Step};
+use sinew::graph::BoundGraph;
 use sinew::play::Runner;
 use std::sync::Arc;
 
@@ -18,7 +18,6 @@ pub(crate) fn runner_on(
     let on_gpu = match device {
         Device::Cpu => false,
         Device::Gpu => true,
-        Device::Auto if graph.program().device_only().is_some() => true,
         Device::Auto => match gpu::if_fast(gpu, graph, reporter) {
             Some(runner) => return Ok(runner),
             None => false,
@@ -28,7 +27,7 @@ pub(crate) fn runner_on(
         reporter.info("device", &format!("runs on {}", gpu.info().name));
         Runner::gpu(gpu, graph)?
     } else {
-        Runner::cpu(graph)?
+        Runner::cpu(graph)
     })
 }
 
@@ -38,25 +37,14 @@ pub(crate) fn runner(
     device: Device,
     reporter: &Reporter,
 ) -> Outcome<Runner> {
-    let on_cpu = || Ok(Runner::cpu(graph)?);
     match device {
-        Device::Cpu => on_cpu(),
+        Device::Cpu => Ok(Runner::cpu(graph)),
         Device::Gpu => gpu::runner(graph, reporter),
-        // A software adapter is slower than the CPU, but it runs custom kernels.
-        Device::Auto => match graph.program().device_only() {
-            Some(step) => gpu::runner(graph, reporter).map_err(|f| needs_device(f, step)),
-            None => gpu::runner_if_fast(graph, reporter).map_or_else(on_cpu, Ok),
-        },
+        Device::Auto => {
+            let fast = gpu::runner_if_fast(graph, reporter);
+            Ok(fast.unwrap_or_else(|| Runner::cpu(graph)))
+        }
     }
-}
-
-/// Names the node that needs a GPU.
-fn needs_device(failure: Failure, step: &Step) -> Failure {
-    let message = format!(
-        "{}: node '{}' is a custom kernel, which runs on the GPU only: {}",
-        step.location, step.name, failure.message
-    );
-    Failure { message, ..failure }
 }
 
 #[cfg(feature = "gpu")]

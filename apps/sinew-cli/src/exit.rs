@@ -99,8 +99,6 @@ fn code_of(error: &PlayError) -> Code {
         PlayError::Values(_) => Code::Usage,
         #[cfg(feature = "gpu")]
         PlayError::State(StateFault::Device(_)) => Code::Device,
-        // The graph is right, but the CPU cannot run it.
-        PlayError::Bind(BindError::DeviceOnly { .. }) => Code::Device,
         PlayError::Bind(BindError::Stopped { .. }) => Code::Interrupted,
         #[cfg(feature = "gpu")]
         PlayError::Device(error)

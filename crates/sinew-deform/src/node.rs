@@ -382,6 +382,8 @@ pub struct MeshView<'a> {
     pub tangents: Option<&'a [[f32; 4]]>,
     /// Colour set 0, linear RGBA.
     pub colors: Option<&'a [[f32; 4]]>,
+    /// Rest positions of this instance: as authored, or set with rest offsets.
+    pub rest: &'a [[f32; 3]],
 }
 
 /// Attributes to write, one element per vertex; those that no output needs are `None`. Their content before the write is unspecified.
@@ -424,6 +426,8 @@ pub enum InputValue<'a> {
     Lines(&'a [Line]),
     /// The words of a field.
     Field(&'a [u32]),
+    /// The elements of a buffer, packed.
+    Buffer(&'a [u32]),
 }
 
 /// Where an output goes.
@@ -441,6 +445,8 @@ pub enum OutputValue<'a> {
     Lines(&'a mut [Line]),
     /// The words of a field; holds what was written the frame before.
     Field(&'a mut [u32]),
+    /// The elements of a buffer, packed.
+    Buffer(&'a mut [u32]),
 }
 
 /// The linked inputs of one update.
@@ -653,10 +659,6 @@ pub trait BoundNode: Send + Sync + Debug {
     /// Computes one frame. It must not allocate, read files, lock or panic, and must give the same bits for the same inputs, whatever
     /// [`UpdateContext::par`] is.
     fn update(&self, context: UpdateContext<'_>);
-    /// Whether [`Self::update`] does the node's work. Kernels of users have no form for the CPU.
-    fn runs_on_processor(&self) -> bool {
-        true
-    }
     /// What the node runs on the GPU, from the same inputs as setup; `None` if it runs on the CPU only. It may be called more than once. A
     /// driver without it runs on the CPU beside the GPU, unless it reads results of the GPU.
     fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {

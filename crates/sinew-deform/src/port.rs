@@ -68,11 +68,11 @@ pub enum Element {
     Vec4,
     /// A [`Line`].
     Line,
-    /// One signed 32-bit integer; on the GPU only.
+    /// One signed 32-bit integer.
     Int,
-    /// One unsigned 32-bit integer; on the GPU only, except for fields.
+    /// One unsigned 32-bit integer.
     Uint,
-    /// Two floats; on the GPU only.
+    /// Two floats, packed.
     Vec2,
 }
 

@@ -115,17 +115,6 @@ pub enum BindError {
         /// Why the node refused.
         source: Box<NodeError>,
     },
-    /// The CPU cannot run a node.
-    #[error(
-        "{}node '{node}' is a custom kernel, which runs on the GPU only: run the graph on the GPU \
-         (`--device auto`), or replace the kernel with built-in nodes", if .location.is_empty() { String::new() } else { format!("{location}: ") }
-    )]
-    DeviceOnly {
-        /// Location of the node in the document, `file:line:column`.
-        location: String,
-        /// Name of the node.
-        node: String,
-    },
     /// The caller stopped binding. Nothing of it is kept.
     #[error("setup was stopped at node '{node}'")]
     Stopped {

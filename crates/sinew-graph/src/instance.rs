@@ -34,17 +34,8 @@ pub struct Instance {
 
 impl BoundGraph {
     /// Creates the instance of one character: frame buffers, state and parameter values.
-    ///
-    /// # Errors
-    /// [`BindError::DeviceOnly`] if the graph has a custom kernel.
-    pub fn instance(self: &Arc<Self>) -> Result<Instance, BindError> {
-        match self.program.device_only() {
-            None => Ok(Instance::new(self.clone())),
-            Some(step) => Err(BindError::DeviceOnly {
-                location: step.location.clone(),
-                node: step.name.clone(),
-            }),
-        }
+    pub fn instance(self: &Arc<Self>) -> Instance {
+        Instance::new(self.clone())
     }
 }
 
@@ -52,14 +43,14 @@ impl Instance {
     /// Binds a plan for one character: [`BoundGraph::bind`] and [`BoundGraph::instance`] in one call.
     ///
     /// # Errors
-    /// As [`BoundGraph::bind`] and [`BoundGraph::instance`].
+    /// As [`BoundGraph::bind`].
     pub fn bind<'o>(
         plan: Arc<Plan>,
         inputs: &[InputBinding],
         parameters: &[(&str, ParameterValue)],
         options: impl Into<BindOptions<'o>>,
     ) -> Result<Self, BindError> {
-        Arc::new(BoundGraph::bind(plan, inputs, parameters, options)?).instance()
+        Ok(Arc::new(BoundGraph::bind(plan, inputs, parameters, options)?).instance())
     }
 
     pub(crate) fn new(graph: Arc<BoundGraph>) -> Self {

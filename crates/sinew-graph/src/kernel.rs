@@ -5,12 +5,15 @@
 //! | `given` | the functions and constants that a kernel may call |
 //! | `text` | checks a kernel text against them, through `sinew-wgsl` |
 //! | `source` | maps bytes of a kernel to locations in the document |
-//! | `device` | the text as the GPU runs it, with the functions of its pins |
+//! | `device` | the text as executors run it, with the functions of its pins |
+//! | `cpu` | the same text on the CPU |
 //! | `bound` | a kernel bound to meshes: arrays, uniforms |
 //! | `signature` | node descriptions that live as long as the process |
 
 #[cfg(feature = "kernels")]
 mod bound;
+#[cfg(feature = "kernels")]
+mod cpu;
 #[cfg(feature = "kernels")]
 mod device;
 #[cfg(feature = "kernels")]
@@ -32,7 +35,7 @@ use std::sync::Arc;
 /// The page of the node in the docs (Markdown).
 pub const PAGE: &str = include_str!("kernel/README.md");
 /// One-sentence summary of the node for lists.
-pub const SUMMARY: &str = "Runs a kernel of your own, written in WGSL, over vertices or triangles.";
+pub const SUMMARY: &str = "Runs a kernel of your own, written in WGSL, over vertices, triangles, strands, joints or a count.";
 
 /// The elements that a kernel runs over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +45,26 @@ pub enum KernelDomain {
     Vertex,
     /// The triangles of its first mesh.
     Triangle,
+    /// The strands of its first mesh.
+    Strand,
+    /// The joints of its first pose.
+    Joint,
+    /// As many as the document says.
+    Count(u32),
+}
+
+impl KernelDomain {
+    /// Its elements in messages.
+    #[cfg(feature = "kernels")]
+    pub(crate) fn elements(self) -> &'static str {
+        match self {
+            Self::Vertex => "vertices",
+            Self::Triangle => "triangles",
+            Self::Strand => "strands",
+            Self::Joint => "joints",
+            Self::Count(_) => "a count",
+        }
+    }
 }
 
 /// What one set of elements of a buffer belongs to.
@@ -52,6 +75,10 @@ pub enum BufferPer {
     Vertex,
     /// A triangle of the kernel's first mesh.
     Triangle,
+    /// A strand of the kernel's first mesh.
+    Strand,
+    /// A joint of the kernel's first pose.
+    Joint,
     /// The whole mesh.
     Mesh,
 }
@@ -76,7 +103,7 @@ pub struct KernelBuffer {
     pub element: Element,
     /// What its elements belong to.
     pub per: BufferPer,
-    /// Elements per vertex, triangle or mesh.
+    /// Elements for each of those.
     pub count: u32,
     /// How the kernel writes it.
     pub write: BufferWrite,

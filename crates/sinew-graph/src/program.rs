@@ -105,7 +105,7 @@ pub enum Link {
 /// Why the CPU does not run a step when the GPU runs the graph.
 ///
 /// The CPU runs drivers that have no GPU kernel and read nothing that the GPU computes. In setup, such a driver may read anything, because
-/// binding runs setup on the CPU. A graph with a custom kernel is the exception.
+/// binding runs setup on the CPU.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotOnHost {
@@ -291,11 +291,6 @@ impl Program {
             DataRef::Setup(i) => of_host(Phase::Setup, i),
             DataRef::Frame(i) => of_host(Phase::Update, i),
         }
-    }
-
-    /// The first step that runs on the GPU only.
-    pub fn device_only(&self) -> Option<&Step> {
-        self.all_steps().find(|s| !s.bound.runs_on_processor())
     }
 
     /// Whether each frame must pass in the input of that index.

@@ -377,7 +377,7 @@ fn kernel_schema() -> Value {
         "properties": {
             "type": { "const": "buffer" },
             "element": element,
-            "per": { "enum": ["vertex", "triangle", "mesh"], "default": "vertex" },
+            "per": { "enum": ["vertex", "triangle", "strand", "joint", "mesh"], "default": "vertex" },
             "count": { "type": "integer", "minimum": 1, "maximum": 1 << 24, "default": 1 },
             "write": { "enum": ["write", "atomic_add"], "default": "write" },
             "doc": { "type": "string" },
@@ -405,7 +405,18 @@ fn kernel_schema() -> Value {
         "properties": {
             "node": { "const": "kernel" },
             "doc": { "type": "string" },
-            "domain": { "enum": ["vertex", "triangle"], "description": "Elements of the first mesh that the kernel runs over." },
+            "domain": {
+                "description": "Elements that the kernel runs over: of its first mesh, of its first pose, or a count.",
+                "oneOf": [
+                    { "enum": ["vertex", "triangle", "strand", "joint"] },
+                    {
+                        "type": "object",
+                        "required": ["count"],
+                        "additionalProperties": false,
+                        "properties": { "count": { "type": "integer", "minimum": 1, "maximum": 1 << 24 } },
+                    },
+                ],
+            },
             "group_size": { "type": "integer", "minimum": 1, "maximum": 1024 },
             "inputs": pins(input),
             "outputs": pins(json!({ "oneOf": [mesh, buffer] })),

@@ -30,6 +30,7 @@ mod builder;
 mod classify;
 mod content;
 mod cost;
+mod cpu;
 mod error;
 mod findings;
 mod foreign;
@@ -57,6 +58,7 @@ mod words;
 pub use builder::{ModuleBuilder, ModuleOptions};
 pub use content::RESERVED_PREFIX;
 pub use cost::{MOST_OPERATIONS, MOST_VARIABLE_BYTES, MOST_WORKGROUP_BYTES};
+pub use cpu::{CpuAccess, CpuBuffers, CpuProgram, CpuRegisters, MOST_CPU_REGISTERS};
 pub use error::{KernelError, KernelErrors, LineColumn};
 pub use module::{Location, Module};
 /// The version of naga that this crate uses in its API; wgpu 30 uses the same.

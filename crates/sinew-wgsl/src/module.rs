@@ -1,8 +1,10 @@
 //! A module that passed all checks.
 
+use std::ops::Range;
+
 use naga::valid::ModuleInfo;
 
-use crate::error::LineColumn;
+use crate::error::{KernelError, LineColumn};
 use crate::pieces::Piece;
 use crate::reflect::{self, EntryPoint, StructLayout};
 use crate::source_map::Output;
@@ -92,6 +94,16 @@ impl Module {
             file: source.file.clone(),
             at: LineColumn::of(&source.text, origin.span.start),
         })
+    }
+
+    /// An error of the text that these bytes of the module came from.
+    pub(crate) fn error_at(&self, span: Option<Range<usize>>, message: String) -> KernelError {
+        let origin = span.and_then(|span| self.output.origin(&span));
+        let source = origin.as_ref().and_then(|o| self.sources.get(o.piece));
+        match (origin, source) {
+            (Some(o), Some(source)) => KernelError::at(&source.file, &source.text, o.span, message),
+            _ => KernelError::at("generated", self.text(), 0..0, message),
+        }
     }
 
     /// Entry points with the facts that a pipeline needs, in order of declaration.

@@ -21,7 +21,7 @@
 //! let plan = Arc::new(document.compile()?);
 //! let inputs = PlayInputs::load(arm, &plan, &document.folders)?;
 //! let graph = inputs.bind(&plan, &[])?;
-//! let mut player = Player::new(Runner::cpu(&graph)?, inputs, Vec::new(), Some("bend"), 30.0)?;
+//! let mut player = Player::new(Runner::cpu(&graph), inputs, Vec::new(), Some("bend"), 30.0)?;
 //! for frame in 0..3 {
 //!     player.advance(frame)?;
 //!     let Runner::Cpu(instance) = player.runner() else { continue };

@@ -115,33 +115,17 @@ pub(super) fn bench(args: &BenchArgs, format: LogFormat, reporter: &Reporter) ->
             character.display(),
             args.frames
         );
-        let cpu = match bound.program().device_only() {
-            None => {
-                let measure = || cpu::measure(&bound, &motion, frames, reporter);
-                let cpu = pool.install(measure)?;
-                text += &table::cpu(&cpu, pool.count());
-                report["cpu"] = cpu_json(&cpu);
-                Some(cpu)
-            }
-            Some(step) => {
-                let why = format!(
-                    "the CPU is not timed, because it cannot run the custom kernel '{}'",
-                    step.name
-                );
-                reporter.info("cpu", &why);
-                None
-            }
-        };
+        let cpu = pool.install(|| cpu::measure(&bound, &motion, frames, reporter))?;
+        text += &table::cpu(&cpu, pool.count());
+        report["cpu"] = cpu_json(&cpu);
         if let Ok(bench) = &opened {
             match bench.measure(&bound, &motion, frames) {
                 Ok(gpu) => {
                     text += &table::gpu(&gpu);
                     report["gpu"] = gpu_json(&gpu);
-                    if let Some(cpu) = &cpu {
-                        text += &table::faster(cpu, &gpu);
-                        let gpu_wins = gpu.frame_us() < cpu.frame_us;
-                        report["faster"] = if gpu_wins { "gpu" } else { "cpu" }.into();
-                    }
+                    text += &table::faster(&cpu, &gpu);
+                    let gpu_wins = gpu.frame_us() < cpu.frame_us;
+                    report["faster"] = if gpu_wins { "gpu" } else { "cpu" }.into();
                 }
                 Err(failure) => reporter.warning("gpu", &failure.message),
             }

@@ -36,13 +36,8 @@ pub(super) fn check(args: &CheckArgs, reporter: &Reporter) -> Outcome {
             reporter,
         )?;
         let graph = setup::bind(&cast, &plan, &[], &SetupFile::default(), reporter)?;
-        match (args.explain, graph.program().device_only()) {
-            (true, None) => print(&graph.instance().map_err(Failure::bind)?.explain()),
-            (true, Some(step)) => print(&format!(
-                "runs on the GPU only, because of the custom kernel '{}'\n",
-                step.name
-            )),
-            (false, _) => {}
+        if args.explain {
+            print(&graph.instance().explain());
         }
     }
     tell_checked(&document.name, &plan, reporter);

@@ -75,7 +75,7 @@ fn animate(example: &Example, asset: &Asset, folder: &Path, reporter: &Reporter)
         &[],
         &SetupFile::default(),
         reporter,
-    )?)?;
+    )?);
     let mut player = Player::new(runner, cast, Vec::new(), None, RATE)?;
     let numbers: Vec<i64> = (0..=16).map(|i| i * 3).collect();
     let outputs = [folder.join(format!("{}.glb", example.name))];

@@ -114,7 +114,7 @@ fn player(
     let parameters = load::settings(plan, &args.set)?;
     let clip = cast.main().find_clip_name(args.clip.as_deref())?;
     let graph = setup::bind(&cast, plan, &parameters, &SetupFile::default(), reporter)?;
-    let runner = Runner::cpu(&graph)?;
+    let runner = Runner::cpu(&graph);
     let player = Player::new(runner, cast, Vec::new(), clip.as_deref(), args.fps)?;
     Ok(player)
 }

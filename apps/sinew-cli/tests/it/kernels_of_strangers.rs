@@ -44,7 +44,7 @@ fn shapes() -> [(String, &'static str); 4] {
         (local, "take 16000 bytes, with those of its calls"),
         (
             array("workgroup", 5000),
-            "workgroup memory takes 80000 bytes, but at most 16384 are allowed",
+            "a kernel cannot use workgroup memory",
         ),
         (doubling(), "operations, but at most 32768 are allowed"),
     ]

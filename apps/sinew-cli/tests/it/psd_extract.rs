@@ -170,11 +170,7 @@ fn played(path: &Path) -> Vec<[f32; 3]> {
     cast.pose(Some("bend"), 1.0);
     let mut pose = cast.poses()[0].clone();
     pose.morph_weights[0] = 1.0;
-    let mut instance = cast
-        .bind(&plan, &[])
-        .expect("binds")
-        .instance()
-        .expect("runs");
+    let mut instance = cast.bind(&plan, &[]).expect("binds").instance();
     let frame = Frame::default().pose(&pose);
     instance.update(&frame, Par::Seq).expect("a frame");
     instance

@@ -108,6 +108,7 @@ impl<'a> Chain<'a> {
                 normals: self.mesh.normals.as_deref(),
                 tangents: None,
                 colors: None,
+                ..MeshView::default()
             },
             output: MeshViewMut {
                 positions: Some(&mut self.skinned),

@@ -73,6 +73,7 @@ pub(crate) fn benches(c: &mut Criterion) {
                                 normals: normal.then_some(&normals),
                                 tangents: tangent.then_some(&tangents),
                                 colors: None,
+                                ..MeshView::default()
                             },
                             output: MeshViewMut {
                                 positions: Some(&mut positions_out),

@@ -77,6 +77,7 @@ fn view(mesh: &Mesh, frames: Frames) -> MeshView<'_> {
         normals: mesh.normals.as_deref().filter(|_| frames.normals),
         tangents: mesh.tangents.as_deref().filter(|_| frames.tangents),
         colors: None,
+        ..MeshView::default()
     }
 }
 

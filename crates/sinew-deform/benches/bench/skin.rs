@@ -92,6 +92,7 @@ fn ours(c: &mut Criterion, mesh: &Mesh, size: &str, case: Case, par: Par, thread
                     normals: mesh.normals.as_deref().filter(|_| case.normals),
                     tangents: mesh.tangents.as_deref().filter(|_| case.tangents),
                     colors: None,
+                    ..MeshView::default()
                 },
                 output: MeshViewMut {
                     positions: Some(&mut p),

@@ -159,6 +159,7 @@ fn view(mesh: &Mesh) -> MeshView<'_> {
         normals: mesh.normals.as_deref(),
         tangents: mesh.tangents.as_deref(),
         colors: None,
+        ..MeshView::default()
     }
 }
 

@@ -127,6 +127,7 @@ impl<'a> Case<'a> {
                 normals: Some(&normals),
                 tangents: Some(&tangents),
                 colors: None,
+                ..MeshView::default()
             },
             output: MeshViewMut {
                 positions: Some(&mut out.positions),

@@ -152,6 +152,7 @@ pub(crate) fn run<D: LocalDeformer>(
             normals: Some(&normals),
             tangents: Some(&tangents),
             colors: None,
+            ..MeshView::default()
         },
         output: MeshViewMut {
             positions: Some(&mut out.positions),

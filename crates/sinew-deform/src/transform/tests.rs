@@ -15,6 +15,7 @@ fn run(transform: Affine<f32>, weight: f32) -> ([f32; 3], [f32; 3], [f32; 4]) {
             normals: Some(&[[0.0, 0.6, 0.8]]),
             tangents: Some(&[[1.0, 0.0, 0.0, 1.0]]),
             colors: None,
+            ..MeshView::default()
         },
         output: MeshViewMut {
             positions: Some(&mut p),
@@ -85,6 +86,7 @@ fn kernel_is_the_reference() {
                 normals: mesh.normals.as_deref(),
                 tangents: Some(&tangents),
                 colors: None,
+                ..MeshView::default()
             };
             let (mut p, mut q, mut t) = (vec![[0.0; 3]; n], vec![[0.0; 3]; n], vec![[0.0; 4]; n]);
             TransformJob {

@@ -348,6 +348,7 @@ fn kernel_is_the_reference() {
                 normals: mesh.normals.as_deref(),
                 tangents: Some(&tangents),
                 colors: None,
+                ..MeshView::default()
             },
             driver: driver_now,
             normals: normals.as_deref().expect("has normals"),

@@ -15,11 +15,9 @@ impl Binder<'_> {
     /// Decides for each step, and marks the outputs of CPU steps in the layout. `runs` says which steps run at all.
     pub(super) fn find_host_steps(&mut self, runs: &[bool]) -> Vec<Result<(), NotOnHost>> {
         let mut out = Vec::with_capacity(runs.len());
-        let mut running = self.bound.iter().zip(runs).filter(|(_, runs)| **runs);
-        let processor_runs_setup = running.all(|(b, _)| b.1.runs_on_processor());
         // Each step comes after the steps whose results it reads.
         for (index, &runs) in runs.iter().enumerate() {
-            let host = self.on_host(index, processor_runs_setup);
+            let host = self.on_host(index);
             if runs && host.is_ok() {
                 self.layout.mark_host(&self.pending[index]);
             }
@@ -28,7 +26,7 @@ impl Binder<'_> {
         out
     }
 
-    fn on_host(&self, index: usize, processor_runs_setup: bool) -> Result<(), NotOnHost> {
+    fn on_host(&self, index: usize) -> Result<(), NotOnHost> {
         let (step, desc) = (&self.pending[index], self.bound[index].0.desc);
         if !matches!(
             desc.kind,
@@ -44,8 +42,8 @@ impl Binder<'_> {
                 what: port.ty.as_str(),
             });
         }
-        // Binding runs setup on the CPU where it can, even if the GPU runs it again.
-        let has_all = processor_runs_setup && step.phase == Phase::Setup;
+        // Binding runs setup on the CPU, even if the GPU runs it again.
+        let has_all = step.phase == Phase::Setup;
         let inputs = step.inputs.iter().zip(step.ports).zip(&step.reads);
         for ((value, port), reads) in inputs.filter(|_| !has_all) {
             if let Some((what, id)) = self.read_from_device(value.as_ref(), port, reads) {
@@ -128,6 +126,6 @@ impl Binder<'_> {
             par: Par::Seq,
             watch: BindWatch::NONE,
         };
-        !bound.runs_on_processor() || bound.device(&context).is_some()
+        bound.device(&context).is_some()
     }
 }

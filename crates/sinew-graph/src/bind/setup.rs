@@ -6,7 +6,7 @@ use crate::input::InputBinding;
 use crate::program::{BufferDesc, Program};
 use sinew_deform::Par;
 
-/// Runs the setup steps: all of them, or only the CPU steps if the graph needs a GPU. Frees buffers that only setup steps read.
+/// Runs the setup steps. Frees buffers that only setup steps read.
 /// `share` is the work of binding before these steps, and the work of these steps.
 pub(super) fn run(
     program: &Program,
@@ -15,12 +15,7 @@ pub(super) fn run(
     follower: &Follower<'_>,
     share: (f64, f64),
 ) -> Result<Vec<Buffer>, BindError> {
-    // The GPU executor runs the others.
-    let host_only = program.device_only().is_some();
-    let buffer = |desc: &BufferDesc| match host_only && !desc.host {
-        true => Buffer::default(),
-        false => Buffer::new(desc, inputs),
-    };
+    let buffer = |desc: &BufferDesc| Buffer::new(desc, inputs);
     let mut buffers: Vec<Buffer> = program.setup_buffers.iter().map(buffer).collect();
     let moment = Moment {
         time_secs: 0.0,
@@ -30,7 +25,6 @@ pub(super) fn run(
     };
     let steps = program.setup_steps.iter();
     let each = share.1 / steps.len().max(1) as f64;
-    let steps = steps.filter(|s| !host_only || s.runs_on_host());
     for (index, step) in steps.enumerate() {
         follower.begin(&step.name, share.0 + index as f64 * each)?;
         let surroundings = Surroundings {

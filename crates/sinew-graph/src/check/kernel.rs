@@ -13,7 +13,7 @@ use crate::kernel::{
     BufferPer, BufferWrite, CustomKernel, KernelBuffer, KernelDomain, signature, text,
 };
 use crate::plan::ParameterSource;
-use sinew_deform::{Element, NodeDesc};
+use sinew_deform::{Element, NodeDesc, PortDesc, PortType};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
@@ -39,6 +39,8 @@ const LEAST_KERNEL_BYTES: usize = 1 << 10;
 const MOST_CONSTANTS: usize = 256;
 /// Compile cost of all kernels of a graph together, at most; 1 is the limit of one kernel. About a minute on a software driver.
 const MOST_KERNEL_SHARE: f64 = 8.0;
+/// Elements of a kernel that runs over a count, at most.
+const MOST_COUNT: f64 = 16_777_216.0;
 /// Parameters of a kernel, at most: they are uploaded with each frame.
 const MOST_PARAMETERS: usize = 64;
 const ELEMENTS: [(&str, Element); 6] = [
@@ -101,6 +103,7 @@ impl Collector<'_> {
         let domain = self.kernel_domain(&reading, span, json);
         let group_size = self.kernel_group_size(&reading, json);
         let (inputs, links) = self.kernel_inputs(&reading, span, json, defaults);
+        self.domain_has_pose(&reading, json, domain, &inputs);
         let (outputs, buffers) = self.kernel_outputs(&mut reading, span, json, domain, &inputs);
         let (parameters, sources) = self.kernel_parameters(&reading, json);
         let constants = self.kernel_constants(&reading, json);
@@ -222,7 +225,17 @@ impl Collector<'_> {
         match given.and_then(Json::text) {
             Some("vertex") => return KernelDomain::Vertex,
             Some("triangle") => return KernelDomain::Triangle,
+            Some("strand") => return KernelDomain::Strand,
+            Some("joint") => return KernelDomain::Joint,
             _ => {}
+        }
+        let count = given.and_then(|g| g.get("count")).and_then(Json::number);
+        let is_valid = |n: &f64| n.fract() == 0.0 && (1.0..=MOST_COUNT).contains(n);
+        if let Some(count) = count.filter(is_valid) {
+            if let Some(given) = given {
+                self.unknown_keys(r.scope, given, "a domain", &["count"]);
+            }
+            return KernelDomain::Count(count as u32);
         }
         let (span, message) = match given {
             Some(given) => {
@@ -231,10 +244,33 @@ impl Collector<'_> {
             }
             None => (span, format!("the kernel '{}' has no domain", r.node)),
         };
-        let help = "add \"domain\": \"vertex\" or \"triangle\"";
+        let help = "add \"domain\": \"vertex\", \"triangle\", \"strand\", \"joint\" or { \"count\": 64 }; a count is a whole number from 1 to 16777216";
         self.reporter(r.scope)
             .error("kernel_domain", span, message, help);
         KernelDomain::Vertex
+    }
+
+    /// Joints are those of a pose.
+    fn domain_has_pose(
+        &mut self,
+        r: &Reading,
+        json: &Json,
+        domain: KernelDomain,
+        inputs: &[PortDesc],
+    ) {
+        let has_pose = inputs.iter().any(|p| p.ty == PortType::Pose);
+        let given = json
+            .get("domain")
+            .filter(|_| domain == KernelDomain::Joint && !has_pose);
+        if let Some(given) = given {
+            let message = format!(
+                "the kernel '{}' has no pose whose joints it could run over",
+                r.node
+            );
+            let help = "add \"inputs\": { \"pose\": { \"type\": \"pose\", \"link\": \"pose\" } }";
+            self.reporter(r.scope)
+                .error("kernel_domain", &given.span, message, help);
+        }
     }
 
     fn kernel_group_size(&mut self, r: &Reading, json: &Json) -> Option<u32> {
@@ -344,13 +380,13 @@ impl Collector<'_> {
                 .error("duplicate_name", &json.span, message, help);
             return None;
         }
-        let one_each = |b: &KernelBuffer| {
-            b.count == 1
-                && matches!(
-                    (b.per, domain),
-                    (BufferPer::Vertex, KernelDomain::Vertex)
-                        | (BufferPer::Triangle, KernelDomain::Triangle)
-                )
+        let one_each = |b: &KernelBuffer| match (b.per, domain) {
+            (BufferPer::Vertex, KernelDomain::Vertex)
+            | (BufferPer::Triangle, KernelDomain::Triangle)
+            | (BufferPer::Strand, KernelDomain::Strand)
+            | (BufferPer::Joint, KernelDomain::Joint) => b.count == 1,
+            (BufferPer::Mesh, KernelDomain::Count(count)) => b.count == count,
+            _ => false,
         };
         let around = text::Around {
             desc,

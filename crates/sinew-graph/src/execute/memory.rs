@@ -15,6 +15,7 @@ pub(crate) enum Buffer {
     Vec3(Vec<[f32; 3]>),
     Vec4(Vec<[f32; 4]>),
     Line(Vec<Line>),
+    /// Integers, or the bits of pairs of floats.
     Uint(Vec<u32>),
     Pose(Box<Pose>),
 }
@@ -35,9 +36,8 @@ impl Buffer {
                 Element::Vec3 => Self::Vec3(vec![[0.0; 3]; len]),
                 Element::Vec4 => Self::Vec4(vec![[0.0; 4]; len]),
                 Element::Line => Self::Line(vec![Line::default(); len]),
-                Element::Uint => Self::Uint(vec![0; len]),
-                // On the GPU only; nodes that need them were refused earlier.
-                Element::Int | Element::Vec2 => Self::default(),
+                Element::Uint | Element::Int => Self::Uint(vec![0; len]),
+                Element::Vec2 => Self::Uint(vec![0; 2 * len]),
             },
             Content::Pose { input } => Self::Pose(Box::new(match inputs.get(input) {
                 Some(InputBinding::Pose(rig)) => rig.rest_pose(),
@@ -89,16 +89,21 @@ impl Buffer {
 
     /// Copies the elements of an array of the same length; poses do not change.
     pub(crate) fn copy_from_bytes(&mut self, bytes: &[u8]) {
-        let own: &mut [u8] = match self {
+        let own = cast_slice_mut(self.array_words_mut());
+        if own.len() == bytes.len() {
+            own.copy_from_slice(bytes);
+        }
+    }
+
+    /// The words of an array, none of a pose.
+    pub(crate) fn array_words_mut(&mut self) -> &mut [u32] {
+        match self {
             Self::Float(v) => cast_slice_mut(v),
             Self::Vec3(v) => cast_slice_mut(v),
             Self::Vec4(v) => cast_slice_mut(v),
             Self::Line(v) => cast_slice_mut(v),
-            Self::Uint(v) => cast_slice_mut(v),
-            Self::Pose(_) => return,
-        };
-        if own.len() == bytes.len() {
-            own.copy_from_slice(bytes);
+            Self::Uint(v) => v,
+            Self::Pose(_) => &mut [],
         }
     }
 
@@ -199,6 +204,7 @@ impl<'a> Sources<'a> {
             normals: vec3(Normals),
             tangents: vec4(Tangents),
             colors: vec4(Colors),
+            ..MeshView::default()
         }
     }
 
@@ -214,6 +220,14 @@ impl<'a> Sources<'a> {
 
     pub(crate) fn lines(&self, place: DataRef) -> Option<&'a [Line]> {
         self.buffer(place)?.lines()
+    }
+
+    /// The words of an array of any type.
+    pub(crate) fn array_words(&self, place: DataRef) -> Option<&'a [u32]> {
+        match place {
+            DataRef::Input(_) => Some(cast_slice(self.floats(place)?)),
+            _ => Some(cast_slice(self.buffer(place)?.array_bytes()?)),
+        }
     }
 
     /// Of a field.

@@ -2,11 +2,11 @@
 
 use super::frame::Frame;
 use super::memory::{Buffer, Sources};
-use crate::program::{DataRef, PortData, Step};
+use crate::program::{DataRef, Link, PortData, Step};
 use arrayvec::ArrayVec;
 use sinew_deform::{
-    InputValue, Inputs, MAX_PORTS, MESH_ATTRIBUTES, MeshViewMut, Misread, OutputValue, Outputs,
-    Par, ParameterValue, Parameters, PortType, ReadLog, UpdateContext,
+    InputValue, Inputs, MAX_PORTS, MESH_ATTRIBUTES, MeshAttribute, MeshView, MeshViewMut, Misread,
+    OutputValue, Outputs, Par, ParameterValue, Parameters, PortType, ReadLog, UpdateContext,
 };
 use sinew_geom::Mesh;
 use std::any::Any;
@@ -114,9 +114,12 @@ fn call(
 ) {
     let outputs = taken.iter_mut().zip(step.desc.outputs);
     let outputs = outputs.map(|(taken, port)| output_value(taken.as_mut()?, port.ty));
-    let inputs = step.inputs.iter().zip(step.desc.inputs);
+    let inputs = step.inputs.iter().zip(step.desc.inputs).zip(&step.links);
     let inputs: ArrayVec<Option<InputValue<'_>>, MAX_PORTS> = inputs
-        .map(|(place, port)| input_value(sources, place.as_ref()?, port.ty))
+        .map(|((place, port), link)| {
+            let value = input_value(sources, place.as_ref()?, port.ty)?;
+            Some(with_rest(value, sources, *link))
+        })
         .collect();
     let log = &state.log;
     step.bound.update(UpdateContext {
@@ -141,6 +144,24 @@ fn call(
         },
         scratch: state.scratch.as_mut(),
     });
+}
+
+/// A mesh with the rest positions of the instance; other values as they are.
+fn with_rest<'a>(
+    value: InputValue<'a>,
+    sources: &Sources<'a>,
+    link: Option<Link>,
+) -> InputValue<'a> {
+    match (value, link) {
+        (InputValue::Mesh(mesh), Some(Link::Mesh(index))) => {
+            let rest = sources.vec3(DataRef::Rest(index), MeshAttribute::Positions);
+            InputValue::Mesh(MeshView {
+                rest: rest.unwrap_or_default(),
+                ..mesh
+            })
+        }
+        (value, _) => value,
+    }
 }
 
 /// The buffer that a step writes.
@@ -195,15 +216,20 @@ fn output_value(taken: &mut Taken, ty: PortType) -> Option<OutputValue<'_>> {
                 colors: vec4(colors),
             }))
         }
-        Taken::One(_, Buffer::Pose(pose)) => Some(OutputValue::Pose(pose)),
-        Taken::One(_, Buffer::Line(v)) => Some(OutputValue::Lines(v)),
-        Taken::One(_, Buffer::Uint(v)) => Some(OutputValue::Field(v)),
-        Taken::One(_, Buffer::Float(v)) => Some(match ty {
-            PortType::Mask => OutputValue::Mask(v),
-            _ => OutputValue::Values(v),
-        }),
-        Taken::One(_, Buffer::Vec3(_) | Buffer::Vec4(_)) => None,
+        Taken::One(_, buffer) => output_array(buffer, ty),
     }
+}
+
+fn output_array(buffer: &mut Buffer, ty: PortType) -> Option<OutputValue<'_>> {
+    Some(match (ty, buffer) {
+        (PortType::Buffer(_), buffer) => OutputValue::Buffer(buffer.array_words_mut()),
+        (_, Buffer::Pose(pose)) => OutputValue::Pose(pose),
+        (_, Buffer::Line(v)) => OutputValue::Lines(v),
+        (_, Buffer::Uint(v)) => OutputValue::Field(v),
+        (PortType::Mask, Buffer::Float(v)) => OutputValue::Mask(v),
+        (_, Buffer::Float(v)) => OutputValue::Values(v),
+        (_, Buffer::Vec3(_) | Buffer::Vec4(_)) => return None,
+    })
 }
 
 pub(crate) fn input_value<'a>(
@@ -219,7 +245,8 @@ pub(crate) fn input_value<'a>(
             PortType::Field => InputValue::Field(sources.words(place)?),
             PortType::Mask => InputValue::Mask(sources.floats(place)?),
             PortType::VertexAnimation => return None,
-            PortType::Values | PortType::Buffer(_) | PortType::Mesh | PortType::Pose => {
+            PortType::Buffer(_) => InputValue::Buffer(sources.array_words(place)?),
+            PortType::Values | PortType::Mesh | PortType::Pose => {
                 InputValue::Values(sources.floats(place)?)
             }
         },

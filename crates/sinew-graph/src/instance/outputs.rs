@@ -80,6 +80,7 @@ impl Instance {
             normals: vec3(MeshAttribute::Normals),
             tangents: vec4(MeshAttribute::Tangents),
             colors: vec4(MeshAttribute::Colors),
+            ..MeshView::default()
         }
     }
 

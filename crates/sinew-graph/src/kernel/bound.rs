@@ -1,5 +1,6 @@
 //! A kernel bound to meshes and rigs: the arrays behind its functions, and the data of each frame.
 
+use super::cpu::CpuKernel;
 use super::device::{registers, text, uses_parameters};
 use super::{BufferPer, CustomKernel, KernelDomain, signature};
 use sinew_deform::{
@@ -7,7 +8,8 @@ use sinew_deform::{
     DeviceFrameData, DeviceNode, DevicePass, DeviceType, NodeError, ParameterValue, PortType,
     UniformLayout, UpdateContext,
 };
-use sinew_geom::{Mesh, OneRings, WeldMap, index32};
+use sinew_geom::{Mesh, OneRings, Strands, WeldMap, index32};
+use std::any::Any;
 use std::sync::Arc;
 
 /// What a text needs to know of a mesh.
@@ -16,6 +18,7 @@ pub(super) struct MeshFacts {
     pub(super) port: &'static str,
     pub(super) vertices: usize,
     pub(super) triangles: usize,
+    pub(super) strands: usize,
     pub(super) has_uvs: bool,
 }
 
@@ -29,6 +32,11 @@ pub(super) struct PoseFacts {
 impl MeshFacts {
     pub(super) fn uses_rings(&self, kernel: &CustomKernel) -> bool {
         ["connected_count", "connected_vertex", "connected_closed"]
+            .iter()
+            .any(|n| kernel.uses(&format!("{}_{n}", self.port)))
+    }
+    pub(super) fn uses_strands(&self, kernel: &CustomKernel) -> bool {
+        ["strand_first", "strand_length"]
             .iter()
             .any(|n| kernel.uses(&format!("{}_{n}", self.port)))
     }
@@ -47,10 +55,12 @@ impl PoseFacts {
 
 /// A kernel with the meshes and rigs that it is linked to.
 #[derive(Debug)]
-struct BoundKernel {
-    kernel: Arc<CustomKernel>,
-    meshes: Vec<MeshFacts>,
-    poses: Vec<PoseFacts>,
+pub(super) struct BoundKernel {
+    pub(super) kernel: Arc<CustomKernel>,
+    pub(super) meshes: Vec<MeshFacts>,
+    pub(super) poses: Vec<PoseFacts>,
+    /// `None` while it is bound.
+    cpu: Option<CpuKernel>,
 }
 
 /// Setup of a kernel.
@@ -67,6 +77,7 @@ pub(crate) fn bind(
                     port: port.name,
                     vertices: mesh.vertex_count(),
                     triangles: mesh.topology.triangles().len(),
+                    strands: mesh.topology.strands().map_or(0, Strands::len),
                     has_uvs: !mesh.uvs.is_empty(),
                 });
             }
@@ -77,11 +88,23 @@ pub(crate) fn bind(
             _ => {}
         }
     }
-    let bound = BoundKernel {
+    let mut bound = BoundKernel {
         kernel: kernel.clone(),
         meshes,
         poses,
+        cpu: None,
     };
+    let needs = |per| kernel.buffers().iter().any(|b| b.per == per);
+    let over_strands = kernel.domain() == KernelDomain::Strand || needs(BufferPer::Strand);
+    if let (true, Some(mesh)) = (
+        over_strands,
+        bound.meshes.first().filter(|m| m.strands == 0),
+    ) {
+        return Err(NodeError::Input {
+            port: mesh.port,
+            message: "the mesh has no strands, but the kernel runs over strands or writes a buffer per strand".into(),
+        });
+    }
     for buffer in kernel.buffers() {
         if u32::try_from(bound.length(buffer.name)).is_err() {
             return Err(NodeError::Bind(
@@ -95,28 +118,43 @@ pub(crate) fn bind(
             ));
         }
     }
+    let device = bound.data(context)?;
+    bound.cpu = Some(CpuKernel::new(&bound, &device, context)?);
     Ok(Box::new(bound))
 }
 
 impl BoundKernel {
-    fn first_mesh(&self) -> (usize, usize) {
-        self.meshes
-            .first()
-            .map_or((0, 0), |m| (m.vertices, m.triangles))
+    pub(super) fn vertices(&self) -> usize {
+        self.count(BufferPer::Vertex)
+    }
+
+    /// Elements that the kernel runs over.
+    pub(super) fn elements(&self) -> usize {
+        self.count(match self.kernel.domain() {
+            KernelDomain::Vertex => BufferPer::Vertex,
+            KernelDomain::Triangle => BufferPer::Triangle,
+            KernelDomain::Strand => BufferPer::Strand,
+            KernelDomain::Joint => BufferPer::Joint,
+            KernelDomain::Count(count) => return count as usize,
+        })
+    }
+
+    /// Number of vertices, triangles and so on.
+    fn count(&self, per: BufferPer) -> usize {
+        let mesh = self.meshes.first();
+        match per {
+            BufferPer::Vertex => mesh.map_or(0, |m| m.vertices),
+            BufferPer::Triangle => mesh.map_or(0, |m| m.triangles),
+            BufferPer::Strand => mesh.map_or(0, |m| m.strands),
+            BufferPer::Joint => self.poses.first().map_or(0, |p| p.joints),
+            BufferPer::Mesh => 1,
+        }
     }
 
     /// Elements of the buffer of that name.
-    fn length(&self, name: &str) -> usize {
-        let (vertices, triangles) = self.first_mesh();
+    pub(super) fn length(&self, name: &str) -> usize {
         let buffer = self.kernel.buffers().iter().find(|b| b.name == name);
-        buffer.map_or(0, |b| {
-            let each = match b.per {
-                BufferPer::Vertex => vertices,
-                BufferPer::Triangle => triangles,
-                BufferPer::Mesh => 1,
-            };
-            each.saturating_mul(b.count as usize)
-        })
+        buffer.map_or(0, |b| self.count(b.per).saturating_mul(b.count as usize))
     }
 
     fn mesh_arrays(&self, node: &mut DeviceNode, facts: &MeshFacts, mesh: &Mesh) {
@@ -140,6 +178,11 @@ impl BoundKernel {
             let bytes = bytemuck::cast_slice(mesh.topology.triangles());
             add(&format!("given_{p}_triangles"), DeviceType::U32, bytes);
         }
+        if facts.uses_strands(kernel) {
+            let offsets = mesh.topology.strands().map_or(&[][..], Strands::offsets);
+            let bytes = bytemuck::cast_slice(offsets);
+            add(&format!("given_{p}_strands"), DeviceType::U32, bytes);
+        }
         if facts.uses_rings(kernel) {
             let rings = rings(mesh);
             let bytes = bytemuck::cast_slice(&rings);
@@ -150,6 +193,36 @@ impl BoundKernel {
             let bytes = bytemuck::cast_slice(&influences);
             add(&format!("given_{p}_influences"), DeviceType::U32, bytes);
         }
+    }
+
+    /// The kernel for the GPU without its passes: constants of its meshes, layout of what changes from frame to frame.
+    fn data(&self, context: &BindContext<'_>) -> Result<DeviceNode, NodeError> {
+        let kernel = &self.kernel;
+        let mut node = DeviceNode {
+            guarded: true,
+            compile_share: kernel.analysis.compile_share,
+            group_size: kernel.group_size(),
+            ..DeviceNode::default()
+        };
+        for facts in &self.meshes {
+            let mesh = context.mesh(facts.port)?;
+            self.mesh_arrays(&mut node, facts, mesh);
+        }
+        for pose in self.poses.iter().filter(|p| p.uses_matrices(kernel)) {
+            node.frame_arrays.push(DeviceArray {
+                // Names that were kept when the document was checked leave room for this one.
+                name: signature::name(&format!("given_{}_matrices", pose.port)).unwrap_or(""),
+                ty: DeviceType::Vec4F,
+                len: 3 * pose.joints.max(1),
+                lasting: false,
+            });
+        }
+        if uses_parameters(kernel) {
+            let parameters = kernel.desc().parameters.iter();
+            let registers: usize = parameters.map(|p| registers(p.ty)).sum();
+            node.uniforms = UniformLayout::unnamed(16 * registers);
+        }
+        Ok(node)
     }
 
     /// Passes and their texts: set buffers to zero, then the kernel.
@@ -169,10 +242,10 @@ impl BoundKernel {
             locality: kernel.analysis.locality,
             ..DevicePass::per_vertex("kernel", "")
         };
-        let (vertices, triangles) = self.first_mesh();
-        let (pass, elements) = match kernel.domain() {
-            KernelDomain::Vertex => (pass, vertices),
-            KernelDomain::Triangle => (pass.over(DeviceDomain::Elements(triangles)), triangles),
+        let elements = self.elements();
+        let pass = match kernel.domain() {
+            KernelDomain::Vertex => pass,
+            _ => pass.over(DeviceDomain::Elements(elements)),
         };
         let own = (pass, text(kernel, elements, &self.meshes, &self.poses));
         clear.chain([own]).unzip()
@@ -181,44 +254,32 @@ impl BoundKernel {
 
 impl BoundNode for BoundKernel {
     fn setup_bytes(&self) -> usize {
-        size_of::<Self>()
+        size_of::<Self>() + self.cpu.as_ref().map_or(0, CpuKernel::bytes)
     }
 
     fn output_len(&self, port: &str) -> usize {
         self.length(port)
     }
 
-    fn update(&self, _: UpdateContext<'_>) {}
+    fn new_scratch(&self) -> Box<dyn Any + Send> {
+        match &self.cpu {
+            Some(cpu) => Box::new(cpu.scratch()),
+            None => Box::new(()),
+        }
+    }
 
-    fn runs_on_processor(&self) -> bool {
-        false
+    fn scratch_bytes(&self) -> usize {
+        self.cpu.as_ref().map_or(0, CpuKernel::scratch_bytes)
+    }
+
+    fn update(&self, context: UpdateContext<'_>) {
+        if let Some(cpu) = &self.cpu {
+            cpu.update(context);
+        }
     }
 
     fn device(&self, context: &BindContext<'_>) -> Option<DeviceNode> {
-        let kernel = &self.kernel;
-        let mut node = DeviceNode {
-            guarded: true,
-            compile_share: kernel.analysis.compile_share,
-            group_size: kernel.group_size(),
-            ..DeviceNode::default()
-        };
-        for facts in &self.meshes {
-            let mesh = context.mesh(facts.port).ok()?;
-            self.mesh_arrays(&mut node, facts, mesh);
-        }
-        for pose in self.poses.iter().filter(|p| p.uses_matrices(kernel)) {
-            node.frame_arrays.push(DeviceArray {
-                name: signature::name(&format!("given_{}_matrices", pose.port))?,
-                ty: DeviceType::Vec4F,
-                len: 3 * pose.joints.max(1),
-                lasting: false,
-            });
-        }
-        if uses_parameters(kernel) {
-            let parameters = kernel.desc().parameters.iter();
-            let registers: usize = parameters.map(|p| registers(p.ty)).sum();
-            node.uniforms = UniformLayout::unnamed(16 * registers);
-        }
+        let mut node = self.data(context).ok()?;
         (node.passes, node.written) = self.passes();
         Some(node)
     }
@@ -232,15 +293,20 @@ impl BoundNode for BoundKernel {
                 rows.iter_mut().zip(from).for_each(|(to, from)| *to = from);
             }
         }
-        let mut registers = data.uniforms.chunks_exact_mut(16);
-        let mut put = |words: [u32; 4]| {
-            if let Some(register) = registers.next() {
-                register.copy_from_slice(bytemuck::bytes_of(&words));
-            }
-        };
-        for value in frame.parameters.values {
-            words(value, &mut put);
+        parameter_words(frame.parameters.values, data.uniforms);
+    }
+}
+
+/// Writes the values of parameters, register by register.
+pub(super) fn parameter_words(values: &[ParameterValue], uniforms: &mut [u8]) {
+    let mut registers = uniforms.chunks_exact_mut(16);
+    let mut put = |words: [u32; 4]| {
+        if let Some(register) = registers.next() {
+            register.copy_from_slice(bytemuck::bytes_of(&words));
         }
+    };
+    for value in values {
+        words(value, &mut put);
     }
 }
 

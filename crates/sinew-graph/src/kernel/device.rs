@@ -1,4 +1,4 @@
-//! A kernel's text as the GPU runs it: the user's own text, followed by the functions of its pins.
+//! A kernel's text as executors run it: the user's own text, followed by the functions of its pins.
 
 use super::CustomKernel;
 use super::bound::{MeshFacts, PoseFacts};
@@ -138,6 +138,7 @@ fn mesh_text(out: &mut String, kernel: &CustomKernel, mesh: &MeshFacts) {
     for (name, count) in [
         ("vertex_count", mesh.vertices),
         ("triangle_count", mesh.triangles),
+        ("strand_count", mesh.strands),
     ] {
         if uses(name) {
             let _ = writeln!(out, "const {p}_{name}: u32 = {count}u;");
@@ -151,6 +152,17 @@ fn mesh_text(out: &mut String, kernel: &CustomKernel, mesh: &MeshFacts) {
             out,
             "fn {p}_triangle_vertex(t: u32, corner: u32) -> u32 {{
     return read_given_{p}_triangles(3u * min(t, 0x3fffffffu) + min(corner, 2u));
+}}"
+        );
+    }
+    if mesh.uses_strands(kernel) {
+        let strands = mesh.strands;
+        let _ = writeln!(
+            out,
+            "fn {p}_strand_first(s: u32) -> u32 {{ return read_given_{p}_strands(min(s, {strands}u)); }}
+fn {p}_strand_length(s: u32) -> u32 {{
+    if (s >= {strands}u) {{ return 0u; }}
+    return read_given_{p}_strands(s + 1u) - read_given_{p}_strands(s);
 }}"
         );
     }

@@ -31,6 +31,7 @@ pub(crate) enum What {
 const INDEX: &[&str] = &["i"];
 const INDEX_AND_K: &[&str] = &["i", "k"];
 const CORNER: &[&str] = &["t", "corner"];
+const STRAND: &[&str] = &["s"];
 const JOINT: &[&str] = &["joint"];
 
 /// A parameter's type in WGSL.
@@ -110,6 +111,9 @@ impl Table {
         self.constant(format!("{p}_vertex_count"), "u32");
         self.constant(format!("{p}_triangle_count"), "u32");
         self.reads(format!("{p}_triangle_vertex"), CORNER, "u32", false);
+        self.constant(format!("{p}_strand_count"), "u32");
+        self.reads(format!("{p}_strand_first"), STRAND, "u32", false);
+        self.reads(format!("{p}_strand_length"), STRAND, "u32", false);
         self.reads(format!("{p}_connected_count"), INDEX, "u32", false);
         self.reads(format!("{p}_connected_vertex"), INDEX_AND_K, "u32", false);
         self.reads(format!("{p}_connected_closed"), INDEX, "bool", false);

@@ -5,7 +5,8 @@ use super::{BufferWrite, KernelBuffer, written};
 use sinew_deform::{Locality, MeshAttribute, NodeDesc};
 use sinew_wgsl::tokens::{Token, TokenKind, tokenize};
 use sinew_wgsl::{
-    KernelError, KernelErrors, Module, ModuleBuilder, ModuleOptions, Snippet, SnippetKind,
+    CpuAccess, CpuProgram, KernelError, KernelErrors, Module, ModuleBuilder, ModuleOptions,
+    Snippet, SnippetKind,
 };
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -52,6 +53,8 @@ pub(crate) struct Analysis {
     pub(crate) kept: Vec<(&'static str, MeshAttribute)>,
     /// Buffers with elements that the kernel may leave unwritten or adds to: they start as zero.
     pub(crate) cleared: BTreeSet<&'static str>,
+    /// Whether threads can share the elements on the CPU: no two of them may write one element of a buffer.
+    pub(crate) threads: bool,
     /// As [`sinew_deform::DeviceNode::compile_share`].
     pub(crate) compile_share: f64,
 }
@@ -125,6 +128,7 @@ pub(crate) fn check(file: &str, text: &str, around: Around<'_>) -> Result<Analys
     problems.extend(pin_problems(&snippet, around));
     problems.extend(foreign_writes(&snippet, &body, around));
     problems.extend(uncalled_parameters(&snippet, around));
+    problems.extend(workgroup_memory(&snippet));
     let finished = finish(&snippet, around.given);
     if let Err(errors) = &finished {
         for mut found in located(errors) {
@@ -201,7 +205,7 @@ fn problem(file: &str, text: &str, error: &KernelError) -> Problem {
     Problem::new(bytes, error.message.clone(), help)
 }
 
-/// Joins the text with stub functions that have the right types and empty bodies.
+/// Joins the text with stub functions that have the right types and empty bodies. Checks that GPUs and the CPU can run it.
 fn finish(snippet: &Snippet, given: &[Given]) -> Result<Module, KernelErrors> {
     let mut builder = ModuleBuilder::new(ModuleOptions {
         limited: true,
@@ -213,8 +217,31 @@ fn finish(snippet: &Snippet, given: &[Given]) -> Result<Module, KernelErrors> {
         .map(|(g, stub)| (g.name.as_str(), stub.as_str()))
         .collect();
     let entry = builder.add(snippet, "sinew_kernel_", &renames)?;
-    builder.declare("generated", &stubs(given, &entry.unwrap_or_default()));
-    builder.finish()
+    let entry = entry.unwrap_or_default();
+    builder.declare("generated", &stubs(given, &entry));
+    let module = builder.finish()?;
+    let access = |g: &Given| match g.what {
+        What::Read { .. } => Some(CpuAccess::Read { buffer: 0 }),
+        What::Write { .. } => Some(CpuAccess::Write { buffer: 0 }),
+        What::Constant { .. } | What::Value { .. } => None,
+    };
+    let accesses = given.iter().zip(stubs_of);
+    let accesses = accesses.filter_map(|(g, stub)| Some((stub, access(g)?)));
+    CpuProgram::new(&module, &entry, &accesses.collect())?;
+    Ok(module)
+}
+
+/// Variables that the invocations of a workgroup would share.
+fn workgroup_memory(snippet: &Snippet) -> Vec<Problem> {
+    let text = snippet.text();
+    let tokens = tokenize(text);
+    let word = |i: usize| tokens.get(i).map_or("", |t| t.text(text));
+    let variables = (0..tokens.len()).filter(|&i| word(i) == "var" && word(i + 2) == "workgroup");
+    let message = "a kernel cannot use workgroup memory, because it has no barriers";
+    let help = "write `var<private>` for memory of one element, or pass data to another kernel in a buffer";
+    variables
+        .map(|i| Problem::new(tokens[i + 2].span(), message, help))
+        .collect()
 }
 
 fn name_tokens(snippet: &Snippet) -> Vec<Token> {
@@ -454,8 +481,13 @@ fn analyse(snippet: &Snippet, body: Body, around: Around<'_>, compile_share: f64
         (true, false) => Locality::Gather,
         (true, true) => Locality::Own,
     };
+    let threads = around.buffers.iter().all(|b| {
+        b.write == BufferWrite::AtomicAdd
+            || (around.one_each)(b) && snippet.touches_only_own(&format!("write_{}", b.name))
+    });
     Analysis {
         names,
+        threads,
         compile_share,
         is_body: snippet.kind() == SnippetKind::Body,
         body_start: body.start,

@@ -2,8 +2,8 @@
 
 use sinew_deform::{Element, Par, Phase, PortType};
 use sinew_graph::{
-    BindError, BoundGraph, BufferWrite, GraphSource, GraphText, InputBinding, Instance,
-    KernelDomain, NoNesting, Plan, compile,
+    BoundGraph, BufferWrite, GraphSource, GraphText, InputBinding, KernelDomain, NoNesting, Plan,
+    compile,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -292,7 +292,7 @@ fn wrong_15_a_declaration_that_does_not_hold_together() {
     says(
         r#""domain": "edge", "inputs": { "mesh": { "type": "mesch", "link": "body" } }"#,
         r#""let a = 1;""#,
-        "g.json:1:68: there is no domain \"edge\"; add \"domain\": \"vertex\" or \"triangle\"\n\
+        "g.json:1:68: there is no domain \"edge\"; add \"domain\": \"vertex\", \"triangle\", \"strand\", \"joint\" or { \"count\": 64 }; a count is a whole number from 1 to 16777216\n\
          g.json:1:106: the type of 'mesh' is missing or unknown; did you mean \"mesh\"?\n\
          g.json:1:30: the kernel 'mine' has no output; add \"outputs\": { \"mesh\": { \"type\": \"mesh\", \"writes\": [\"positions\"] } }",
     );
@@ -494,37 +494,6 @@ fn buffers_of_whole_numbers_stay_inside() {
         message(&text),
         "g.json:3:57: output 'body' is a buffer of int, which cannot be an output of the graph; link a mesh, a pose, a mask, values, lines, a field or a buffer of float"
     );
-}
-
-#[test]
-fn the_processor_refuses_and_setup_does_not_run_there() {
-    let document = document(
-        MESH,
-        r#""write_mesh_positions(index, read_mesh_positions(index));""#,
-    );
-    let plan = Arc::new(plan(&document));
-    let mesh = Arc::new(sinew_testkit::meshes::cube());
-    let inputs: Vec<InputBinding> = plan
-        .inputs()
-        .iter()
-        .map(|i| match i.ty.port_type() {
-            PortType::Mesh => InputBinding::Mesh(mesh.clone()),
-            _ => InputBinding::Pose(Arc::default()),
-        })
-        .collect();
-    let graph =
-        BoundGraph::bind(plan.clone(), &inputs, &[], Par::Seq).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(
-        graph.program().device_only().map(|s| s.name.as_str()),
-        Some("mine")
-    );
-    assert_eq!(
-        graph.program().steps(Phase::Setup).len(),
-        2,
-        "the kernel and normals that fit"
-    );
-    let refused = Instance::bind(plan, &inputs, &[], Par::Seq).expect_err("no device");
-    assert!(matches!(refused, BindError::DeviceOnly { ref node, .. } if node == "mine"));
 }
 
 /// Whatever a text holds, it ends in a plan or in messages.

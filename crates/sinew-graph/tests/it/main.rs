@@ -7,6 +7,7 @@ mod frame_time;
 mod heavy_kernels;
 mod instance;
 mod kernels;
+mod kernels_cpu;
 mod linked;
 mod nested;
 mod own_nodes;

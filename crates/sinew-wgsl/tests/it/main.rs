@@ -2,6 +2,7 @@
 
 mod barriers;
 mod common;
+mod cpu;
 mod limits;
 mod modules;
 mod random;

@@ -166,7 +166,7 @@ pub enum PlayError {
     /// Values of a values input are missing or do not match.
     #[error(transparent)]
     Values(#[from] ValuesError),
-    /// Graph and characters do not match, or the CPU cannot run the graph ([`BindError::DeviceOnly`]).
+    /// Graph and characters do not match.
     #[error(transparent)]
     Bind(#[from] BindError),
     /// The frame rate is not above 0.

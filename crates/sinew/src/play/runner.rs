@@ -60,11 +60,8 @@ impl FieldGrid {
 
 impl Runner {
     /// A character on the CPU.
-    ///
-    /// # Errors
-    /// [`PlayError::Bind`] if the graph contains a custom kernel.
-    pub fn cpu(graph: &Arc<BoundGraph>) -> Result<Self, PlayError> {
-        Ok(Self::Cpu(Box::new(graph.instance()?)))
+    pub fn cpu(graph: &Arc<BoundGraph>) -> Self {
+        Self::Cpu(Box::new(graph.instance()))
     }
 
     /// A character on the caller's GPU. A renderer can draw from its buffers without a copy.

@@ -41,7 +41,7 @@ fn player(portable: &Portable, document: &str) -> Player {
     let main = portable.character.clone();
     let cast = PlayInputs::load(main, &plan, &document.folders).expect("a cast");
     let graph = cast.bind(&plan, &[]).expect("binds");
-    let runner = Runner::cpu(&graph).expect("runs");
+    let runner = Runner::cpu(&graph);
     Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays")
 }
 
@@ -675,7 +675,7 @@ fn played(path: &Path, degrees: f64) -> Vec<[f32; 3]> {
     let pose = bent(&character.asset, degrees);
     let cast = PlayInputs::load(Arc::new(character), &plan, &document.folders).expect("a cast");
     let graph = cast.bind(&plan, &[]).expect("binds");
-    let runner = Runner::cpu(&graph).expect("runs");
+    let runner = Runner::cpu(&graph);
     let mut player = Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays");
     player.advance_posed(0, &pose).expect("a frame");
     let outputs = player.read_outputs().expect("outputs");

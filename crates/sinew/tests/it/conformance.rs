@@ -173,9 +173,7 @@ fn saved_setup_gives_the_same_bits() {
                 )
             };
             let restored = cached(&bytes).unwrap_or_else(|e| panic!("{}: {e}", desc.name));
-            let mut j = Arc::new(restored)
-                .instance()
-                .expect("nodes of the processor");
+            let mut j = Arc::new(restored).instance();
             i.update(&frame, Par::Seq).expect("fits");
             j.update(&frame, Par::Seq).expect("fits");
             assert!(

@@ -96,7 +96,7 @@ impl Both {
         let graph = bound(text);
         let shared = GpuGraph::with_style(&device, &graph, style);
         let shared = shared.unwrap_or_else(|e| panic!("{e}"));
-        let instance = || graph.instance().expect("nodes of the processor");
+        let instance = || graph.instance();
         Some(Self {
             cpu: std::iter::repeat_with(instance).take(count).collect(),
             gpu: shared.instances(count).expect("fits"),
@@ -363,7 +363,7 @@ fn constant_values_are_there() {
     }
 }
 
-/// The processor cannot run such a graph, yet drivers run there, in setup and in frames.
+/// Drivers on the host feed kernels on the GPU, in setup and in frames.
 #[test]
 fn drivers_feed_custom_kernels() {
     let text = document(
@@ -378,7 +378,6 @@ fn drivers_feed_custom_kernels() {
         return;
     };
     let graph = bound(&text);
-    assert!(graph.instance().is_err(), "a custom kernel");
     let shared = GpuGraph::new(&gpu, &graph).unwrap_or_else(|e| panic!("{e}"));
     let mut both = Both {
         cpu: Vec::new(),
@@ -511,7 +510,6 @@ fn what_neither_side_can_run_is_refused_with_the_reason() {
     ];
     for (node, kind, why) in &cases {
         let graph = bound(&document(&format!("{node},\n{posed}"), r#""it": "it""#));
-        assert!(graph.instance().is_ok(), "the processor runs it");
         let Some(gpu) = sinew_gpu::test_support::gpu() else {
             return;
         };

@@ -17,7 +17,7 @@ use sinew_gpu::{AdapterKind, Gpu};
 fn play(scene: &Scene, gpu: &Gpu, frames: i64, (rest, speed): (i64, f64)) {
     let runner = Runner::gpu(gpu, &scene.graph).unwrap_or_else(|e| panic!("{e}"));
     let mut device = scene.play(runner);
-    let mut processor = scene.play(Runner::cpu(&scene.graph).expect("its nodes"));
+    let mut processor = scene.play(Runner::cpu(&scene.graph));
     let mut worst = Measured::default();
     for number in 0..=frames {
         device.advance(number);

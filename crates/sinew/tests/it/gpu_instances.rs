@@ -260,7 +260,7 @@ fn compare_passes(crowd: &mut GpuInstances, passes: &[[i64; 2]]) {
         .update(&vec![Frame::default(); passes.len()])
         .expect("runs");
     for (i, values) in passes.iter().enumerate() {
-        let mut cpu = crowd.graph().instance().expect("nodes of the processor");
+        let mut cpu = crowd.graph().instance();
         for (name, value) in ["n", "m"].into_iter().zip(values) {
             let set = cpu.set_parameter(name, &ParameterValue::Int(*value));
             set.expect("in range");
@@ -322,7 +322,7 @@ fn more_characters_than_a_binding_numbers() {
     set.expect("in range");
     crowd.update(&vec![Frame::default(); count]).expect("runs");
     let mut last = |i: usize, n: i64| {
-        let mut cpu = crowd.graph().instance().expect("nodes of the processor");
+        let mut cpu = crowd.graph().instance();
         cpu.set_parameter("n", &ParameterValue::Int(n))
             .expect("in range");
         cpu.update(&Frame::default(), Par::Seq).expect("fits");
@@ -368,9 +368,7 @@ fn characters_may_differ_in_rest_shape() {
         return;
     };
     let mut three = instances(&gpu, FROM_REST, 3);
-    let mut cpu: Vec<_> = (0..3)
-        .map(|_| three.graph().instance().expect("nodes of the processor"))
-        .collect();
+    let mut cpu: Vec<_> = (0..3).map(|_| three.graph().instance()).collect();
     let frames = [Frame::default(); 3];
     three.update(&frames).expect("runs");
     let memory = three.memory_bytes();
@@ -429,7 +427,7 @@ fn offsets_that_do_not_fit_are_refused_on_both_devices() {
                "x": {"node": "transform", "mesh": "body", "weight": "$w"}},
      "outputs": {"x": "x", "turn": "turn"}}"#;
     let graph = bound(text, meshes::grid(9, 6));
-    let mut cpu = graph.instance().expect("nodes of the processor");
+    let mut cpu = graph.instance();
     let count = meshes::grid(9, 6).vertex_count();
     let good = vec![[0.0; 3]; count];
     let mut infinite = good.clone();
@@ -535,9 +533,7 @@ fn bounds_are_those_of_the_points() {
 
 #[test]
 fn bounds_on_the_processor_are_those_of_the_points() {
-    let mut one = bound(FROM_REST, meshes::tube(20, 12, 2.0, 0.2))
-        .instance()
-        .expect("nodes of the processor");
+    let mut one = bound(FROM_REST, meshes::tube(20, 12, 2.0, 0.2)).instance();
     one.update(&Frame::default(), Par::Seq).expect("fits");
     for output in ["x", "mush", "body"] {
         let mesh = one.mesh_output(output).expect("there");
@@ -550,9 +546,7 @@ fn bounds_on_the_processor_are_those_of_the_points() {
     );
     let text =
         r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}}, "outputs": {"body": "body"}}"#;
-    let mut one = bound(text, empty.clone())
-        .instance()
-        .expect("nodes of the processor");
+    let mut one = bound(text, empty.clone()).instance();
     one.update(&Frame::default(), Par::Seq).expect("fits");
     assert_eq!(one.mesh_output("body").expect("there").bounds(), None);
     let Some(gpu) = sinew_gpu::test_support::gpu() else {

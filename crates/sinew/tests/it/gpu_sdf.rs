@@ -154,7 +154,7 @@ impl Both {
         let graph = BoundGraph::bind(Arc::new(plan), &inputs, &[], Par::Seq);
         let graph = Arc::new(graph.unwrap_or_else(|e| panic!("{e}")));
         let shared = GpuGraph::new(&device, &graph).unwrap_or_else(|e| panic!("{e}"));
-        let instance = || graph.instance().expect("nodes of the processor");
+        let instance = || graph.instance();
         Some(Self {
             cpu: std::iter::repeat_with(instance).take(count).collect(),
             gpu: shared.instances(count).unwrap_or_else(|e| panic!("{e}")),

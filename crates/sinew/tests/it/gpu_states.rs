@@ -43,7 +43,7 @@ impl Head {
     }
 
     fn on_processor(&self) -> Player {
-        self.player(Runner::cpu(&self.graph).expect("nodes of the processor"))
+        self.player(Runner::cpu(&self.graph))
     }
 }
 

@@ -76,7 +76,7 @@ fn strands_rest_on_a_ball() {
         &hair,
         &meshes::cube(),
     );
-    let mut instance = graph.expect("binds").instance().expect("on the processor");
+    let mut instance = graph.expect("binds").instance();
     let found = run(&mut instance, 0..180, Par::Seq);
     let distance = |p: &[f32; 3]| (p[0].powi(2) + (p[1] - 0.5).powi(2) + p[2].powi(2)).sqrt() - 0.3;
     let deepest = found.iter().map(distance).fold(f32::INFINITY, f32::min);
@@ -104,10 +104,7 @@ fn a_grid_holds_strands_as_the_solid_does() {
         r#""field": {"node": "sdf", "mesh": "body", "cells": 48},"#,
         r#""colliders": ["field"], "local_stiffness": 0"#,
     );
-    let mut instance = bind(&text, &hair, &ball)
-        .expect("binds")
-        .instance()
-        .expect("on the processor");
+    let mut instance = bind(&text, &hair, &ball).expect("binds").instance();
     assert_eq!(
         instance.graph().program().steps(Phase::Setup).len(),
         1,
@@ -135,8 +132,7 @@ fn margins_belong_to_pairs() {
         );
         let mut instance = bind(&text, &hair, &meshes::cube())
             .expect("binds")
-            .instance()
-            .expect("on the processor");
+            .instance();
         let found = run(&mut instance, 0..240, Par::Seq);
         let to_ball =
             |p: &[f32; 3]| (p[0].powi(2) + (p[1] - 0.5).powi(2) + p[2].powi(2)).sqrt() - 0.3;
@@ -155,7 +151,7 @@ fn threads_saved_states_and_resets_change_nothing() {
     let hair = hair(7, 16);
     let text = document(BALL, r#""colliders": "ball", "wind": [3, 0, 1]"#);
     let graph = bind(&text, &hair, &meshes::cube()).expect("binds");
-    let mut one = graph.instance().expect("on the processor");
+    let mut one = graph.instance();
     let expected = run(&mut one, 0..30, Par::Seq);
     let saved = one.save_state();
     let later = run(&mut one, 30..45, Par::Seq);
@@ -164,11 +160,11 @@ fn threads_saved_states_and_resets_change_nothing() {
             .num_threads(threads)
             .build()
             .expect("threads");
-        let mut other = graph.instance().expect("on the processor");
+        let mut other = graph.instance();
         let found = pool.install(|| run(&mut other, 0..30, Par::Rayon));
         assert!(found == expected, "{threads} threads");
     }
-    let mut other = graph.instance().expect("on the processor");
+    let mut other = graph.instance();
     run(&mut other, 0..3, Par::Seq);
     other.restore_state(&saved).expect("of this graph");
     assert!(run(&mut other, 30..45, Par::Seq) == later, "goes on");
@@ -257,12 +253,12 @@ fn a_reset_is_a_first_frame() {
     for text in [sim.as_str(), documented.as_str(), collide] {
         let text = text.replacen(r#""inputs""#, cut, 1);
         let graph = bind(&text, &hair, &meshes::cube()).expect("binds");
-        let mut first = graph.instance().expect("on the processor");
+        let mut first = graph.instance();
         let begin = run(&mut first, 20..21, Par::Seq);
-        let mut cut = graph.instance().expect("on the processor");
+        let mut cut = graph.instance();
         run(&mut cut, 0..20, Par::Seq);
         let on = |yes| ParameterValue::Bool(yes);
-        let plain = run(&mut graph.instance().expect("another"), 0..21, Par::Seq);
+        let plain = run(&mut graph.instance(), 0..21, Par::Seq);
         cut.set_parameter("cut", &on(true)).expect("a switch");
         let found = run(&mut cut, 20..21, Par::Seq);
         assert!(plain != begin, "{text}: no other frame");
@@ -283,7 +279,7 @@ fn a_reset_shows_hair_at_rest() {
         1,
     );
     let graph = bind(&text, &hair, &meshes::cube()).expect("binds");
-    let mut cut = graph.instance().expect("on the processor");
+    let mut cut = graph.instance();
     run(&mut cut, 0..10, Par::Seq);
     cut.set_parameter("cut", &ParameterValue::Bool(true))
         .expect("a switch");
@@ -311,7 +307,7 @@ fn the_tressfx_nodes_are_reached_from_documents() {
     let depth = |p: &[f32; 3]| 0.3 - (p[0].powi(2) + (p[1] - 0.5).powi(2) + p[2].powi(2)).sqrt();
     for (field, holds) in [("sdf", true), ("tressfx_sdf", false)] {
         let graph = bind(&text(field, r#", "gravity": 9.81"#), &hair, &ball).expect("binds");
-        let mut one = graph.instance().expect("on the processor");
+        let mut one = graph.instance();
         let expected = run(&mut one, 0..10, Par::Seq);
         let deepest = expected.iter().map(depth).fold(0.0, f32::max);
         assert!(
@@ -320,7 +316,7 @@ fn the_tressfx_nodes_are_reached_from_documents() {
         );
         let saved = one.save_state();
         let later = run(&mut one, 10..20, Par::Seq);
-        let mut other = graph.instance().expect("on the processor");
+        let mut other = graph.instance();
         other.restore_state(&saved).expect("of this graph");
         assert!(run(&mut other, 10..20, Par::Rayon) == later, "goes on");
         assert!(other.restore_state(&saved[..saved.len() - 1]).is_err());
@@ -370,7 +366,7 @@ fn guides_and_followers_are_both_corrected() {
     let deepest = |followers: bool, more: &str| {
         let text = document(BALL, &format!(r#""colliders": "ball"{more}"#));
         let graph = bind(&text, &hair, &meshes::cube()).expect("binds");
-        let mut instance = graph.instance().expect("on the processor");
+        let mut instance = graph.instance();
         let found = run(&mut instance, 0..90, Par::Seq);
         let of_that_sort = (0..all.len()).filter(|s| all.is_guide(*s) != followers);
         let vertices = of_that_sort.flat_map(|s| all.range(s).skip(2));
@@ -404,7 +400,7 @@ fn a_field_is_built_again_only_where_its_mesh_moved() {
         let plan = Arc::new(document.compile().unwrap_or_else(|e| panic!("{e}")));
         let cast = PlayInputs::load(ball.clone(), &plan, &document.folders).expect("assembles");
         let graph = cast.bind(&plan, &[]).expect("binds");
-        let runner = Runner::cpu(&graph).expect("on the processor");
+        let runner = Runner::cpu(&graph);
         let mut player = Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays");
         frames
             .map(|n| {
@@ -459,7 +455,7 @@ fn ball_centre(ball: &Arc<Character>, number: i64) -> [f32; 3] {
     let plan = Arc::new(document.compile().unwrap_or_else(|e| panic!("{e}")));
     let cast = PlayInputs::load(ball.clone(), &plan, &document.folders).expect("assembles");
     let graph = cast.bind(&plan, &[]).expect("binds");
-    let runner = Runner::cpu(&graph).expect("on the processor");
+    let runner = Runner::cpu(&graph);
     let mut player = Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays");
     // The clip's dent would move it.
     player.advance(number).expect("plays");
@@ -488,7 +484,7 @@ fn a_collider_comes_in_a_file_of_its_own() {
     let plan = Arc::new(document.compile().unwrap_or_else(|e| panic!("{e}")));
     let cast = PlayInputs::load(head, &plan, &document.folders).expect("assembles");
     let graph = cast.bind(&plan, &[]).expect("binds");
-    let runner = Runner::cpu(&graph).expect("on the processor");
+    let runner = Runner::cpu(&graph);
     let mut player = Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays");
     let mut places = Vec::new();
     for n in [0, 8] {
@@ -547,7 +543,7 @@ fn hold_mohawk(margin: f32, deepest_in_mesh: f64) {
     let Some(scene) = Scene::mohawk(margin) else {
         return;
     };
-    let mut playing = scene.play(Runner::cpu(&scene.graph).expect("on the processor"));
+    let mut playing = scene.play(Runner::cpu(&scene.graph));
     let (mut worst, mut in_mesh) = (Measured::default(), Depths::default());
     let (shaken, all) = (frames(), frames() + rest_frames());
     let mut rest = Measured::default();
@@ -598,7 +594,7 @@ fn hold_mohawk(margin: f32, deepest_in_mesh: f64) {
 
 #[test]
 fn two_hairs_keep_their_own_margins_in_one_update() {
-    margins::each_keeps_its_own(|graph| Runner::cpu(graph).expect("on the processor"));
+    margins::each_keeps_its_own(|graph| Runner::cpu(graph));
 }
 
 /// The node against the job, with state: the same places, and nothing passes through a thin wall that is moved over hair in one frame.
@@ -612,7 +608,7 @@ fn strands_that_something_else_moves_are_kept_out() {
   "out": {"node": "collide", "strands": "moved", "colliders": "ball", "margins": [0.01], "exempt": 1}}, "outputs": {"hair": "out"}}"#;
     let graph = bind(text, &hair, &meshes::cube()).expect("binds");
     let strands = hair.topology.strands().expect("strands");
-    let mut instance = graph.instance().expect("on the processor");
+    let mut instance = graph.instance();
     let depth = |p: &[f32; 3]| 0.11 - (p[0] * p[0] + (p[1] - 0.9).powi(2) + p[2] * p[2]).sqrt();
     for (number, shift) in [0.0, 0.05, 0.4].into_iter().enumerate() {
         instance
@@ -639,7 +635,7 @@ fn strands_that_something_else_moves_are_kept_out() {
     // A state goes on with the same bits.
     let state = instance.save_state();
     let on = run(&mut instance, 3..5, Par::Seq);
-    let mut other = graph.instance().expect("on the processor");
+    let mut other = graph.instance();
     other
         .set_parameter("shift", &ParameterValue::Float(0.4))
         .expect("a parameter");

@@ -9,9 +9,7 @@ use crate::common;
 use crate::common::bindings;
 use sinew::deform::{Par, ParameterValue};
 use sinew::geom::{Asset, Mesh, Pose, Vec3};
-use sinew::graph::{
-    BindError, BoundGraph, Frame, GraphSource, GraphText, Instance, NoNesting, compile,
-};
+use sinew::graph::{BoundGraph, Frame, GraphSource, GraphText, Instance, NoNesting, compile};
 use sinew_gpu::{Gpu, GpuGraph, GpuInstances, GpuMesh, LaunchStyle};
 use sinew_testkit::max_distance;
 use std::path::{Path, PathBuf};
@@ -43,27 +41,74 @@ fn bound(asset: &Asset, text: &str) -> Arc<BoundGraph> {
     Arc::new(graph.unwrap_or_else(|e| panic!("{e}")))
 }
 
-fn instances(gpu: &Gpu, asset: &Asset, text: &str, count: usize) -> GpuInstances {
-    let graph = GpuGraph::new(gpu, &bound(asset, text)).unwrap_or_else(|e| panic!("{e}"));
-    graph.instances(count).unwrap_or_else(|e| panic!("{e}"))
+/// The same characters on the GPU and on the CPU. What is read from one is compared with the other.
+struct Both {
+    gpu: GpuInstances,
+    cpu: Vec<Instance>,
 }
 
-fn update(instances: &mut GpuInstances, asset: &Asset, count: usize) {
+impl Both {
+    fn new(gpu: &Gpu, graph: &Arc<BoundGraph>, count: usize) -> Self {
+        let shared = GpuGraph::new(gpu, graph).and_then(|g| g.instances(count));
+        Self {
+            gpu: shared.unwrap_or_else(|e| panic!("{e}")),
+            cpu: (0..count).map(|_| graph.instance()).collect(),
+        }
+    }
+
+    fn set_parameter(&mut self, instance: usize, name: &str, value: &ParameterValue) {
+        let set = self.gpu.set_parameter(instance, name, value);
+        set.expect("a parameter");
+        let set = self.cpu[instance].set_parameter(name, value);
+        set.expect("a parameter");
+    }
+
+    /// Odd characters take threads.
+    fn update(&mut self, frames: &[Frame<'_>]) {
+        self.gpu.update(frames).unwrap_or_else(|e| panic!("{e}"));
+        for (i, (cpu, frame)) in self.cpu.iter_mut().zip(frames).enumerate() {
+            let par = [Par::Seq, Par::Rayon][i % 2];
+            cpu.update(frame, par).unwrap_or_else(|e| panic!("{e}"));
+        }
+    }
+}
+
+fn instances(gpu: &Gpu, asset: &Asset, text: &str, count: usize) -> Both {
+    Both::new(gpu, &bound(asset, text), count)
+}
+
+fn update(both: &mut Both, asset: &Asset, count: usize) {
     let pose = asset.rig.rest_pose();
     let frame = Frame::default().pose(&pose);
-    instances
-        .update(&vec![frame; count])
-        .unwrap_or_else(|e| panic!("{e}"));
+    both.update(&vec![frame; count]);
 }
 
-fn mesh(instances: &mut GpuInstances, name: &str, instance: usize) -> GpuMesh {
-    let read = instances.read_mesh(name, instance).expect("reads");
-    read.expect("a mesh output")
+/// Floats of two devices are the same up to rounding, or both no numbers.
+#[track_caller]
+fn same(what: &str, gpu: &[f32], cpu: &[f32]) {
+    assert_eq!(gpu.len(), cpu.len(), "{what}");
+    for (i, (a, b)) in gpu.iter().zip(cpu).enumerate() {
+        let near = (a - b).abs() <= 4e-6 * a.abs().max(1.0);
+        let alike = near || a == b || a.is_nan() && b.is_nan();
+        assert!(alike, "{what} {i}: GPU {a}, CPU {b}");
+    }
 }
 
-fn floats(instances: &mut GpuInstances, name: &str, instance: usize) -> Vec<f32> {
-    let read = instances.read_floats(name, instance).expect("reads");
-    read.expect("an output of floats")
+fn mesh(both: &mut Both, name: &str, instance: usize) -> GpuMesh {
+    let read = both.gpu.read_mesh(name, instance).expect("reads");
+    let read = read.expect("a mesh output");
+    let cpu = both.cpu[instance].mesh_output(name).expect("a mesh output");
+    let (a, b) = (read.positions.as_flattened(), cpu.positions.as_flattened());
+    same("positions", a, b);
+    read
+}
+
+fn floats(both: &mut Both, name: &str, instance: usize) -> Vec<f32> {
+    let read = both.gpu.read_floats(name, instance).expect("reads");
+    let read = read.expect("an output of floats");
+    let cpu = both.cpu[instance].float_output(name);
+    same(name, &read, cpu.expect("an output of floats"));
+    read
 }
 
 fn sample(name: &str) -> Asset {
@@ -94,9 +139,7 @@ fn a_kernel_in_one_line() {
     };
     let asset = sample("arm_with_hand");
     let mut moved = instances(&gpu, &asset, SHIFT, 2);
-    moved
-        .set_parameter(1, "up", &ParameterValue::Float(-2.0))
-        .expect("a parameter");
+    moved.set_parameter(1, "up", &ParameterValue::Float(-2.0));
     update(&mut moved, &asset, 2);
     let rest = asset.merged(&Default::default()).expect("a mesh");
     for (instance, up) in [(0, 0.5_f32), (1, -2.0)] {
@@ -108,20 +151,6 @@ fn a_kernel_in_one_line() {
         // Moved points ask for normals that fit.
         assert!(out.normals.is_some());
     }
-}
-
-#[test]
-fn the_processor_says_that_it_cannot() {
-    let asset = sample("arm_with_hand");
-    let plan = Arc::new(compile("test.json", SHIFT, &NoNesting).unwrap_or_else(|e| panic!("{e}")));
-    let inputs = bindings(&asset, &plan);
-    let refused = Instance::bind(plan, &inputs, &[], Par::Seq).expect_err("no processor");
-    assert!(matches!(refused, BindError::DeviceOnly { .. }));
-    assert_eq!(
-        refused.to_string(),
-        "test.json:4:5: node 'shift' is a custom kernel, which runs on the GPU only: run the graph on the GPU \
-         (`--device auto`), or replace the kernel with built-in nodes"
-    );
 }
 
 /// The same as `examples/custom_kernels.json` made of built-in nodes.
@@ -229,19 +258,16 @@ fn compare(gpu: &Gpu, asset: &Asset) -> Differences {
     let plan = Arc::new(plan);
     let inputs = bindings(asset, &plan);
     let graph = BoundGraph::bind(plan, &inputs, &[], Par::Seq).unwrap_or_else(|e| panic!("{e}"));
-    let graph = GpuGraph::new(gpu, &Arc::new(graph)).unwrap_or_else(|e| panic!("{e}"));
-    let mut kernels = graph.instances(1).unwrap_or_else(|e| panic!("{e}"));
+    let mut kernels = Both::new(gpu, &Arc::new(graph), 1);
     let mut nodes = common::instance(asset, BUILT_IN);
     let mut out = Differences::default();
     let textured = textured(&asset.merged(&Default::default()).expect("a mesh"));
     for (i, (time_secs, pose)) in poses(asset).iter().enumerate() {
         let blend = ParameterValue::Float(if i == 3 { 0.25 } else { 1.0 });
-        kernels
-            .set_parameter(0, "blend", &blend)
-            .expect("a parameter");
+        kernels.set_parameter(0, "blend", &blend);
         nodes.set_parameter("blend", &blend).expect("a parameter");
         let frame = Frame::at(*time_secs).pose(pose);
-        kernels.update(&[frame]).unwrap_or_else(|e| panic!("{e}"));
+        kernels.update(&[frame]);
         nodes
             .update(&frame, Par::Seq)
             .unwrap_or_else(|e| panic!("{e}"));
@@ -325,12 +351,12 @@ fn buffer_graph(pins: &str, text: &str, outputs: &str) -> String {
 }
 
 /// One instance, one frame with values 2, 3, 4.
-fn run(gpu: &Gpu, asset: &Asset, text: &str) -> GpuInstances {
+fn run(gpu: &Gpu, asset: &Asset, text: &str) -> Both {
     let mut out = instances(gpu, asset, text, 1);
     let pose = asset.rig.rest_pose();
     let values = [(2_usize, &[2.0_f32, 3.0, 4.0][..])];
     let frame = Frame::default().pose(&pose).values(&values);
-    out.update(&[frame]).unwrap_or_else(|e| panic!("{e}"));
+    out.update(&[frame]);
     out
 }
 
@@ -395,8 +421,7 @@ fn triangles_add_to_vertices() {
   },
   "outputs": { "corners": "read.corners", "indices": "read.indices" } }"#;
     let mut out = instances(&gpu, &asset, text, 2);
-    out.set_parameter(1, "by", &ParameterValue::Int(-3))
-        .expect("a parameter");
+    out.set_parameter(1, "by", &ParameterValue::Int(-3));
     let mesh = asset.merged(&Default::default()).expect("a mesh");
     let (mut corners, mut indices) = (
         vec![0.0_f32; mesh.vertex_count()],
@@ -415,7 +440,7 @@ fn triangles_add_to_vertices() {
         let other: Vec<f32> = corners.iter().map(|c| -3.0 * c).collect();
         assert_eq!(floats(&mut out, "corners", 1), other);
     }
-    let kernels = out.kernels();
+    let kernels = out.gpu.kernels();
     let count = kernels
         .iter()
         .find(|k| k.label.contains("count.kernel"))
@@ -636,7 +661,7 @@ fn indices_out_of_range_reach_nothing() {
     let mut out = instances(&gpu, &asset, text, 3);
     for instance in 0..3 {
         let by = ParameterValue::Float(instance as f64);
-        out.set_parameter(instance, "by", &by).expect("a parameter");
+        out.set_parameter(instance, "by", &by);
     }
     update(&mut out, &asset, 3);
     for instance in 0..3 {

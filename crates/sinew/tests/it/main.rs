@@ -27,6 +27,7 @@ mod gpu_vat;
 mod hair;
 #[cfg(feature = "io")]
 mod kernels;
+mod kernels_math;
 mod linked;
 mod no_allocation;
 mod no_allocation_gpu;

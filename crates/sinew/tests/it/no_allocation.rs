@@ -42,3 +42,48 @@ fn update_allocates_nothing() {
         }
     }
 }
+
+/// A custom kernel with all that it can read and write.
+#[cfg(feature = "kernels")]
+const KERNEL: &str = r#"{ "sinew": "1.0",
+  "parameters": { "by": { "type": "float", "default": 0.5 } },
+  "nodes": {
+    "sums": { "node": "kernel", "domain": "triangle", "inputs": { "mesh": { "type": "mesh", "link": "body" } },
+      "outputs": { "sums": { "type": "buffer", "element": "int", "write": "atomic_add" } },
+      "text": "for (var k = 0u; k < 3u; k++) { add_sums(mesh_triangle_vertex(index, k), 1); }" },
+    "move": { "node": "kernel", "domain": "vertex",
+      "inputs": { "mesh": { "type": "mesh", "link": "body" }, "pose": { "type": "pose", "link": "pose" },
+        "sums": { "type": "buffer", "element": "int", "link": "sums" } },
+      "outputs": { "mesh": { "type": "mesh", "writes": ["positions", "colors"] } },
+      "parameters": { "by": { "type": "float", "value": "$by" } },
+      "text": ["var p = vec3f();",
+        "for (var k = 0u; k < mesh_influence_count(index); k++) {",
+        "  p += mesh_influence_weight(index, k) * (read_pose_matrix(mesh_influence_joint(index, k)) * vec4f(read_mesh_positions(index), 1.0));",
+        "}",
+        "write_mesh_positions(index, p + by() * read_mesh_normals(index) + f32(mesh_connected_count(index)) * 1e-3);",
+        "write_mesh_colors(index, vec4f(f32(read_sums(index)), read_mesh_uvs(index), 1.0));"] } },
+  "outputs": { "body": "move" } }"#;
+
+#[cfg(feature = "kernels")]
+#[test]
+fn custom_kernels_allocate_nothing() {
+    let (pool, count) = counted_pool(2);
+    for asset in assets() {
+        let mut i = crate::common::instance(&asset, KERNEL);
+        let pose = asset.rig.rest_pose();
+        let frame = Frame::at(0.5).pose(&pose);
+        let mut bits = Vec::new();
+        for par in [Par::Seq, Par::Rayon] {
+            pool.install(|| {
+                (0..3).for_each(|_| i.update(&frame, par).expect("fits"));
+                let before = count();
+                (0..3).for_each(|_| i.update(&frame, par).expect("fits"));
+                assert_eq!(count(), before, "{} {par:?}", asset.name);
+            });
+            let out = i.mesh_output("body").expect("a mesh");
+            let floats = out.positions.as_flattened().iter();
+            bits.push(floats.map(|f| f.to_bits()).collect::<Vec<_>>());
+        }
+        assert_eq!(bits[0], bits[1], "{}: threads change nothing", asset.name);
+    }
+}

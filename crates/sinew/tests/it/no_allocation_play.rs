@@ -33,7 +33,7 @@ fn bulging_arm() -> Player {
         is_list: true,
     };
     let values = Values::of_table(&plan, "bulge", table, "ten", 9).expect("fits");
-    let runner = Runner::cpu(&graph).expect("runs on the processor");
+    let runner = Runner::cpu(&graph);
     Player::new(runner, cast, vec![values], None, 30.0).expect("plays")
 }
 
@@ -46,7 +46,7 @@ fn hairy_head() -> Player {
     let plan = Arc::new(document.compile().expect("a correct document"));
     let cast = PlayInputs::load(head, &plan, &document.folders).expect("no file");
     let graph = cast.bind(&plan, &[]).expect("binds");
-    let runner = Runner::cpu(&graph).expect("runs on the processor");
+    let runner = Runner::cpu(&graph);
     Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays")
 }
 
@@ -75,7 +75,7 @@ fn cached_ball() -> (tempfile::TempDir, Player) {
     given.point_caches = &caches;
     let inputs = PlayInputs::load_with(rest, &plan, &Folders::default(), &given).expect("fits");
     let graph = inputs.bind(&plan, &[]).expect("binds");
-    let runner = Runner::cpu(&graph).expect("runs on the CPU");
+    let runner = Runner::cpu(&graph);
     let player = Player::new(runner, inputs, Vec::new(), None, 30.0).expect("plays");
     (folder, player)
 }

@@ -67,7 +67,7 @@ fn bound(character: &Arc<Character>, document: &Document) -> (PlayInputs, Arc<Bo
 
 fn player(character: &Arc<Character>, document: &Document) -> Player {
     let (cast, graph) = bound(character, document);
-    let runner = Runner::cpu(&graph).expect("runs on the processor");
+    let runner = Runner::cpu(&graph);
     Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays")
 }
 
@@ -330,7 +330,7 @@ fn inputs_take_other_files_once() {
     assert_eq!((cast.characters().len(), cast.poses().len()), (2, 2));
     let posed: Vec<(usize, &Pose)> = cast.posed_inputs().collect();
     assert!(matches!(posed[..], [(2, pose)] if std::ptr::eq(pose, &cast.poses()[1])));
-    let runner = Runner::cpu(&graph).expect("runs on the processor");
+    let runner = Runner::cpu(&graph);
     let mut player = Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays");
     player.advance(0).expect("a frame");
     let outputs = player.read_outputs().expect("outputs");
@@ -361,7 +361,7 @@ fn players_of_one_character_share_it() {
     let document = Document::of_character(&arm);
     let (cast, graph) = bound(&arm, &document);
     let new = || {
-        let runner = Runner::cpu(&graph).expect("runs on the processor");
+        let runner = Runner::cpu(&graph);
         Player::new(runner, cast.clone(), Vec::new(), None, 30.0).expect("plays")
     };
     let (mut early, mut late) = (new(), new());
@@ -483,7 +483,7 @@ fn wrong_clips_are_refused() {
             .contains("has no clip 'walk'; known: bend")
     );
     let (cast, graph) = bound(&arm, &Document::of_character(&arm));
-    let runner = Runner::cpu(&graph).expect("runs on the processor");
+    let runner = Runner::cpu(&graph);
     let refused = Player::new(runner, cast, Vec::new(), Some("walk"), 30.0);
     assert!(matches!(refused, Err(PlayError::NoClip { .. })));
     let still = Character::from_asset(Asset::default());
@@ -498,7 +498,7 @@ fn wrong_settings_are_refused() {
     let cast = PlayInputs::load(square, &plan, &Folders::default()).expect("assembles");
     let set = parse_settings(&plan, &[("w", "0.25")]).expect("fits");
     let graph = cast.bind(&plan, &set).expect("binds");
-    let runner = Runner::cpu(&graph).expect("runs on the processor");
+    let runner = Runner::cpu(&graph);
     let mut player = Player::new(runner, cast, Vec::new(), None, 30.0).expect("plays");
     player.advance(0).expect("a frame");
     assert_eq!(positions(&player)[0], [0.0, 0.0, 0.25]);
@@ -520,7 +520,7 @@ fn wrong_speeds_are_refused() {
     let square = square(&folder);
     let (cast, graph) = bound(&square, &Document::of_character(&square));
     for fps in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let runner = Runner::cpu(&graph).expect("runs on the processor");
+        let runner = Runner::cpu(&graph);
         let refused = Player::new(runner, cast.clone(), Vec::new(), None, fps);
         assert!(matches!(refused, Err(PlayError::Fps { .. })), "{fps}");
     }
@@ -577,7 +577,7 @@ fn missing_values_are_refused() {
         "input 'w' (values, count 1) is not given"
     );
     let new = |values: Vec<Values>| {
-        let runner = Runner::cpu(&graph).expect("runs on the processor");
+        let runner = Runner::cpu(&graph);
         Player::new(runner, cast.clone(), values, None, 30.0)
     };
     let refused = new(Vec::new());

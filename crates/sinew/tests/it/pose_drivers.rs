@@ -519,7 +519,7 @@ fn pose_at(asset: &Asset, rig: &Rig, seconds: f64) -> Pose {
 fn the_male_shows_each_corrective_in_its_pose() {
     let Some(character) = male() else { return };
     let (graph, names) = graph_of(&character);
-    let mut instance = graph.instance().expect("on the processor");
+    let mut instance = graph.instance();
     let morph_and_skin = r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}, "w": {"type": "values", "count": 8}},
       "nodes": {"morph": {"node": "morph", "mesh": "body", "weights": "w"}, "skin": {"node": "skin", "mesh": "morph", "pose": "pose", "method": "linear"}},
       "outputs": {"body": "skin"}}"#;
@@ -530,9 +530,7 @@ fn the_male_shows_each_corrective_in_its_pose() {
         &[],
         Par::Seq,
     );
-    let mut plain = Arc::new(bound.expect("correct"))
-        .instance()
-        .expect("on the processor");
+    let mut plain = Arc::new(bound.expect("correct")).instance();
     assert_eq!(character.samples.len(), 8);
     for (name, seconds) in &character.samples {
         let pose = pose_at(&character.asset, &character.asset.rig, *seconds);
@@ -567,7 +565,7 @@ fn the_male_shows_each_corrective_in_its_pose() {
 fn the_males_weights_are_smooth_along_the_clip() {
     let Some(character) = male() else { return };
     let (graph, _) = graph_of(&character);
-    let mut instance = graph.instance().expect("on the processor");
+    let mut instance = graph.instance();
     let mut largest_step = |parts: u32| {
         let mut before: Vec<f32> = Vec::new();
         let mut largest = 0.0_f32;
@@ -613,9 +611,7 @@ fn the_example_bulges_and_lifts() {
         &[],
         Par::Seq,
     );
-    let mut instance = Arc::new(bound.expect("an example"))
-        .instance()
-        .expect("on the processor");
+    let mut instance = Arc::new(bound.expect("an example")).instance();
     let upper_arm = asset.rig.find_node("upper_arm").expect("a joint");
     let mut pose = asset.rig.rest_pose();
     for (seconds, weight, degrees) in [(0.0, 0.0, 0.0), (1.8, 1.0, 25.0)] {

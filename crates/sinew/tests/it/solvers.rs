@@ -57,7 +57,7 @@ fn run(instance: &mut Instance, numbers: std::ops::Range<u32>) -> Vec<Vec<[f32; 
 #[test]
 fn a_solver_follows_its_closed_form() {
     let graph = graph(LAG, "lag");
-    let mut instance = graph.instance().expect("nodes of the processor");
+    let mut instance = graph.instance();
     let rest = graph.program().meshes()[0].positions[5];
     let mut expected = f64::from(rest[0]);
     for (number, found) in (0..).zip(run(&mut instance, 0..8)) {
@@ -74,7 +74,7 @@ fn a_solver_follows_its_closed_form() {
 #[test]
 fn after_a_reset_all_is_as_in_a_new_instance() {
     let graph = graph(LAG, "lag");
-    let mut instance = graph.instance().expect("nodes of the processor");
+    let mut instance = graph.instance();
     let fresh = run(&mut instance, 0..5);
     run(&mut instance, 9..12);
     instance.reset();
@@ -84,11 +84,11 @@ fn after_a_reset_all_is_as_in_a_new_instance() {
 #[test]
 fn a_run_goes_on_from_a_saved_state() {
     let graph = graph(LAG, "lag");
-    let mut whole = graph.instance().expect("nodes of the processor");
+    let mut whole = graph.instance();
     run(&mut whole, 0..4);
     let saved = whole.save_state();
     let expected = run(&mut whole, 4..8);
-    let mut other = graph.instance().expect("nodes of the processor");
+    let mut other = graph.instance();
     run(&mut other, 2..3);
     other.restore_state(&saved).expect("of this graph");
     let found = step(&mut other, 4);
@@ -101,7 +101,7 @@ fn a_run_goes_on_from_a_saved_state() {
 #[test]
 fn states_that_do_not_fit_are_refused() {
     let of_lag = graph(LAG, "lag");
-    let mut instance = of_lag.instance().expect("nodes of the processor");
+    let mut instance = of_lag.instance();
     run(&mut instance, 0..2);
     let saved = instance.save_state();
     let mut refused = |bytes: &[u8]| instance.restore_state(bytes).expect_err("does not fit");
@@ -118,7 +118,7 @@ fn states_that_do_not_fit_are_refused() {
     damaged[saved.len() / 2] ^= 4;
     assert!(matches!(refused(&damaged), StateError::Damaged));
     let other = graph(&LAG.replace("\"rate\": 2", "\"rate\": 3"), "lag");
-    let mut other = other.instance().expect("nodes of the processor");
+    let mut other = other.instance();
     assert!(matches!(
         other.restore_state(&saved),
         Err(StateError::Stale)
@@ -137,7 +137,7 @@ impl Crowd {
         let device = sinew_gpu::test_support::gpu()?;
         let shared = GpuGraph::with_style(&device, graph, style);
         let shared = shared.unwrap_or_else(|e| panic!("{e}"));
-        let instance = |_| graph.instance().expect("nodes of the processor");
+        let instance = |_| graph.instance();
         Some(Self {
             cpu: (0..count).map(instance).collect(),
             gpu: shared.instances(count as usize).expect("fits"),
@@ -310,7 +310,7 @@ fn states_that_do_not_fit_a_device_are_refused() {
     let mut gpu = GpuGraph::new(&device, &of_lag)
         .and_then(|g| g.instances(1))
         .expect("fits");
-    let mut cpu = of_lag.instance().expect("nodes of the processor");
+    let mut cpu = of_lag.instance();
     step_on_device(&mut gpu, &[0]);
     step_on_device(&mut gpu, &[1]);
     run(&mut cpu, 0..2);

@@ -211,7 +211,7 @@ fn player(document: &Document) -> Result<(Player, Arc<BoundGraph>), PlayError> {
     let plan = Arc::new(document.compile().expect("a correct document"));
     let cast = PlayInputs::load(Arc::new(main), &plan, &document.folders)?;
     let graph = cast.bind(&plan, &[])?;
-    let runner = Runner::cpu(&graph)?;
+    let runner = Runner::cpu(&graph);
     Ok((Player::new(runner, cast, Vec::new(), None, 24.0)?, graph))
 }
 

@@ -36,7 +36,7 @@ pub(super) fn measure(
     frames: usize,
     reporter: &Reporter,
 ) -> Outcome<CpuTimes> {
-    let mut instance = graph.instance().map_err(Failure::bind)?;
+    let mut instance = graph.instance();
     let steps = graph.program().steps(Phase::Update);
     let mut of_frame = Vec::new();
     let mut of_step: Vec<Vec<f64>> = vec![Vec::new(); steps.len()];

@@ -183,7 +183,7 @@ fn run(
     options.drop_below = args.drop_below;
     options.damping = args.damping;
     options.par = Par::Rayon;
-    let mut instance = graph.instance().map_err(PlayError::from)?;
+    let mut instance = graph.instance();
     extract_corrective(&mut instance, &frame, &sculpt, &options).map_err(|e| failure(order, &e))
 }
 

@@ -247,7 +247,7 @@ mod tests {
         let plan = Arc::new(plan);
         let cast = PlayInputs::load(character.clone(), &plan, &document.folders)?;
         let graph = cast.bind(&plan, &[])?;
-        let runner = Runner::cpu(&graph)?;
+        let runner = Runner::cpu(&graph);
         let mut player = Player::new(runner, cast, Vec::new(), None, 30.0)?;
         player.advance(20)?;
         let outputs = player.read_outputs()?;

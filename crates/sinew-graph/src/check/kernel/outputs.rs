@@ -72,9 +72,20 @@ impl Collector<'_> {
             "a mesh output of a kernel",
             &["type", "writes", "doc"],
         );
-        if domain == KernelDomain::Triangle {
-            let message = "a kernel over triangles cannot write a mesh: triangles share vertices";
-            let help = "write a buffer with \"write\": \"atomic_add\" here, and write the mesh in a kernel over vertices";
+        if domain != KernelDomain::Vertex {
+            let message = match domain {
+                KernelDomain::Triangle => {
+                    "a kernel over triangles cannot write a mesh: triangles share vertices"
+                        .to_owned()
+                }
+                other => format!("a kernel over {} cannot write a mesh", other.elements()),
+            };
+            let help = match domain {
+                KernelDomain::Triangle => {
+                    "write a buffer with \"write\": \"atomic_add\" here, and write the mesh in a kernel over vertices"
+                }
+                _ => "write a buffer here, and write the mesh in a kernel over vertices",
+            };
             self.reporter(scope)
                 .error("kernel_domain", &m.key_span, message, help);
             return None;
@@ -158,10 +169,13 @@ impl Collector<'_> {
             None => BufferPer::Vertex,
             Some((Some("vertex"), ..)) => BufferPer::Vertex,
             Some((Some("triangle"), ..)) => BufferPer::Triangle,
+            Some((Some("strand"), ..)) => BufferPer::Strand,
+            Some((Some("joint"), ..)) => BufferPer::Joint,
             Some((Some("mesh"), ..)) => BufferPer::Mesh,
             Some((_, span, found)) => {
                 let message = format!("a buffer cannot have elements per {found}");
-                let help = "expected \"per\": \"vertex\", \"triangle\" or \"mesh\"";
+                let help =
+                    "expected \"per\": \"vertex\", \"triangle\", \"strand\", \"joint\" or \"mesh\"";
                 self.reporter(scope)
                     .error("kernel_buffer", &span, message, help);
                 return None;

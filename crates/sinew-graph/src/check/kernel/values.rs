@@ -7,6 +7,9 @@ use crate::kernel::given::parameter_type;
 use crate::plan::ParameterSource;
 use sinew_deform::{DefaultValue, ParameterDesc, ParameterType, Phase, Role};
 
+/// The function that gives the time of the frame in seconds.
+const FRAME_TIME: &str = "frame_time";
+
 impl Collector<'_> {
     pub(super) fn kernel_parameters(
         &mut self,
@@ -19,6 +22,12 @@ impl Collector<'_> {
                 descs.push(desc);
                 sources.push(source);
             }
+        }
+        // A kernel that asks for the time has it as one more parameter.
+        let is_own = descs.iter().any(|d| d.name == FRAME_TIME);
+        if r.names.contains(FRAME_TIME) && !is_own {
+            descs.push(ParameterDesc::frame_time(FRAME_TIME, ""));
+            sources.push(ParameterSource::FrameTime);
         }
         (descs, sources)
     }

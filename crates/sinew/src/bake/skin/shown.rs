@@ -138,6 +138,6 @@ fn player_of(character: Character, document: &Document, fps: f64) -> Result<Play
     let plan = Arc::new(plan);
     let cast = PlayInputs::load(Arc::new(character), &plan, &document.folders)?;
     let graph = cast.bind(&plan, &[])?;
-    let runner = Runner::cpu(&graph)?;
+    let runner = Runner::cpu(&graph);
     Ok(Player::new(runner, cast, Vec::new(), None, fps)?)
 }

@@ -345,9 +345,7 @@ pub(crate) fn run_in(
     };
     let count = if style == LaunchStyle::Auto { 2 } else { 5 };
     let mut on_gpu = GpuGraph::with_style(gpu, &graph, style)?.instances(count)?;
-    let mut on_cpu: Vec<Instance> = (0..count)
-        .map(|_| graph.instance().expect("nodes of the processor"))
-        .collect();
+    let mut on_cpu: Vec<Instance> = (0..count).map(|_| graph.instance()).collect();
     for i in 0..poses.len() {
         let frame = |character: usize| {
             let (time_secs, pose) = &poses[(i + character) % poses.len()];

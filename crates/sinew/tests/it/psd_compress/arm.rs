@@ -71,10 +71,7 @@ fn instance(asset: &Asset, text: &str) -> Instance {
     );
     let character = Arc::new(Character::from_asset(asset.clone()));
     let cast = PlayInputs::load(character, &plan, &Folders::default()).expect("assembles");
-    cast.bind(&plan, &[])
-        .expect("binds")
-        .instance()
-        .expect("runs")
+    cast.bind(&plan, &[]).expect("binds").instance()
 }
 
 /// What in front of linear skinning gives delta mush in a pose.

@@ -127,11 +127,7 @@ fn play(path: &Path, document: &Document, clip: Option<&str>, times: &[f64]) -> 
             .unwrap_or_else(|e| panic!("{e}\n{}", document.text)),
     );
     let mut cast = PlayInputs::load(load(path), &plan, &Folders::default()).expect("assembles");
-    let mut instance = cast
-        .bind(&plan, &[])
-        .expect("binds")
-        .instance()
-        .expect("runs");
+    let mut instance = cast.bind(&plan, &[]).expect("binds").instance();
     let mut out = Played {
         positions: Vec::new(),
         normals: Vec::new(),
