@@ -1,7 +1,7 @@
 //! Which device runs the frames: `--device`.
 
 use crate::args::Device;
-use crate::exit::{Failure, Outcome};
+use crate::exit::Outcome;
 use crate::reporter::Reporter;
 use sinew::graph::BoundGraph;
 use sinew::play::Runner;
