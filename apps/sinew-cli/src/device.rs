@@ -1,7 +1,7 @@
 //! Which device runs the frames: `--device`.
 
 use crate::args::Device;
-use crate::exit::{Failure, Outcome};
+use crate::exit::Outcome;
 use crate::reporter::Reporter;
 use sinew::graph::BoundGraph;
 use sinew::play::Runner;
@@ -109,9 +109,9 @@ pub(crate) mod gpu {
 
 /// What this program cannot do.
 #[cfg(not(feature = "gpu"))]
-pub(crate) fn without_gpu() -> Failure {
+pub(crate) fn without_gpu() -> crate::exit::Failure {
     let why = "this program was built without GPU support (feature 'gpu' of sinew-cli)";
-    Failure::new(crate::exit::Code::Device, why)
+    crate::exit::Failure::new(crate::exit::Code::Device, why)
 }
 
 #[cfg(not(feature = "gpu"))]

@@ -2,7 +2,7 @@
 
 use super::run::solvers;
 use crate::args::CheckArgs;
-use crate::exit::{Failure, Outcome};
+use crate::exit::Outcome;
 use crate::load;
 use crate::reporter::{Reporter, counted, print};
 use crate::setup::{self, SetupFile};

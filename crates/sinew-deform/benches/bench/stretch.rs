@@ -43,6 +43,7 @@ fn case<D: LocalDeformer>(c: &mut Criterion, name: &str, deformer: D) {
                         normals: with_normals.then_some(&normals[..]),
                         tangents: with_tangents.then_some(&tangents[..]),
                         colors: None,
+                        ..MeshView::default()
                     },
                     output: MeshViewMut {
                         positions: Some(&mut p),

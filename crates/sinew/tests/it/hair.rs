@@ -594,7 +594,7 @@ fn hold_mohawk(margin: f32, deepest_in_mesh: f64) {
 
 #[test]
 fn two_hairs_keep_their_own_margins_in_one_update() {
-    margins::each_keeps_its_own(|graph| Runner::cpu(graph));
+    margins::each_keeps_its_own(Runner::cpu);
 }
 
 /// The node against the job, with state: the same places, and nothing passes through a thin wall that is moved over hair in one frame.

@@ -12,7 +12,7 @@ use sinew::deform::Par;
 use sinew::geom::Selection;
 use sinew::graph::{BoundGraph, Frame, Plan};
 use sinew::io::IoError;
-use sinew::play::{PlayError, PlayInputs, Values};
+use sinew::play::{PlayInputs, Values};
 use sinew::psd::{
     ExtractError, ExtractOptions, Extraction, Sculpt, extract_corrective, write_correctives,
 };
