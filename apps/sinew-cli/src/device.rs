@@ -109,9 +109,9 @@ pub(crate) mod gpu {
 
 /// What this program cannot do.
 #[cfg(not(feature = "gpu"))]
-pub(crate) fn without_gpu() -> Failure {
+pub(crate) fn without_gpu() -> crate::exit::Failure {
     let why = "this program was built without GPU support (feature 'gpu' of sinew-cli)";
-    Failure::new(crate::exit::Code::Device, why)
+    crate::exit::Failure::new(crate::exit::Code::Device, why)
 }
 
 #[cfg(not(feature = "gpu"))]

@@ -395,6 +395,33 @@ fn nested_graphs_share_one_file() {
 }
 
 #[test]
+fn domains_need_their_elements() {
+    let domain = |domain: &str| {
+        format!(
+            r#""domain": {domain},
+"inputs": {{ "mesh": {{ "type": "mesh", "link": "body" }} }}, "outputs": {{ "out": {{ "type": "buffer", "element": "float", "per": "joint" }} }}"#
+        )
+    };
+    let text = r#""write_out(index, 1.0);""#;
+    says(
+        &domain("\"joint\""),
+        text,
+        "g.json:1:68: the kernel 'mine' has no pose whose joints it could run over; add \"inputs\": { \"pose\": { \"type\": \"pose\", \"link\": \"pose\" } }",
+    );
+    for count in ["0", "1.5", "16777217", "\"many\""] {
+        let found = message(&document(
+            &domain(&format!("{{ \"count\": {count} }}")),
+            text,
+        ));
+        let expected = "g.json:1:68: there is no domain";
+        assert!(found.starts_with(expected), "{found}");
+    }
+    let pins = domain("{ \"count\": 3, \"per\": 1 }");
+    let found = message(&document(&pins, text));
+    assert!(found.contains("'per'"), "{found}");
+}
+
+#[test]
 fn what_is_declared_is_in_the_plan() {
     let plan = plan(&document(
         r#""domain": "triangle", "group_size": 32,
