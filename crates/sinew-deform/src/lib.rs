@@ -92,7 +92,7 @@ pub use par::Par;
 pub(crate) use par::{SplitMut, for_each_chunk};
 pub use parameter::{
     Choice, DefaultValue, FOLLOW, ParameterDesc, ParameterType, ParameterValue, Parameters, Phase,
-    Role,
+    Region, Role,
 };
 pub use port::{
     AttributeEffect, AttributeRead, Element, MESH_ATTRIBUTES, MeshAttribute, MeshEffect, MeshReads,

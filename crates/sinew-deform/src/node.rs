@@ -17,7 +17,7 @@
 use crate::device::{DeviceFrame, DeviceFrameData, DeviceNode};
 use crate::{
     BindWatch, MeshAttribute, Misread, Par, ParameterDesc, ParameterValue, Parameters, PortDesc,
-    PortType, ReadLog, Role, Stopped,
+    PortType, ReadLog, Region, Role, Stopped,
 };
 use arrayvec::ArrayVec;
 use sinew_geom::{Mesh, Pose, Rig};
@@ -159,7 +159,14 @@ impl NodeDesc {
     /// The parameter that positions the region of the node, and its index.
     pub fn placement(&self) -> Option<(usize, &'static ParameterDesc)> {
         let mut all = self.parameters.iter().enumerate();
-        all.find(|(_, p)| p.role == Role::Placement)
+        all.find(|(_, p)| matches!(p.role, Role::Placement(_)))
+    }
+    /// The shape of the region that can be fitted to vertices.
+    pub fn fitted_region(&self) -> Option<Region> {
+        match self.placement()?.1.role {
+            Role::Placement(region) if region != Region::Frame => Some(region),
+            _ => None,
+        }
     }
     /// The parameter of that name.
     pub fn parameter(&self, name: &str) -> Option<&'static ParameterDesc> {

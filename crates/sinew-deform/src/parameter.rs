@@ -133,8 +133,21 @@ pub enum Role {
     /// Points. Their number is the product of the parameter of that name and of type [`ParameterType::Int3`], unless the list is empty.
     PointsOf(&'static str),
     /// The transform that positions the node's region in the scene; one for each node at most. In documents, the key `follow` of such a
-    /// node names a joint that the region moves with.
-    Placement,
+    /// node names a joint that the region moves with, and the key `fit` finds the region from the mesh.
+    Placement(Region),
+}
+
+/// The shape of a node's region in the space of its transform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Region {
+    /// Just a frame: there is nothing to fit.
+    Frame,
+    /// From the origin along the axis that the choice `axis` names, over the number `length`.
+    Axis,
+    /// A box of the vector `size` around the origin, unless the choice `origin` says otherwise.
+    SizedBox,
+    /// A box from -1 to 1, or the sphere in it, by the choice `source`: words `box` and `sphere`. Other sources have no region to fit.
+    UnitBox,
 }
 
 /// The key `follow` of documents: each node with a [`Role::Placement`] has it beside its parameters.
@@ -249,9 +262,9 @@ impl ParameterDesc {
         }
     }
     /// The transform that positions the node's region in the scene.
-    pub const fn placement(name: &'static str, doc: &'static str) -> Self {
+    pub const fn placement(name: &'static str, region: Region, doc: &'static str) -> Self {
         Self {
-            role: Role::Placement,
+            role: Role::Placement(region),
             ..Self::transform(name, doc)
         }
     }

@@ -2,6 +2,7 @@
 
 mod animated;
 mod binder;
+mod fit;
 mod follow;
 mod host;
 mod layout;
@@ -237,14 +238,16 @@ impl BoundGraph {
     /// Notes of the setup of all nodes that run, in running order.
     pub fn notes(&self) -> Vec<NodeNote> {
         let steps = self.program.all_steps();
-        let note = |s: &Step| {
-            Some(NodeNote {
+        let notes = |s: &Step| {
+            let all = [s.region.clone(), s.bound.note()].into_iter().flatten();
+            let note = |note| NodeNote {
                 node: s.name.clone(),
                 kind: s.desc.name,
-                note: s.bound.note()?,
-            })
+                note,
+            };
+            all.map(note).collect::<Vec<_>>()
         };
-        steps.filter_map(note).collect()
+        steps.flat_map(notes).collect()
     }
 
     /// What a step runs on the GPU; `None` if its node runs on the CPU only.

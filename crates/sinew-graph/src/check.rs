@@ -13,13 +13,14 @@ mod links;
 mod nested;
 mod nodes;
 mod placed;
+pub(crate) use placed::FIT;
 
 use crate::diagnostic::{Diagnostics, Severity, closest};
 use crate::json::{self, Json, Reporter};
 use crate::kernel::CustomKernel;
 use crate::keyed::Keyed;
 use crate::plan::{
-    InputDecl, InputType, OutputDecl, ParameterDecl, ParameterSource, Plan, PlanNode,
+    Fit, InputDecl, InputType, OutputDecl, ParameterDecl, ParameterSource, Plan, PlanNode,
 };
 use sinew_deform::{NodeDesc, ParameterType, ParameterValue};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -29,6 +30,9 @@ use std::sync::Arc;
 
 /// The version of graph documents that this library reads and writes.
 pub const VERSION: &str = "1.0";
+/// What the key `fit` of nodes does.
+pub const FIT_DOC: &str = "Vertices of the rest mesh that the region is fitted to: `\"mesh\"`, `{\"mask\": NAME}` or `{\"joint\": NAME}`, with a \
+     `margin` in metres if wanted. Replaces the transform and the size.";
 /// Levels of nested graphs, at most.
 const MAX_NESTING: usize = 32;
 /// Nested graphs over all levels, at most: each level can double the number of graphs in the level below.
@@ -180,6 +184,7 @@ struct RawNode {
     /// Text and location of the link for each input port.
     links: Vec<Option<(String, Range<usize>)>>,
     parameters: Vec<ParameterSource>,
+    fit: Option<Fit>,
     /// Links of its parameters, which name them by their index.
     parameter_links: Vec<linked::RawLink>,
 }
@@ -433,6 +438,7 @@ impl Collector<'_> {
                     inputs: inputs.iter().map(|s| s.and_then(convert)).collect(),
                     parameter_inputs: parameters.iter().filter_map(|s| convert((*s)?)).collect(),
                     parameters: std::mem::take(&mut n.parameters),
+                    fit: n.fit.take(),
                     runs_in_setup: false,
                     implicit: false,
                 }

@@ -107,7 +107,7 @@ impl Instance {
         for s in program.steps(Phase::Update) {
             let bytes = s.bound.setup_bytes();
             let _ = writeln!(out, "  {} ({})  bound, {bytes} bytes", s.name, s.desc.name);
-            if let Some(note) = s.bound.note() {
+            for note in s.region.iter().chain(&s.bound.note()) {
                 let _ = writeln!(out, "      {}", note.text);
             }
         }

@@ -33,7 +33,7 @@ pub use bind::{
     BindError, BindOptions, BoundGraph, NodeNote, NodeWarning, SetupProgress, SetupWatch,
 };
 pub use cache::{CacheError, CacheUse, join_setup_caches};
-pub use check::{GraphSource, GraphText, NoNesting, VERSION};
+pub use check::{FIT_DOC, GraphSource, GraphText, NoNesting, VERSION};
 pub use diagnostic::{Diagnostic, Diagnostics, LineColumn, Severity};
 pub use edit::{EditError, NodeEdit, edit_node};
 pub use execute::{Frame, UpdateError};
@@ -49,8 +49,8 @@ pub use kernel::{
 pub use keyed::{KeyInterpolation, Keyed};
 pub use linked::can_follow;
 pub use plan::{
-    Followers, InputDecl, InputType, NodeParameter, OutputDecl, ParameterDecl, ParameterError,
-    ParameterLink, ParameterSource, Plan, PlanNode, Source, Takes, Thickness,
+    Fit, FitOf, Followers, InputDecl, InputType, NodeParameter, OutputDecl, ParameterDecl,
+    ParameterError, ParameterLink, ParameterSource, Plan, PlanNode, Source, Takes, Thickness,
 };
 pub use program::{
     BufferDesc, Content, DataRef, Link, NotOnHost, OutputData, PortData, Program, Step,

@@ -5,7 +5,7 @@ use crate::kernel::CustomKernel;
 use crate::keyed::Keyed;
 use sinew_deform::{
     AttributeEffect, DefaultValue, NodeDesc, ParameterDesc, ParameterType, ParameterValue, Phase,
-    PortType,
+    PortType, SetupNote,
 };
 use sinew_geom::{Affine, Selection};
 use std::sync::Arc;
@@ -201,6 +201,32 @@ pub enum Source {
     },
 }
 
+/// How a node's region is found from the rest mesh of its first mesh input, when it is bound.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Fit {
+    /// The vertices that lie in the region.
+    pub of: FitOf,
+    /// Added on all sides, in metres.
+    pub margin: f64,
+    /// Location in the document, `file:line:column`.
+    pub location: String,
+    /// The region, once it is found.
+    pub found: Option<SetupNote>,
+}
+
+/// Vertices that a region is fitted to. An index is into [`PlanNode::parameter_inputs`].
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum FitOf {
+    /// All vertices.
+    Mesh,
+    /// Vertices with a weight above 0.
+    Mask(usize),
+    /// Vertices with a weight for the joint of that name. The region lies along the axes of the joint in the bind pose.
+    Joint(usize, String),
+}
+
 /// One node of a plan.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -217,6 +243,8 @@ pub struct PlanNode {
     pub parameters: Vec<ParameterSource>,
     /// What its parameters are linked to ([`ParameterLink::input`]).
     pub parameter_inputs: Vec<Source>,
+    /// The vertices that its region is fitted to, if the document says so.
+    pub fit: Option<Fit>,
     /// Whether it depends on nothing that changes over time: it then runs once, in setup.
     pub runs_in_setup: bool,
     /// Whether the binder added it.

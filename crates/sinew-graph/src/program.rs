@@ -3,7 +3,7 @@
 
 use crate::plan::ParameterSource;
 use sinew_deform::{
-    BoundNode, Element, MESH_ATTRIBUTES, NodeDesc, ParameterValue, Phase, PortType,
+    BoundNode, Element, MESH_ATTRIBUTES, NodeDesc, ParameterValue, Phase, PortType, SetupNote,
 };
 use sinew_geom::Mesh;
 use std::sync::Arc;
@@ -160,6 +160,8 @@ pub struct Step {
     pub parameter_data: Vec<PortData>,
     /// Values of the parameters when it was bound.
     pub values: Vec<ParameterValue>,
+    /// The region that was fitted to the mesh, if the document asks for it.
+    pub region: Option<SetupNote>,
     /// Whether the binder added it.
     pub implicit: bool,
     /// `Ok` if the CPU runs it before the GPU starts when the GPU runs the graph ([`crate::HostSteps`]); otherwise why not.

@@ -1,6 +1,6 @@
 //! The JSON Schema of graph documents, generated from the registry.
 
-use crate::check::{VERSION, angles};
+use crate::check::{FIT, FIT_DOC, VERSION, angles};
 use crate::linked::width;
 use serde_json::{Map, Value, json};
 use sinew_deform::{DefaultValue, FOLLOW, NodeDesc, ParameterDesc, ParameterType, Phase, REGISTRY};
@@ -80,6 +80,9 @@ fn node_schema(desc: &NodeDesc) -> Value {
     }
     if desc.placement().is_some() {
         properties.insert(FOLLOW.name.into(), parameter_schema(&FOLLOW));
+    }
+    if desc.fitted_region().is_some() {
+        properties.insert(FIT.into(), fit_schema());
     }
     json!({
         "type": "object",
@@ -261,6 +264,20 @@ fn linked_numbers_schema() -> Value {
             "interpolation": { "enum": ["step", "linear", "smooth"], "description": "Between the points of remap." },
         },
     })
+}
+
+fn fit_schema() -> Value {
+    let object = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "not": { "required": ["mask", "joint"] },
+        "properties": {
+            "mask": { "$ref": "#/$defs/link" },
+            "joint": { "type": "string", "description": "Vertices with a weight for this joint." },
+            "margin": { "type": "number", "minimum": 0, "description": "Added on all sides. [m] Default: 0." },
+        },
+    });
+    json!({ "anyOf": [{ "const": "mesh" }, object], "description": FIT_DOC })
 }
 
 fn linked_joint_schema() -> Value {

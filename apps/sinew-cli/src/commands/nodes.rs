@@ -8,7 +8,7 @@ use sinew::deform::{
     find_node,
 };
 use sinew::geom::names::instead_of;
-use sinew::graph::{KERNEL_PAGE, KERNEL_SUMMARY, can_follow, renamed};
+use sinew::graph::{FIT_DOC, KERNEL_PAGE, KERNEL_SUMMARY, can_follow, renamed};
 use std::fmt::Write;
 
 /// Not in the registry: each kernel has pins of its own.
@@ -180,6 +180,12 @@ fn page(d: &NodeDesc) -> String {
     }
     if d.placement().is_some() {
         parameter_row(&mut out, &FOLLOW, Some("setup"));
+    }
+    if d.fitted_region().is_some() {
+        let _ = writeln!(
+            out,
+            "| `fit` | `mesh` or an object | none | setup | {FIT_DOC} |"
+        );
     }
     let follows = |p: &&ParameterDesc| p.phase == Phase::Update && can_follow(p.ty).is_some();
     if d.parameters.iter().any(|p| follows(&p)) {

@@ -40,7 +40,11 @@ pub static DESC: NodeDesc = NodeDesc {
         "The lines, in scene space.",
     )],
     parameters: &[
-        ParameterDesc::placement("transform", "Local frame to draw, in scene space."),
+        ParameterDesc::placement(
+            "transform",
+            crate::Region::Frame,
+            "Local frame to draw, in scene space.",
+        ),
         ParameterDesc::choice(
             "shape",
             "axes",

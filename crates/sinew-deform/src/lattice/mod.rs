@@ -172,6 +172,7 @@ pub static DESC: NodeDesc = NodeDesc {
         RESOLUTION,
         ParameterDesc::placement(
             "rest_transform",
+            crate::Region::SizedBox,
             "Transform of the box at rest, in scene space. Scale and shear are allowed. A flat box leaves the mesh unchanged.",
         ),
         SIZE,

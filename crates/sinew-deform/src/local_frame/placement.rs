@@ -29,6 +29,7 @@ impl Placement {
     /// The parameter `transform`.
     pub(crate) const TRANSFORM: ParameterDesc = ParameterDesc::placement(
         "transform",
+        crate::Region::Axis,
         "Local frame of the deformation, in scene space. Its origin is the bottom of the region. Scale and shear are \
          allowed. A flat frame leaves the mesh unchanged.",
     );

@@ -139,6 +139,7 @@ pub static DESC: NodeDesc = NodeDesc {
         },
         ParameterDesc::placement(
             "transform",
+            crate::Region::UnitBox,
             "For box, sphere and plane: transform from the space of the shape to scene space.",
         ),
         ParameterDesc::float(

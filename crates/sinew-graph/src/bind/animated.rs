@@ -103,6 +103,7 @@ impl Binder<'_> {
             inputs: vec![None; DESC.inputs.len()],
             parameters: Vec::new(),
             parameter_inputs: Vec::new(),
+            fit: None,
             runs_in_setup: false,
             implicit: true,
             location: String::new(),

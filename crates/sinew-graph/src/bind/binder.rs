@@ -23,13 +23,13 @@ use std::sync::Arc;
 pub(super) type Bound = (PlanNode, Arc<dyn BoundNode>, Vec<ParameterValue>);
 
 pub(super) struct Binder<'a> {
-    plan: &'a Plan,
-    par: Par,
+    pub(super) plan: &'a Plan,
+    pub(super) par: Par,
     follower: &'a Follower<'a>,
     saved: Option<Saved>,
     hashes: Hashes,
     kept: BTreeMap<String, Kept>,
-    inputs: &'a [InputBinding],
+    pub(super) inputs: &'a [InputBinding],
     pub(super) meshes: Vec<Arc<Mesh>>,
     pub(super) layout: Layout,
     input_values: Vec<Value>,
@@ -38,7 +38,7 @@ pub(super) struct Binder<'a> {
     pub(super) pending: Vec<PendingStep>,
     /// One for each pending step.
     pub(super) bound: Vec<Bound>,
-    parameters: Vec<ParameterValue>,
+    pub(super) parameters: Vec<ParameterValue>,
     /// Normals and tangents made so far, by positions.
     pub(super) frames: Vec<Frames>,
     warnings: Vec<NodeWarning>,
@@ -210,7 +210,7 @@ impl Binder<'_> {
         Ok(outputs.into_iter().map(|o| o.1).collect())
     }
 
-    fn value(&self, source: Source) -> Value {
+    pub(super) fn value(&self, source: Source) -> Value {
         match source {
             Source::Input(i) => self.input_values[i],
             Source::Node { node, port } => self.values[node][port],
@@ -241,6 +241,9 @@ impl Binder<'_> {
         self.check_masks(node, &inputs)?;
         self.check_strands(node, &inputs)?;
         self.refresh_reads(node, &mut inputs)?;
+        let mut node = node.clone();
+        self.fit_region(&mut node, &inputs)?;
+        let node = &node;
         let parameters = self.node_parameters(node);
         let (bound, kept) = self.call_bind(node, &inputs, &parameters)?;
         let warning = |message| NodeWarning {
@@ -674,6 +677,7 @@ fn step(
             .collect(),
         desc: node.desc,
         name: node.name,
+        region: node.fit.and_then(|fit| fit.found),
         location: node.location,
         implicit: node.implicit,
         sources: node.parameters,

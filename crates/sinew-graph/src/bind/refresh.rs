@@ -154,6 +154,7 @@ impl Binder<'_> {
             inputs: vec![None; desc.inputs.len()],
             parameters,
             parameter_inputs: Vec::new(),
+            fit: None,
             runs_in_setup: constant,
             implicit: true,
             location: String::new(),

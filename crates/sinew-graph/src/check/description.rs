@@ -1,5 +1,6 @@
 //! Checks a node's description for what the binder and the executors rely on.
 
+use super::placed::FIT;
 use sinew_deform::{
     DefaultValue, FOLLOW, MAX_PORTS, NodeDesc, ParameterDesc, ParameterType, Phase, PortDesc,
     PortType, Role,
@@ -65,7 +66,7 @@ fn list_fault(inputs: &[PortDesc]) -> Option<String> {
 
 /// One region at most, a transform of each frame. Its keys are no names of inputs and parameters.
 fn placement_fault(desc: &NodeDesc, named: &[&str]) -> Option<String> {
-    let is_placement = |p: &&ParameterDesc| p.role == Role::Placement;
+    let is_placement = |p: &&ParameterDesc| matches!(p.role, Role::Placement(_));
     let mut all = desc.parameters.iter().filter(is_placement);
     let first = all.next()?;
     if let Some(other) = all.next() {
@@ -80,7 +81,9 @@ fn placement_fault(desc: &NodeDesc, named: &[&str]) -> Option<String> {
             first.name
         ));
     }
-    let taken = named.iter().find(|name| **name == FOLLOW.name)?;
+    let taken = named
+        .iter()
+        .find(|name| [FOLLOW.name, FIT].contains(name))?;
     Some(format!("'{taken}' is a key of nodes with a region"))
 }
 

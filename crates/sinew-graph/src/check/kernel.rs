@@ -169,6 +169,7 @@ impl Collector<'_> {
             kernel: Some(Arc::new(kernel)),
             links,
             parameters,
+            fit: None,
             parameter_links: std::mem::take(&mut self.parameter_links),
         });
     }

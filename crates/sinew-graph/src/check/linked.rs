@@ -349,6 +349,7 @@ impl Collector<'_> {
         let names = self.names_of(raw);
         let what = match raw.ty {
             PortType::Values => "numbers",
+            PortType::Mask => "masks",
             other => other.as_str(),
         };
         match names.is_empty() {
@@ -447,6 +448,20 @@ pub(super) fn follows_joint(
 
 fn number_words(count: usize) -> String {
     format!("number {}", count - 1)
+}
+
+/// A link to a mask.
+pub(super) fn mask_link(scope: usize, parameter: &str, link: &str, span: &Range<usize>) -> RawLink {
+    RawLink {
+        scope,
+        link: link.to_owned(),
+        span: span.clone(),
+        at: span.start,
+        parameter: parameter.to_owned(),
+        ty: PortType::Mask,
+        count: 0,
+        expected: "the name of a mask".into(),
+    }
 }
 
 fn range_of(ty: ParameterType) -> Option<[f64; 2]> {

@@ -276,6 +276,8 @@ impl Collector<'_> {
                 if let Some(source) = self.read_degrees(scope, json, angle, m) {
                     parameters[i] = source;
                 }
+            } else if m.key == placed::FIT && desc.fitted_region().is_some() {
+                // Read below.
             } else if !COMMON_KEYS.contains(&m.key.as_str()) && !placed::is_key(desc, &m.key) {
                 self.unknown_port(scope, desc, m);
             }
@@ -309,7 +311,8 @@ impl Collector<'_> {
         }
         let pose = desc.inputs.iter().position(|p| p.ty == PortType::Pose);
         let pose = pose.and_then(|i| links[i].clone());
-        self.read_follow(scope, desc, json, pose, &mut parameters);
+        self.read_follow(scope, desc, json, pose.clone(), &mut parameters);
+        let fit = self.read_fit(scope, desc, json, pose, &parameters);
         let full = format!("{}{name}", self.scopes[scope].prefix);
         self.nodes.push(RawNode {
             name: full,
@@ -319,6 +322,7 @@ impl Collector<'_> {
             kernel: None,
             links,
             parameters,
+            fit,
             parameter_links: std::mem::take(&mut self.parameter_links),
         });
     }
@@ -431,7 +435,8 @@ impl Collector<'_> {
                 .chain(desc.parameters.iter().map(|p| p.name))
         };
         let follow = desc.placement().map(|_| FOLLOW.name);
-        let names = || names().chain(follow);
+        let fit = desc.fitted_region().map(|_| placed::FIT);
+        let names = || names().chain(follow).chain(fit);
         let angles = desc.parameters.iter().filter(|p| p.is_angle());
         let mut degrees = angles.map(|p| format!("{}_degrees", p.name));
         let help = match closest(&m.key, names()) {

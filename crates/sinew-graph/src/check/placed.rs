@@ -1,10 +1,12 @@
-//! The key `follow` of nodes with a region in the scene: the region moves with a joint.
+//! Keys of nodes with a region in the scene: with `follow` the region moves with a joint, with `fit` it is found from the mesh.
 
 use super::Collector;
-use super::linked::follows_joint;
+use super::linked::{follows_joint, mask_link};
+use crate::diagnostic::listed;
 use crate::json::{Json, Member};
-use crate::plan::{ParameterSource, Takes};
-use sinew_deform::{FOLLOW, NodeDesc, ParameterValue};
+use crate::plan::{Fit, FitOf, ParameterSource, Takes};
+use crate::value::read_value;
+use sinew_deform::{FOLLOW, NodeDesc, ParameterType, ParameterValue, Region};
 use std::ops::Range;
 
 /// Whether a node has this key beside its inputs and parameters.
@@ -12,7 +14,125 @@ pub(super) fn is_key(desc: &NodeDesc, key: &str) -> bool {
     key == FOLLOW.name && desc.placement().is_some()
 }
 
+/// Key of the vertices that the region is fitted to.
+pub(crate) const FIT: &str = "fit";
+
+/// Keys that `fit` sets.
+fn set_by_fit(desc: &NodeDesc, region: Region) -> Vec<&'static str> {
+    let placement = desc.placement().map(|(_, p)| p.name);
+    let more: &[&str] = match region {
+        Region::Axis => &["length"],
+        Region::SizedBox => &["size", "origin"],
+        Region::UnitBox | Region::Frame => &[],
+    };
+    placement.into_iter().chain(more.iter().copied()).collect()
+}
+
 impl Collector<'_> {
+    /// Reads the key `fit` of a node: `"mesh"` or `{"mask": NAME, "joint": NAME, "margin": 0}` with at most one of both names.
+    pub(super) fn read_fit(
+        &mut self,
+        scope: usize,
+        desc: &NodeDesc,
+        json: &Json,
+        pose: Option<(String, Range<usize>)>,
+        parameters: &[ParameterSource],
+    ) -> Option<Fit> {
+        let region = desc.fitted_region()?;
+        let members = json.members().unwrap_or_default();
+        let m = members.iter().find(|m| m.key == FIT)?;
+        let set = set_by_fit(desc, region);
+        if let Some(other) = members.iter().find(|m| set.contains(&m.key.as_str())) {
+            let message = format!("'fit' finds '{}', which is given as well", other.key);
+            self.reporter(scope).error(
+                "fit_twice",
+                &other.key_span,
+                message,
+                "remove one of the two",
+            );
+            return None;
+        }
+        if region == Region::UnitBox && !is_volume(desc, parameters) {
+            let help = "use \"source\": \"box\" or \"sphere\", or remove 'fit'";
+            self.reporter(scope).error(
+                "fit_source",
+                &m.key_span,
+                "'fit' is for boxes and spheres",
+                help,
+            );
+            return None;
+        }
+        let (of, at) = match m.value.text() {
+            Some("mesh") => (FitOf::Mesh, m.value.span.start),
+            _ => self.fit_of(scope, m, pose)?,
+        };
+        let ty = ParameterType::Float { min: 0.0, max: 1e6 };
+        let margin = match m.value.get("margin") {
+            None => 0.0,
+            Some(margin) => match read_value("fit.margin", ty, margin, self.reporter(scope))? {
+                ParameterValue::Float(margin) => margin,
+                _ => return None,
+            },
+        };
+        let location = self.location(scope, at);
+        Some(Fit {
+            of,
+            margin,
+            location,
+            found: None,
+        })
+    }
+
+    /// The vertices of an object, and where the document names them.
+    fn fit_of(
+        &mut self,
+        scope: usize,
+        m: &Member,
+        pose: Option<(String, Range<usize>)>,
+    ) -> Option<(FitOf, usize)> {
+        const KEYS: [&str; 3] = ["mask", "joint", "margin"];
+        let given = m.value.members();
+        let is_known = |m: &Member| KEYS.contains(&m.key.as_str());
+        let (mask, joint) = (m.value.get("mask"), m.value.get("joint"));
+        let text = |json: Option<&Json>| json.is_none_or(|json| json.text().is_some());
+        if !given.is_some_and(|all| all.iter().all(is_known)) || !text(mask) || !text(joint) {
+            let help = "expected \"mesh\", {\"mask\": \"NAME\"}, {\"joint\": \"NAME\"} or {\"margin\": 0.1}; \
+                 a margin may stand with each";
+            let message = match given.and_then(|all| all.iter().find(|m| !is_known(m))) {
+                Some(wrong) => format!("'fit' has no key '{}'", wrong.key),
+                None => format!("'fit' is {}", m.value.describe()),
+            };
+            self.reporter(scope)
+                .error("wrong_fit", &m.value.span, message, help);
+            return None;
+        }
+        match (mask, joint) {
+            (None, None) => Some((FitOf::Mesh, m.value.span.start)),
+            (Some(mask), None) => {
+                let link = mask_link(scope, FIT, mask.text()?, &mask.span);
+                self.parameter_links.push(link);
+                let of = FitOf::Mask(self.parameter_links.len() - 1);
+                Some((of, mask.span.start))
+            }
+            (None, Some(joint)) => {
+                let pose = pose.or_else(|| self.pose_of(scope, FIT, None, &joint.span))?;
+                let name = ParameterSource::Constant(ParameterValue::Text(String::new()));
+                let at = joint.span.start;
+                let (link, _) = follows_joint(scope, FIT, pose, at, name.clone(), name);
+                self.parameter_links.push(link);
+                let of = FitOf::Joint(self.parameter_links.len() - 1, joint.text()?.to_owned());
+                Some((of, at))
+            }
+            (Some(_), Some(_)) => {
+                let known = listed(KEYS[..2].iter().copied());
+                let message = format!("'fit' has more than one of {known}");
+                self.reporter(scope)
+                    .error("wrong_fit", &m.value.span, message, "give one of them");
+                None
+            }
+        }
+    }
+
     /// Reads the key `follow` of a node: its region then moves with the joint. `pose`: link of the node's input `pose`, if it has one.
     pub(super) fn read_follow(
         &mut self,
@@ -54,5 +174,16 @@ impl Collector<'_> {
         let help = format!("remove 'follow', or give '{placement}' the transform alone");
         self.reporter(scope)
             .error("follows_twice", &m.key_span, message, help);
+    }
+}
+
+/// Whether the source of a mask is a box or a sphere.
+fn is_volume(desc: &NodeDesc, parameters: &[ParameterSource]) -> bool {
+    let source = desc.parameters.iter().position(|p| p.name == "source");
+    match source.and_then(|i| parameters.get(i)) {
+        Some(ParameterSource::Constant(ParameterValue::Text(word))) => {
+            matches!(word.as_str(), "box" | "sphere")
+        }
+        _ => false,
     }
 }

@@ -3,6 +3,7 @@
 mod angles;
 mod bind_options;
 mod check;
+mod fit;
 mod frame_time;
 mod heavy_kernels;
 mod instance;
