@@ -98,7 +98,7 @@ impl Binder<'_> {
         let options = BindOptions::from(self.par);
         let bound = super::binder::bind(plan, self.inputs, &parameters, &options);
         let graph = Arc::new(bound.map_err(|e| NodeError::Bind(Box::new(e)))?);
-        let mut instance = graph.instance().map_err(|e| NodeError::Bind(Box::new(e)))?;
+        let mut instance = graph.instance();
         let inputs = self.inputs.iter().enumerate();
         let poses: Vec<(usize, Pose)> = inputs
             .clone()
