@@ -333,8 +333,20 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub(crate) explain: bool,
     /// Bind the graph to this character as well. With --explain, also print buffers and memory.
+    ///
+    /// This checks what the document alone cannot tell: names of joints, indices of links, counts of weights and points, and whether the
+    /// graph reads what the clips animate. The errors of all nodes are listed.
     #[arg(long)]
     pub(crate) character: Option<PathBuf>,
+    /// Check that the character has this clip.
+    #[arg(short, long, requires = "character")]
+    pub(crate) clip: Option<String>,
+    /// Warn if the clip or the point cache ends before these frames: 21, 0-120, 0-120/2, or a list such as 0,5,10-20.
+    #[arg(short, long, requires = "character")]
+    pub(crate) frames: Option<String>,
+    /// Set the frame rate for --frames, in frames per second.
+    #[arg(long, default_value_t = 30.0, value_parser = number)]
+    pub(crate) fps: f64,
     /// Use FILE for a graph input (strands, another character) instead of the file in the document. Repeat for more.
     #[arg(long = "input", value_name = "NAME=FILE", requires = "character")]
     pub(crate) input_files: Vec<String>,

@@ -179,6 +179,15 @@ impl Reporter {
         }
     }
 
+    /// One of several errors.
+    pub(crate) fn error(&self, code: &str, message: &str) {
+        match self.format {
+            LogFormat::Text | LogFormat::Openjd => self.line(&format!("error: {message}")),
+            LogFormat::Json => self
+                .line(&json!({ "level": "error", "event": code, "message": message }).to_string()),
+        }
+    }
+
     pub(crate) fn failure(&self, failure: &Failure) {
         if failure.shown {
             return;

@@ -170,6 +170,19 @@ impl BoundGraph {
         binder::bind(plan, inputs, parameters, &options.into())
     }
 
+    /// Every error of a graph that [`BoundGraph::bind`] refuses; it stops at the first. Empty if the nodes bind.
+    ///
+    /// A mesh passes through a refused node, so that nodes after it are checked, too. Nodes that need other results of a refused node are
+    /// left out. Does not run nodes. Cost: that of binding.
+    pub fn problems<'o>(
+        plan: Arc<Plan>,
+        inputs: &[InputBinding],
+        parameters: &[(&str, ParameterValue)],
+        options: impl Into<BindOptions<'o>>,
+    ) -> Vec<BindError> {
+        binder::problems(plan, inputs, parameters, &options.into())
+    }
+
     /// Setup results of all nodes that can save them, as bytes to keep beside the asset.
     ///
     /// The key of a node's results is its kind and version, the values of its setup parameters, and its linked rest meshes, rigs and

@@ -2,12 +2,17 @@
 
 use super::run::solvers;
 use crate::args::CheckArgs;
-use crate::exit::Outcome;
+use crate::exit::{Code, Failure, Outcome};
+use crate::frames::{frame_list, tell_held};
 use crate::load;
 use crate::reporter::{Reporter, counted, print};
 use crate::setup::{self, SetupFile};
 use serde_json::json;
-use sinew::graph::Plan;
+use sinew::deform::Par;
+use sinew::graph::{BindOptions, BoundGraph, Plan};
+use sinew::io::Folders;
+use sinew::play::{PlayError, PlayInputs};
+use std::path::Path;
 use std::sync::Arc;
 
 pub(super) fn check(args: &CheckArgs, reporter: &Reporter) -> Outcome {
@@ -24,37 +29,77 @@ pub(super) fn check(args: &CheckArgs, reporter: &Reporter) -> Outcome {
         print(&plan.explain());
     }
     if let Some(path) = &args.character {
-        let character = load::character(path, reporter)?;
-        let cast = load::cast(
-            character,
-            &plan,
-            &document.folders,
-            load::Given {
-                files: &args.input_files,
-                point_caches: &args.point_caches,
-            },
-            reporter,
-        )?;
-        let graph = setup::bind(&cast, &plan, &[], &SetupFile::default(), reporter)?;
-        if args.explain {
-            print(&graph.instance().explain());
-        }
+        check_with(args, path, &document.folders, &plan, reporter)?;
     }
-    tell_checked(&document.name, &plan, reporter);
+    tell_checked(args, &document.name, &plan, reporter);
     Ok(())
 }
 
-/// Says that there are no errors, and whether frames depend on earlier ones: who splits a run into chunks must know.
-fn tell_checked(name: &str, plan: &Plan, reporter: &Reporter) {
+/// Binds the graph to a character; tells the errors of all nodes.
+fn check_with(
+    args: &CheckArgs,
+    path: &Path,
+    folders: &Folders,
+    plan: &Arc<Plan>,
+    reporter: &Reporter,
+) -> Outcome {
+    let character = load::character(path, reporter)?;
+    let clip = character.find_clip_name(args.clip.as_deref())?;
+    let given = load::Given {
+        files: &args.input_files,
+        point_caches: &args.point_caches,
+    };
+    let cast = load::cast(character, plan, folders, given, reporter)?;
+    if args.frames.is_some() {
+        let clip = cast.main().asset.find_clip(clip.as_deref());
+        let numbers = frame_list(args.frames.as_deref(), clip, None, args.fps, reporter)?;
+        tell_held(&cast, &numbers, args.fps, reporter);
+    }
+    let bound = setup::bind(&cast, plan, &[], &SetupFile::default(), reporter);
+    let graph = bound.map_err(|first| all_errors(first, &cast, plan, reporter))?;
+    if args.explain {
+        print(&graph.instance().explain());
+    }
+    Ok(())
+}
+
+/// Tells every error of the nodes if there are several; `first` is the one that binding stopped at.
+fn all_errors(first: Failure, cast: &PlayInputs, plan: &Arc<Plan>, reporter: &Reporter) -> Failure {
+    if first.code != Code::Bind {
+        return first;
+    }
+    let options = BindOptions::from(Par::Rayon);
+    let all = BoundGraph::problems(plan.clone(), cast.bindings(), &[], options);
+    if all.len() < 2 {
+        return first;
+    }
+    for error in all {
+        reporter.error("node", &Failure::from(PlayError::from(error)).message);
+    }
+    Failure {
+        shown: true,
+        ..first
+    }
+}
+
+/// Says that there are no errors, what was not looked at, and whether frames depend on earlier ones: who splits a run into chunks must know.
+fn tell_checked(args: &CheckArgs, name: &str, plan: &Plan, reporter: &Reporter) {
     let nodes = counted(plan.nodes().len() as u64, "node");
     let simulates = match &*solvers(plan) {
         "" => String::new(),
         nodes => format!("; simulates ({nodes}): each frame depends on the frames before it"),
     };
+    let is_bound = args.character.is_some();
+    let unchecked = match is_bound {
+        true => "",
+        false => {
+            "; without a character, names of joints, indices of links and counts of weights and points are not checked: add --character FILE"
+        }
+    };
     let names: Vec<&str> = plan.solvers().map(|n| &*n.name).collect();
     reporter.info_with(
         "checked",
-        &format!("{name}: {nodes}, no errors{simulates}"),
-        json!({ "solvers": names }),
+        &format!("{name}: {nodes}, no errors{simulates}{unchecked}"),
+        json!({ "solvers": names, "bound": is_bound }),
     );
 }

@@ -1,6 +1,6 @@
 //! The binary as its users meet it: exit codes, messages, files.
 
-use crate::common::{Place, SHIFT, printed, said};
+use crate::common::{Place, SHIFT, SKIN, printed, said};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -826,4 +826,60 @@ fn embed_takes_built_in_samples() {
         2,
         "there is no sample 'leg'; known: sample:arm",
     );
+}
+
+/// Three errors that do not depend on each other: two names, and an index into the numbers of a node that is right.
+#[test]
+fn check_with_a_character_lists_the_errors_of_all_nodes() {
+    let p = Place::new();
+    let poses = r#"[{"name": "rest", "joints": [{}]}, {"name": "bent", "joints": [{"rotation_degrees": [0, 0, 90]}]}]"#;
+    let driver = |joint: &str| {
+        format!(
+            r#"{{"node": "pose_driver", "pose": "pose", "joints": ["{joint}"], "poses": {poses}}}"#
+        )
+    };
+    let graph = format!(
+        r#"{{"sinew": "1.0", "inputs": {{"body": {{"type": "mesh"}}, "pose": {{"type": "pose"}}}}, "nodes": {{
+ "good": {}, "wrong": {},
+ "needs": {{"node": "morph", "mesh": "body", "weights": "wrong.weights"}},
+ "moved": {{"node": "transform", "mesh": "needs", "transform": {{"joint": "hnd"}}}},
+ "twisted": {{"node": "twist", "mesh": "moved", "angle": "good.weights[7]"}}}}, "outputs": {{"body": "twisted"}}}}"#,
+        driver("forearm"),
+        driver("forarm")
+    );
+    p.put("g.json", &graph);
+    let alone = p.sinew(&["check", "g.json"]);
+    expect(&alone, 0, "are not checked: add --character FILE");
+    let with = ["check", "g.json", "--character", "sample:arm"];
+    let found = p.sinew(&with);
+    expect(&found, 5, "found 'forarm'");
+    let text = said(&found);
+    let errors: Vec<&str> = text.lines().filter(|l| l.starts_with("error: ")).collect();
+    assert_eq!(errors.len(), 3, "{text}");
+    for (error, words) in errors.iter().zip([
+        ["g.json:2", "did you mean 'forearm'?"],
+        ["node 'moved'", "did you mean 'hand'?"],
+        [
+            "node 'twisted'",
+            "an index from 0 to 1: there are 2 numbers",
+        ],
+    ]) {
+        assert!(
+            words.iter().all(|w| error.contains(w)),
+            "{error}: {words:?}"
+        );
+    }
+    let clip = p.sinew(&[&with[..], &["--clip", "bent"]].concat());
+    expect(&clip, 2, "did you mean 'bend'?");
+    p.put("skin.json", SKIN);
+    let frames = [
+        "check",
+        "skin.json",
+        "--character",
+        "sample:arm",
+        "--frames",
+        "0-500",
+    ];
+    expect(&p.sinew(&frames), 0, "clip 'bend' ends at frame 100");
+    expect(&p.sinew(&frames), 0, "1 node, no errors\n");
 }

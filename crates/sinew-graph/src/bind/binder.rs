@@ -16,7 +16,7 @@ use sinew_deform::{
     Phase, PortDesc, PortType, ReadLog,
 };
 use sinew_geom::Mesh;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 /// A node after setup, and its parameters.
@@ -56,24 +56,7 @@ pub(super) fn bind(
     let nodes = plan.nodes();
     let setup_count = nodes.iter().filter(|n| n.runs_in_setup).count();
     let follower = Follower::new(options.watch, nodes.len() + setup_count);
-    let mut b = Binder {
-        plan: &plan,
-        par: options.par,
-        follower: &follower,
-        saved,
-        hashes: Hashes::new(inputs),
-        kept: BTreeMap::new(),
-        inputs,
-        meshes: Vec::new(),
-        layout: Layout::default(),
-        input_values: Vec::new(),
-        values: Vec::new(),
-        pending: Vec::new(),
-        bound: Vec::new(),
-        parameters: values,
-        frames: Vec::new(),
-        warnings: Vec::new(),
-    };
+    let mut b = Binder::new(&plan, inputs, values, options.par, &follower, saved);
     b.bind_inputs()?;
     for node in plan.nodes() {
         let values = b.bind_node(node)?;
@@ -104,6 +87,51 @@ pub(super) fn bind(
         overridden,
         plan,
     })
+}
+
+/// All errors of the nodes. What a refused node outputs is unknown, except that a mesh passes through it; nodes that need what is unknown
+/// are left out.
+pub(super) fn problems(
+    plan: Arc<Plan>,
+    inputs: &[InputBinding],
+    parameters: &[(&str, ParameterValue)],
+    options: &BindOptions<'_>,
+) -> Vec<BindError> {
+    let plan = with_animated(plan, inputs);
+    let (values, _) = match initial_parameters(&plan, parameters) {
+        Ok(values) => values,
+        Err(error) => return vec![error.into()],
+    };
+    let follower = Follower::new(options.watch, plan.nodes().len());
+    let mut b = Binder::new(&plan, inputs, values, options.par, &follower, None);
+    if let Err(error) = b.bind_inputs() {
+        return vec![error];
+    }
+    let (mut found, mut unknown) = (Vec::new(), HashSet::new());
+    for node in plan.nodes() {
+        let links = node.inputs.iter().flatten();
+        let mut links = links.chain(&node.parameter_inputs);
+        let values = match links.any(|s| unknown.contains(s)) {
+            true => None,
+            false => match b.bind_node(node) {
+                Ok(values) => {
+                    found.extend(b.check_counts(&values).err());
+                    Some(values)
+                }
+                Err(error) => {
+                    let stops = matches!(error, BindError::Stopped { .. });
+                    found.push(error);
+                    if stops {
+                        return found;
+                    }
+                    None
+                }
+            },
+        };
+        let values = values.unwrap_or_else(|| b.without(node, &mut unknown));
+        b.values.push(values);
+    }
+    found
 }
 
 /// The plan, in which nodes downstream of animated meshes run in update.
@@ -138,7 +166,57 @@ fn initial_parameters(
     Ok((values, overridden))
 }
 
+impl<'a> Binder<'a> {
+    fn new(
+        plan: &'a Plan,
+        inputs: &'a [InputBinding],
+        parameters: Vec<ParameterValue>,
+        par: Par,
+        follower: &'a Follower<'a>,
+        saved: Option<Saved>,
+    ) -> Self {
+        Self {
+            plan,
+            par,
+            follower,
+            saved,
+            hashes: Hashes::new(inputs),
+            kept: BTreeMap::new(),
+            inputs,
+            meshes: Vec::new(),
+            layout: Layout::default(),
+            input_values: Vec::new(),
+            values: Vec::new(),
+            pending: Vec::new(),
+            bound: Vec::new(),
+            parameters,
+            frames: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+}
+
 impl Binder<'_> {
+    /// What the outputs of the next node are taken for where it was refused: its first mesh, or `unknown`.
+    fn without(&self, node: &PlanNode, unknown: &mut HashSet<Source>) -> Vec<Value> {
+        let known = node
+            .inputs
+            .iter()
+            .flatten()
+            .filter(|s| !unknown.contains(*s));
+        let mut known = known.map(|s| self.value(*s));
+        let mesh = known.find(|v| matches!(v, Value::Mesh(_)));
+        let of_port = |(port, desc): (usize, &PortDesc)| match mesh {
+            Some(mesh) if desc.ty == PortType::Mesh => mesh,
+            _ => {
+                let node = self.values.len();
+                unknown.insert(Source::Node { node, port });
+                Value::VertexAnimation { input: 0 }
+            }
+        };
+        node.desc.outputs.iter().enumerate().map(of_port).collect()
+    }
+
     fn bind_inputs(&mut self) -> Result<(), BindError> {
         let (declared, inputs) = (self.plan.inputs(), self.inputs);
         if inputs.len() != declared.len() {
