@@ -3,14 +3,15 @@
 //! [`CpuProgram::new`] compiles a function of a module, with all that it calls, to flat code over one array of 32-bit registers.
 //! [`CpuProgram::run`] runs it for one index.
 //!
-//! - **Registers.** WGSL has no recursion, so that each function has one fixed range of registers: arguments, result, variables, and one run
-//!   of words for each expression. Values are packed: a `vec3f` has three words, a matrix its columns, a structure its members. Constants
+//! - **Registers.** WGSL has no recursion, so that each function has one fixed range of registers: arguments, result, variables, and one
+//!   run of words for each expression. Values are packed: a `vec3f` has three words, a matrix its columns, a structure its members. Constants
 //!   have registers of their own, which nothing writes.
 //! - **Pointers** to variables are register numbers. What is known when the code is compiled costs nothing: members, fixed elements,
 //!   swizzles of neighbours.
 //! - **Code.** An [`code::Op`] names its registers and a function pointer; it runs over all components of its operands. A call keeps its
 //!   return address in a register of the called function, so that no stack is needed and a run never allocates.
-//! - **Buffers.** A module has no bindings here. [`CpuAccess`] says which of its functions read and write buffers; their bodies are ignored.
+//! - **Buffers.** A module has no bindings here. [`CpuAccess`] says which of its functions read and write buffers; their bodies are
+//!   ignored.
 //!
 //! Semantics are those of WGSL and of naga's output for GPUs:
 //!
@@ -95,8 +96,8 @@ pub struct CpuProgram {
 pub struct CpuRegisters(Vec<u32>);
 
 impl CpuProgram {
-    /// Compiles the function `entry` of a module: `fn entry(index: u32)`. `accesses` are the functions that reach buffers, by their names in
-    /// the module.
+    /// Compiles the function `entry` of a module: `fn entry(index: u32)`. `accesses` are the functions that reach buffers, by their names
+    /// in the module.
     ///
     /// # Errors
     /// What the CPU cannot run, at its location: workgroup memory, barriers, bindings, types that do not have 32 bits; a program with more
