@@ -98,6 +98,21 @@ pub(crate) fn cast(
     given: Given<'_>,
     reporter: &Reporter,
 ) -> Outcome<PlayInputs> {
+    let cast = gather(main, plan, folders, given, reporter)?;
+    for w in cast.unread(plan) {
+        reporter.warning(w.code, &w.message);
+    }
+    Ok(cast)
+}
+
+/// The same without warnings about what the graph does not read: for graphs that leave it out on purpose.
+pub(crate) fn gather(
+    main: Arc<Character>,
+    plan: &Plan,
+    folders: &Folders,
+    given: Given<'_>,
+    reporter: &Reporter,
+) -> Outcome<PlayInputs> {
     let files = given.files.iter().map(|argument| {
         let (name, file) = argument
             .split_once('=')
@@ -114,11 +129,7 @@ pub(crate) fn cast(
     for character in cast.loaded() {
         show_warnings(character, reporter);
     }
-    for w in cast
-        .unread(plan)
-        .iter()
-        .chain(&cast.point_cache_warnings(plan))
-    {
+    for w in cast.point_cache_warnings(plan) {
         reporter.warning(w.code, &w.message);
     }
     Ok(cast)

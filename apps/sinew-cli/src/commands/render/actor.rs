@@ -2,7 +2,7 @@
 
 use super::super::run::solvers;
 use super::variants::Variant;
-use super::{strands, view};
+use super::{built_in, strands, view};
 use crate::exit::{Failure, Outcome};
 use crate::frames::tell_held;
 use crate::render_args::PlayArgs;
@@ -387,7 +387,14 @@ fn player(
         files: &files,
         point_caches: &caches.cloned().collect::<Vec<_>>(),
     };
-    let cast = load::cast(character.clone(), &plan, folder, given, reporter)?;
+    // A stack such as `rest` leaves joints and targets out on purpose.
+    let is_built_in = built_in::names().any(|name| name == variant.label);
+    let gather = if is_built_in {
+        load::gather
+    } else {
+        load::cast
+    };
+    let cast = gather(character.clone(), &plan, folder, given, reporter)?;
     let mut numbers = play.numbers.to_vec();
     numbers.sort_unstable();
     tell_held(&cast, &numbers, args.fps, reporter);
