@@ -22,7 +22,7 @@ const DONE: &str = "--frames 24 --background white --no-ground";
 const FALLEN: &str = "--frames 60 --background white --no-ground";
 
 /// Examples that need more than [`by_sample`] gives them.
-const OTHERWISE: [(&str, &[&str]); 6] = [
+const OTHERWISE: [(&str, &[&str]); 10] = [
     (
         "pose_space_deformation",
         &[
@@ -35,6 +35,10 @@ const OTHERWISE: [(&str, &[&str]); 6] = [
     ("squash_stretch", &[TALL]),
     ("masked_transform", &[TALL]),
     ("debug_lines", &[TALL]),
+    ("expression", &[TALL]),
+    ("curve", &[TALL]),
+    ("spring_speed", &[HOSE]),
+    ("spring_joints", &[HOSE]),
 ];
 
 /// How an example of a node is drawn, by the sample that it is for.
