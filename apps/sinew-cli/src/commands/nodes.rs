@@ -189,7 +189,7 @@ fn page(d: &NodeDesc) -> String {
     }
     let follows = |p: &&ParameterDesc| p.phase == Phase::Update && can_follow(p.ty).is_some();
     if d.parameters.iter().any(|p| follows(&p)) {
-        out += "\nHow to follow: [parameters that follow the rig](../../README.md#parameters-that-follow-the-rig).\n";
+        out += "\nHow to follow: [parameters that follow the rig](../driving.md).\n";
     }
     if let Some(angle) = d.parameters.iter().find(|p| p.is_angle()) {
         let _ = writeln!(

@@ -282,7 +282,11 @@ fn a_character_a_kilometre_away_is_the_same() {
     };
     // Eight steps of single precision there; skinning alone takes five, with its matrices.
     // Within the bend of the elbow one vertex has two turns that fit alike: rounding decides. All others are within two steps.
-    let exempt = [["direct_delta_mush", "uniform_self"]];
+    // Half at rest, the stretch is 2 here: it stretches the five steps of skinning to ten (12 measured).
+    let exempt = [
+        ["direct_delta_mush", "uniform_self"],
+        ["squash_stretch", "half_at_rest"],
+    ];
     check(&[by], false, |_| 8.0 * 6.1e-5, &exempt);
 }
 
