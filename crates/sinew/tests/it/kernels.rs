@@ -749,7 +749,7 @@ fn node(text: &str, link: &str) -> serde_json::Value {
 
 /// The first coordinate of each vertex, as a kernel writes it.
 fn first_coordinates(gpu: &Gpu, text: &str) -> Vec<f32> {
-    let asset = sample("arm_with_hand");
+    let asset = sample("ball");
     let document = serde_json::json!({
         "sinew": "1.0", "nodes": { "k": node(text, "body") }, "outputs": { "body": "k" },
     });
