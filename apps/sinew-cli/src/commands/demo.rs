@@ -106,15 +106,24 @@ struct Look {
     lines: Vec<LinePicture>,
 }
 
-fn evaluate(asset: &Asset, graph: &str, at_secs: f64) -> Outcome<Look> {
+/// A frame, after all before it where the graph simulates.
+fn evaluate(asset: &Asset, graph: &str, frame: u32) -> Outcome<Look> {
     let plan = Arc::new(compile("demo", graph, &NoNesting).map_err(Failure::bind)?);
     let mut cast = PlayInputs::load(character(asset), &plan, &Folders::default())?;
     let mut instance =
         Instance::bind(plan.clone(), cast.bindings(), &[], Par::Rayon).map_err(Failure::bind)?;
-    cast.pose(asset.clips.first().map(|c| c.name.as_str()), at_secs);
-    instance
-        .update(&Frame::at(at_secs).pose(cast.poses().first()), Par::Rayon)
-        .map_err(Failure::bind)?;
+    let clip = asset.clips.first().map(|c| c.name.as_str());
+    let first = match plan.solvers().next() {
+        Some(_) => 0,
+        None => frame,
+    };
+    for number in first..=frame {
+        let at_secs = f64::from(number) / RATE;
+        let dt = if number == first { 0.0 } else { 1.0 / RATE };
+        cast.pose(clip, at_secs);
+        let now = Frame::at(at_secs).dt(dt).pose(cast.poses().first());
+        instance.update(&now, Par::Rayon).map_err(Failure::bind)?;
+    }
     let body = instance
         .mesh_output("body")
         .ok_or_else(|| Failure::bind("the graph has no output 'body'"))?;
@@ -167,11 +176,10 @@ fn view(sample: &str) -> (f32, f32) {
 }
 
 fn picture(example: &Example, asset: &Asset, folder: &Path) -> Outcome {
-    let at_secs = f64::from(example.frame) / RATE;
-    let after = evaluate(asset, example.graph, at_secs)?;
+    let after = evaluate(asset, example.graph, example.frame)?;
     let other = before(example)?;
     let before = match other {
-        Some(other) => evaluate(asset, other.graph, at_secs)?,
+        Some(other) => evaluate(asset, other.graph, example.frame)?,
         None => rest(asset)?,
     };
     let (yaw, pitch) = view(example.sample);
@@ -207,7 +215,7 @@ fn elbow_comparison(folder: &Path) -> Outcome {
     let mesh = asset.merged(&Default::default()).map_err(Failure::bind)?;
     let looks = ways
         .iter()
-        .map(|(_, e)| evaluate(&asset, e.graph, f64::from(e.frame) / RATE))
+        .map(|(_, e)| evaluate(&asset, e.graph, e.frame))
         .collect::<Outcome<Vec<Look>>>()?;
     let all: Vec<[f32; 3]> = looks
         .iter()
