@@ -396,9 +396,31 @@ pub(crate) struct InitArgs {
     /// Make the graph for this character, with nodes for its skin, morph targets and strands.
     #[arg(long = "for", value_name = "CHARACTER")]
     pub(crate) character: Option<PathBuf>,
+    /// What the graph is for.
+    #[arg(long, value_enum, requires = "character", conflicts_with = "example")]
+    pub(crate) template: Option<TemplateName>,
+    /// For the template `driver`: the joint whose poses drive. Without it, an elbow, knee or shoulder by its name.
+    #[arg(long, value_name = "NAME", requires = "template")]
+    pub(crate) joint: Option<String>,
     /// Write this built-in example instead, for example `bend`. `sinew nodes bend` shows the examples of a node.
     #[arg(long, value_name = "NAME", conflicts_with = "character")]
     pub(crate) example: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum TemplateName {
+    /// Morph targets, skinning, and delta mush with as many iterations as the mesh needs (the default).
+    Body,
+    /// Morph targets, skinning, and a head to squash.
+    Face,
+    /// A garment that follows the skinned body.
+    Cloth,
+    /// Strands that swing and stay out of the body.
+    Hair,
+    /// Skinning with full delta mush, to bake with `sinew bake vat`.
+    Vat,
+    /// Weights of the poses of a joint, which drive a delta mush around it.
+    Driver,
 }
 
 #[derive(Debug, clap::Args)]

@@ -15,14 +15,14 @@ mod run;
 mod skin;
 mod vat;
 
-use crate::args::{Args, Command, EmbedArgs, InitArgs};
+use crate::args::{Args, Command, EmbedArgs, InitArgs, TemplateName};
 use crate::bake_args::BakeCommand;
 use crate::exit::{Failure, Outcome};
 use crate::load;
 use crate::reporter::{Reporter, print};
 use clap::CommandFactory;
 use sinew::io::{IoError, gltf_write};
-use sinew::play::{Character, Document};
+use sinew::play::{Character, Document, Template};
 use std::path::Path;
 
 pub(crate) use run::run_frames;
@@ -89,17 +89,39 @@ fn init(args: &InitArgs, force: bool, reporter: &Reporter) -> Outcome {
         }
         (Some(path), _) => {
             let character = load::character(path, reporter)?;
+            let template = template(args.template.unwrap_or(TemplateName::Body));
+            if args.joint.is_some() && template != Template::Driver {
+                return Err(Failure::usage("--joint is for --template driver"));
+            }
+            let document = Document::from_template(&character, template, args.joint.as_deref());
             (
-                Document::starter_for(&character),
+                document.map_err(Failure::usage)?,
                 path.display().to_string(),
             )
         }
     };
     sinew::io::write_text(&args.file, &starter.text).map_err(Failure::output)?;
     let file = args.file.display();
-    let message = format!("wrote {file}; try: sinew run {character} --graph {file} -o out.glb");
-    reporter.info("written", &message);
+    let next = match args.template {
+        Some(TemplateName::Vat) => format!("sinew bake vat {character} --graph {file} -o vat"),
+        Some(TemplateName::Hair) => {
+            format!("sinew render {character} --graph {file} -o hair.png")
+        }
+        _ => format!("sinew run {character} --graph {file} -o out.glb"),
+    };
+    reporter.info("written", &format!("wrote {file}; try: {next}"));
     Ok(())
+}
+
+fn template(name: TemplateName) -> Template {
+    match name {
+        TemplateName::Body => Template::Body,
+        TemplateName::Face => Template::Face,
+        TemplateName::Cloth => Template::Cloth,
+        TemplateName::Hair => Template::Hair,
+        TemplateName::Vat => Template::Vat,
+        TemplateName::Driver => Template::Driver,
+    }
 }
 
 fn embed(args: &EmbedArgs, reporter: &Reporter) -> Outcome {

@@ -5,8 +5,9 @@ use crate::exit::{Code, Failure, Outcome};
 use crate::graph_args::GraphInputs;
 use crate::reporter::Reporter;
 use sinew::bake::{content_key, content_key_of};
-use sinew::deform::{Example, ParameterValue, examples, find_example};
-use sinew::graph::Plan;
+use sinew::deform::{Example, ParameterValue, examples};
+use sinew::geom::names::instead_of;
+use sinew::graph::{KERNEL_EXAMPLE, Plan};
 use sinew::io::Folders;
 use sinew::play::{self, Character, Document, InputFiles, PlayInputs, PointCacheFile, Values};
 use std::fmt::Write as _;
@@ -162,10 +163,11 @@ pub(crate) fn example_name(word: &str) -> Option<&str> {
 
 /// The built-in example of a name.
 pub(crate) fn example(name: &str) -> Outcome<&'static Example> {
-    find_example(name).ok_or_else(|| {
-        let names: Vec<_> = examples().map(|e| e.name).collect();
-        let names = names.join(", ");
-        Failure::usage(format!("there is no example '{name}'; known: {names}"))
+    let all = || examples().chain([&KERNEL_EXAMPLE]);
+    all().find(|e| e.name == name).ok_or_else(|| {
+        let names: Vec<&str> = all().map(|e| e.name).collect();
+        let help = instead_of(name, names.iter().copied());
+        Failure::usage(format!("there is no example '{name}'; {help}"))
     })
 }
 

@@ -16,8 +16,8 @@
 
 use crate::device::{DeviceFrame, DeviceFrameData, DeviceNode};
 use crate::{
-    BindWatch, MeshAttribute, Misread, Par, ParameterDesc, ParameterValue, Parameters, PortDesc,
-    PortType, ReadLog, Region, Role, Stopped,
+    BindWatch, DefaultValue, MeshAttribute, Misread, Par, ParameterDesc, ParameterValue,
+    Parameters, PortDesc, PortType, ReadLog, Region, Role, Stopped,
 };
 use arrayvec::ArrayVec;
 use sinew_geom::{Mesh, Pose, Rig};
@@ -72,7 +72,7 @@ pub struct Restore {
     pub restore: RestoreFn,
 }
 
-/// The documentation of a node: files of its folder.
+/// What helps people to use a node: files of its folder, and presets.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeDocs {
     /// The page of the docs (Markdown, without title): formula, source, where we differ.
@@ -81,6 +81,30 @@ pub struct NodeDocs {
     pub pictures: &'static str,
     /// Graphs that show it.
     pub examples: &'static [Example],
+    /// Sets of values that suit a purpose.
+    pub presets: &'static [Preset],
+}
+
+/// Values for some parameters of a node, which documents choose by name: `"preset": "tight"`. Values in the document replace them.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// A name that no other preset of the node has.
+    pub name: &'static str,
+    /// What it is for, in one sentence.
+    pub doc: &'static str,
+    /// Names of parameters and their values.
+    pub values: &'static [(&'static str, DefaultValue)],
+}
+
+impl Preset {
+    /// The value for a parameter, if the preset has one.
+    pub fn value(&self, parameter: &ParameterDesc) -> Option<ParameterValue> {
+        let (_, value) = self
+            .values
+            .iter()
+            .find(|(name, _)| *name == parameter.name)?;
+        Some(value.value(parameter.ty))
+    }
 }
 
 /// An example graph, which the command line knows as `example:NAME`.
@@ -108,6 +132,7 @@ impl NodeDocs {
             page,
             pictures: "",
             examples: &[],
+            presets: &[],
         }
     }
     /// With these pictures.
@@ -117,6 +142,10 @@ impl NodeDocs {
     /// With these example graphs.
     pub const fn examples(self, examples: &'static [Example]) -> Self {
         Self { examples, ..self }
+    }
+    /// With these presets.
+    pub const fn presets(self, presets: &'static [Preset]) -> Self {
+        Self { presets, ..self }
     }
 }
 
@@ -131,7 +160,7 @@ pub struct NodeDesc {
     pub kind: NodeKind,
     /// One sentence.
     pub summary: &'static str,
-    /// Its page, pictures and example graphs.
+    /// Its page, pictures, example graphs and presets.
     pub docs: NodeDocs,
     /// Rows of the coverage table that it serves.
     pub rows: &'static [u16],

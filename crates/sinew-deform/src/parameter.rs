@@ -367,24 +367,31 @@ pub enum ParameterValue {
 impl ParameterDesc {
     /// The default as a value. [`ParameterType::zero`] if there is none, or if it comes with the frame.
     pub fn default_value(&self) -> ParameterValue {
-        match (self.default, self.ty) {
-            (DefaultValue::Bool(v), _) => ParameterValue::Bool(v),
-            (DefaultValue::Int(v), _) => ParameterValue::Int(v),
-            (DefaultValue::Float(v), _) => ParameterValue::Float(v),
-            (DefaultValue::Text(v), _) => ParameterValue::Text(v.to_owned()),
-            (DefaultValue::Vec3(v), _) => ParameterValue::Vec3(v),
-            (DefaultValue::Vec4(v), _) => ParameterValue::Vec4(v),
-            (DefaultValue::Int3(v), _) => ParameterValue::Int3(v),
-            (DefaultValue::Identity, _) => ParameterValue::Transform(Affine::identity()),
-            (DefaultValue::Required | DefaultValue::FrameTime, ty)
+        self.default.value(self.ty)
+    }
+}
+
+impl DefaultValue {
+    /// As the value of a parameter of type `ty`.
+    pub(crate) fn value(self, ty: ParameterType) -> ParameterValue {
+        match (self, ty) {
+            (Self::Bool(v), _) => ParameterValue::Bool(v),
+            (Self::Int(v), _) => ParameterValue::Int(v),
+            (Self::Float(v), _) => ParameterValue::Float(v),
+            (Self::Text(v), _) => ParameterValue::Text(v.to_owned()),
+            (Self::Vec3(v), _) => ParameterValue::Vec3(v),
+            (Self::Vec4(v), _) => ParameterValue::Vec4(v),
+            (Self::Int3(v), _) => ParameterValue::Int3(v),
+            (Self::Identity, _) => ParameterValue::Transform(Affine::identity()),
+            (Self::Required | Self::FrameTime, ty)
             | (
-                DefaultValue::Empty,
+                Self::Empty,
                 ty @ (ParameterType::Points
                 | ParameterType::Texts
                 | ParameterType::Transforms
                 | ParameterType::Records(_)),
             ) => ty.zero(),
-            (DefaultValue::Empty, _) => ParameterValue::Floats(Vec::new()),
+            (Self::Empty, _) => ParameterValue::Floats(Vec::new()),
         }
     }
 }

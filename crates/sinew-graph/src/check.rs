@@ -13,6 +13,7 @@ mod links;
 mod nested;
 mod nodes;
 mod placed;
+pub(crate) use nodes::PRESET;
 pub(crate) use placed::FIT;
 
 use crate::diagnostic::{Diagnostics, Severity, closest};

@@ -1,5 +1,6 @@
 //! Problems in a document, each with its location.
 
+pub(crate) use sinew_deform::names::instead_of;
 pub(crate) use sinew_deform::{closest, listed};
 use std::fmt;
 use std::ops::Range;

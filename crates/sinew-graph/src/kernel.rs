@@ -29,13 +29,22 @@ pub(crate) mod text;
 pub(crate) use bound::bind;
 #[cfg(feature = "kernels")]
 use sinew_deform::{AttributeEffect, MeshAttribute, PortType};
-use sinew_deform::{Element, NodeDesc};
+use sinew_deform::{Element, Example, NodeDesc};
 use std::sync::Arc;
 
 /// The page of the node in the docs (Markdown).
 pub const PAGE: &str = include_str!("kernel/README.md");
 /// One-sentence summary of the node for lists.
 pub const SUMMARY: &str = "Runs a kernel of your own, written in WGSL, over vertices, triangles, strands, joints or a count.";
+
+/// An example graph with a kernel, for `example:kernel`.
+pub static EXAMPLE: Example = Example {
+    name: "kernel",
+    graph: include_str!("kernel/kernel.json"),
+    sample: "ball",
+    before: "rest",
+    frame: 24,
+};
 
 /// The elements that a kernel runs over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -43,8 +43,8 @@ pub use instance::{
     StateHome,
 };
 pub use kernel::{
-    BufferPer, BufferWrite, CustomKernel, KernelBuffer, KernelDomain, PAGE as KERNEL_PAGE,
-    SUMMARY as KERNEL_SUMMARY,
+    BufferPer, BufferWrite, CustomKernel, EXAMPLE as KERNEL_EXAMPLE, KernelBuffer, KernelDomain,
+    PAGE as KERNEL_PAGE, SUMMARY as KERNEL_SUMMARY,
 };
 pub use keyed::{KeyInterpolation, Keyed};
 pub use linked::can_follow;

@@ -1,9 +1,11 @@
 //! The JSON Schema of graph documents, generated from the registry.
 
-use crate::check::{FIT, FIT_DOC, VERSION, angles};
+use crate::check::{FIT, FIT_DOC, PRESET, VERSION, angles};
 use crate::linked::width;
 use serde_json::{Map, Value, json};
-use sinew_deform::{DefaultValue, FOLLOW, NodeDesc, ParameterDesc, ParameterType, Phase, REGISTRY};
+use sinew_deform::{
+    DefaultValue, FOLLOW, NodeDesc, ParameterDesc, ParameterType, Phase, Preset, REGISTRY,
+};
 
 /// JSON Schema (draft 2020-12) of graph documents.
 pub fn schema() -> Value {
@@ -83,6 +85,14 @@ fn node_schema(desc: &NodeDesc) -> Value {
     }
     if desc.fitted_region().is_some() {
         properties.insert(FIT.into(), fit_schema());
+    }
+    if !desc.docs.presets.is_empty() {
+        let choice = |p: &Preset| json!({ "const": p.name, "description": p.doc });
+        let choices: Vec<Value> = desc.docs.presets.iter().map(choice).collect();
+        properties.insert(
+            PRESET.into(),
+            json!({ "oneOf": choices, "description": "Values for parameters that the document does not state." }),
+        );
     }
     json!({
         "type": "object",

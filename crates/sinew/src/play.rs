@@ -44,6 +44,7 @@ mod player;
 mod point_caches;
 mod runner;
 mod settings;
+mod starter;
 mod unread;
 mod values;
 
@@ -55,4 +56,5 @@ pub use player::{Player, SavedFrame, saved_frame};
 pub use point_caches::PointCacheFile;
 pub use runner::{FieldGrid, Output, Runner};
 pub use settings::parse_settings;
+pub use starter::{Template, TemplateError};
 pub use values::{Values, ValuesError};

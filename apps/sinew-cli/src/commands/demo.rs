@@ -1,4 +1,8 @@
-//! `sinew demo`: every deformer on the built-in samples, as GLB files and before/after pictures.
+//! `sinew demo`: every node on the built-in samples, as GLB files, pictures and one page that shows them.
+
+mod drop;
+mod look;
+mod page;
 
 use crate::args::{Compress, DemoArgs, Interpolation};
 use crate::commands::run_frames;
@@ -7,28 +11,59 @@ use crate::load;
 use crate::reporter::Reporter;
 use crate::results::Options;
 use crate::setup::{self, SetupFile};
-use sinew::bake::vat::{VatSettings, bake, read_animation, remove_work};
-use sinew::bake::{MeshFrames, Watch};
-use sinew::deform::{Example, Par, examples};
+use drop::{DROP, baked_drop};
+use look::{Look, RATE, character, difference, draw, evaluate, rest};
+use sinew::deform::{Example, NodeKind, REGISTRY};
 use sinew::geom::Asset;
-use sinew::graph::{Frame, Instance, NoNesting, compile};
+use sinew::graph::{KERNEL_EXAMPLE, KERNEL_SUMMARY, NoNesting, compile};
 use sinew::io::Folders;
-use sinew::play::{Character, PlayInputs, Player, Runner};
-use sinew::vat::quantity::Quantity;
-use sinew_picture::{Background, Camera, Image, LinePicture, MeshPicture, Picture, side_by_side};
+use sinew::play::{PlayInputs, Player, Runner};
+use sinew_picture::{Camera, Image, Panel, sheet, side_by_side};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Frames a second of the clips of samples.
-const RATE: f64 = 30.0;
+/// An example and the node that it shows.
+struct Shown {
+    node: &'static str,
+    kind: NodeKind,
+    summary: &'static str,
+    name: &'static str,
+    graph: &'static str,
+    sample: &'static str,
+    before: &'static str,
+    frame: u32,
+}
 
-/// The examples of all nodes; hair takes too long.
-fn shown() -> impl Iterator<Item = &'static Example> {
-    examples().filter(|e| e.sample != "head")
+impl Shown {
+    fn new(node: &'static str, kind: NodeKind, summary: &'static str, e: &Example) -> Self {
+        Self {
+            node,
+            kind,
+            summary,
+            name: e.name,
+            graph: e.graph,
+            sample: e.sample,
+            before: e.before,
+            frame: e.frame,
+        }
+    }
+}
+
+/// The examples of all nodes.
+fn shown() -> Vec<Shown> {
+    let of = |d: &&'static sinew::deform::NodeDesc| {
+        let d = *d;
+        d.docs
+            .examples
+            .iter()
+            .map(move |e| Shown::new(d.name, d.kind, d.summary, e))
+    };
+    let kernel = Shown::new("kernel", NodeKind::Kernel, KERNEL_SUMMARY, &KERNEL_EXAMPLE);
+    REGISTRY.iter().flat_map(of).chain([kernel]).collect()
 }
 
 /// The graph of the left picture; `None` for the rest mesh.
-fn before(example: &Example) -> Outcome<Option<&'static Example>> {
+fn before(example: &Shown) -> Outcome<Option<&'static Example>> {
     match example.before {
         "rest" => Ok(None),
         "linear" => load::example("skin_linear").map(Some),
@@ -36,12 +71,10 @@ fn before(example: &Example) -> Outcome<Option<&'static Example>> {
     }
 }
 
-const PANEL: usize = 480;
-
 pub(super) fn demo(args: &DemoArgs, reporter: &Reporter) -> Outcome {
-    let count = shown().count();
-    let progress = reporter.progress(count, "demo");
-    for (done, example) in shown().enumerate() {
+    let shown = shown();
+    let progress = reporter.progress(shown.len(), "demo");
+    for (done, example) in shown.iter().enumerate() {
         reporter.check_interrupt()?;
         let asset = load::sample(example.sample)?.asset;
         animate(example, &asset, &args.output, reporter)?;
@@ -50,23 +83,35 @@ pub(super) fn demo(args: &DemoArgs, reporter: &Reporter) -> Outcome {
     }
     elbow_comparison(&args.output)?;
     baked_drop(&args.output)?;
+    let more = [
+        (
+            "An elbow under three ways of skinning",
+            "Linear skinning pinches, dual quaternions bulge, delta mush keeps the shape.",
+            "elbow.png".to_owned(),
+        ),
+        (
+            "Vertex animation textures",
+            "A drop that parts, with triangles that change in each frame, as the bake shows it. The folder drop_vat holds the textures and players for engines.",
+            format!("{DROP}_vat.png"),
+        ),
+    ];
+    let index = args.output.join("index.html");
+    sinew::io::write_text(&index, &page::page(&shown, &more)).map_err(Failure::output)?;
     reporter.info(
         "written",
         &format!(
-            "wrote {count} GLB files, {} pictures and a bake ({DROP}_vat) to {}",
-            count + 2,
-            args.output.display()
+            "wrote {} GLB files, {} pictures and a bake ({DROP}_vat) to {}; open {} in a browser",
+            shown.len(),
+            shown.len() + more.len(),
+            args.output.display(),
+            index.display()
         ),
     );
     Ok(())
 }
 
-fn character(asset: &Asset) -> Arc<Character> {
-    Arc::new(Character::from_asset(asset.clone()))
-}
-
 /// The whole clip through the graph, as a GLB.
-fn animate(example: &Example, asset: &Asset, folder: &Path, reporter: &Reporter) -> Outcome {
+fn animate(example: &Shown, asset: &Asset, folder: &Path, reporter: &Reporter) -> Outcome {
     let plan = Arc::new(compile(example.name, example.graph, &NoNesting).map_err(Failure::bind)?);
     let cast = PlayInputs::load(character(asset), &plan, &Folders::default())?;
     let runner = Runner::cpu(&setup::bind(
@@ -98,74 +143,6 @@ fn animate(example: &Example, asset: &Asset, folder: &Path, reporter: &Reporter)
     Ok(())
 }
 
-/// What one evaluation looks like.
-struct Look {
-    positions: Vec<[f32; 3]>,
-    normals: Option<Vec<[f32; 3]>>,
-    colors: Option<Vec<[f32; 4]>>,
-    lines: Vec<LinePicture>,
-}
-
-/// A frame, after all before it where the graph simulates.
-fn evaluate(asset: &Asset, graph: &str, frame: u32) -> Outcome<Look> {
-    let plan = Arc::new(compile("demo", graph, &NoNesting).map_err(Failure::bind)?);
-    let mut cast = PlayInputs::load(character(asset), &plan, &Folders::default())?;
-    let mut instance =
-        Instance::bind(plan.clone(), cast.bindings(), &[], Par::Rayon).map_err(Failure::bind)?;
-    let clip = asset.clips.first().map(|c| c.name.as_str());
-    let first = match plan.solvers().next() {
-        Some(_) => 0,
-        None => frame,
-    };
-    for number in first..=frame {
-        let at_secs = f64::from(number) / RATE;
-        let dt = if number == first { 0.0 } else { 1.0 / RATE };
-        cast.pose(clip, at_secs);
-        let now = Frame::at(at_secs).dt(dt).pose(cast.poses().first());
-        instance.update(&now, Par::Rayon).map_err(Failure::bind)?;
-    }
-    let body = instance
-        .mesh_output("body")
-        .ok_or_else(|| Failure::bind("the graph has no output 'body'"))?;
-    let lines = plan
-        .outputs()
-        .iter()
-        .filter_map(|o| instance.line_output(&o.name))
-        .flatten();
-    Ok(Look {
-        positions: body.positions.to_vec(),
-        normals: body.normals.map(<[_]>::to_vec),
-        colors: body.colors.map(<[_]>::to_vec),
-        lines: lines
-            .map(|l| LinePicture {
-                from: l.from,
-                to: l.to,
-                color: [l.color[0], l.color[1], l.color[2]],
-            })
-            .collect(),
-    })
-}
-
-fn rest(asset: &Asset) -> Outcome<Look> {
-    let mesh = asset.merged(&Default::default()).map_err(Failure::bind)?;
-    Ok(Look {
-        positions: mesh.positions,
-        normals: mesh.normals,
-        colors: mesh.colors.into_iter().next(),
-        lines: Vec::new(),
-    })
-}
-
-fn draw(look: &Look, triangles: &[[u32; 3]], camera: &Camera) -> Outcome<Image> {
-    let mut picture = Picture::with_background(PANEL, PANEL, Background::STUDIO);
-    let mut mesh = MeshPicture::new(&look.positions, triangles);
-    mesh.normals = look.normals.as_deref();
-    mesh.colors = look.colors.as_deref();
-    picture.draw_mesh(&mesh, camera).map_err(Failure::output)?;
-    picture.draw_lines(&look.lines, camera, 1.5, false);
-    Ok(picture.resolve())
-}
-
 /// Yaw and pitch that show a sample well, radians.
 fn view(sample: &str) -> (f32, f32) {
     match sample {
@@ -175,7 +152,8 @@ fn view(sample: &str) -> (f32, f32) {
     }
 }
 
-fn picture(example: &Example, asset: &Asset, folder: &Path) -> Outcome {
+/// Before, after and what moved.
+fn picture(example: &Shown, asset: &Asset, folder: &Path) -> Outcome {
     let after = evaluate(asset, example.graph, example.frame)?;
     let other = before(example)?;
     let before = match other {
@@ -183,26 +161,31 @@ fn picture(example: &Example, asset: &Asset, folder: &Path) -> Outcome {
         None => rest(asset)?,
     };
     let (yaw, pitch) = view(example.sample);
-    let ends = after.lines.iter().flat_map(|l| [l.from, l.to]);
-    let all: Vec<[f32; 3]> = before
-        .positions
-        .iter()
-        .chain(&after.positions)
-        .copied()
-        .chain(ends)
-        .collect();
+    let all: Vec<[f32; 3]> = before.points().chain(after.points()).collect();
     let camera = Camera::framing(&all, yaw, pitch, 1.0);
     let mesh = asset.merged(&Default::default()).map_err(Failure::bind)?;
     let triangles = mesh.topology.triangles();
     let label = other.map_or("rest", |_| "before");
-    let panels = [
+    let images = [
         draw(&before, triangles, &camera)?,
         draw(&after, triangles, &camera)?,
     ];
-    let image = side_by_side(&[(label, &panels[0]), (example.name, &panels[1])]);
+    let moved = difference(&before, &after, triangles, &camera)?;
+    let mut panels = vec![
+        Panel::new(label, &images[0]),
+        Panel::new(example.name, &images[1]),
+    ];
+    if let Some((image, _)) = &moved {
+        panels.push(Panel::new("difference", image));
+    }
+    let legend = moved.as_ref().map(|(_, legend)| legend);
+    let image = sheet(&panels, Some(panels.len()), legend, PAPER);
     sinew::io::write_png(&folder.join(format!("{}.png", example.name)), &image)
         .map_err(Failure::output)
 }
+
+/// Behind the panels.
+const PAPER: [u8; 4] = [255; 4];
 
 /// The elbow at 140 degrees under three ways of skinning.
 fn elbow_comparison(folder: &Path) -> Outcome {
@@ -228,50 +211,4 @@ fn elbow_comparison(folder: &Path) -> Outcome {
         .collect::<Outcome<Vec<Image>>>()?;
     let panels: Vec<(&str, &Image)> = ways.iter().zip(&images).map(|(w, i)| (w.0, i)).collect();
     sinew::io::write_png(&folder.join("elbow.png"), &side_by_side(&panels)).map_err(Failure::output)
-}
-
-/// Name of the baked sequence.
-const DROP: &str = "drop";
-const DROP_FRAMES: usize = 24;
-
-/// A drop that parts, whose triangles change from frame to frame: baked with its players and its report, and a picture of what the bake shows.
-fn baked_drop(folder: &Path) -> Outcome {
-    let frames = sinew_samples::parting_drop(DROP_FRAMES);
-    let bounds = frames.iter().flat_map(|f| f.positions.iter().copied());
-    let camera = Camera::framing(&bounds.collect::<Vec<_>>(), 0.5, 0.3, 1.0);
-    let source = MeshFrames::new(DROP, frames);
-    let [out, work] = ["vat", "vat.work"].map(|end| folder.join(format!("{DROP}_{end}")));
-    let settings = VatSettings::default();
-    bake(&source, &settings, &work, &out, &Watch::NOBODY)?;
-    remove_work(&work)?;
-    let baked = read_animation(&out)?;
-    let places = baked.manifest().positions().unwrap_or(0);
-    let vertices = baked.manifest().layout.vertices;
-    let triangles: Vec<[u32; 3]> = (0..vertices / 3)
-        .map(|t| [3 * t, 3 * t + 1, 3 * t + 2])
-        .collect();
-    let normals = baked.manifest().texture(&Quantity::Normal);
-    let mut panels = Vec::new();
-    for frame in [0, 8, 16, 23] {
-        let row = frame * baked.manifest().frame_step();
-        let vector = |texture, v| std::array::from_fn(|k| baked.value(texture, v, row, k));
-        let vectors = |texture| {
-            (0..vertices)
-                .map(|v| vector(texture, v))
-                .collect::<Vec<_>>()
-        };
-        let look = Look {
-            positions: vectors(places),
-            normals: normals.map(vectors),
-            colors: None,
-            lines: Vec::new(),
-        };
-        panels.push((format!("frame {frame}"), draw(&look, &triangles, &camera)?));
-    }
-    let panels: Vec<(&str, &Image)> = panels.iter().map(|(l, i)| (l.as_str(), i)).collect();
-    sinew::io::write_png(
-        &folder.join(format!("{DROP}_vat.png")),
-        &side_by_side(&panels),
-    )
-    .map_err(Failure::output)
 }

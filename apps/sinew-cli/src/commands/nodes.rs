@@ -198,6 +198,20 @@ fn page(d: &NodeDesc) -> String {
             angle.name
         );
     }
+    if !d.docs.presets.is_empty() {
+        out += "\nPresets (`\"preset\": \"NAME\"` at the node; parameters that the document states replace those of the preset):\n\n| preset | for | values |\n|---|---|---|\n";
+    }
+    for preset in d.docs.presets {
+        let value = |(name, value): &(&str, DefaultValue)| format!("`{name}` {}", default(*value));
+        let values: Vec<String> = preset.values.iter().map(value).collect();
+        let _ = writeln!(
+            out,
+            "| `{}` | {} | {} |",
+            preset.name,
+            preset.doc,
+            values.join(", ")
+        );
+    }
     for p in d.parameters {
         if let ParameterType::Records(fields) = p.ty {
             let _ = writeln!(

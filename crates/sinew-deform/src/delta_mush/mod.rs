@@ -17,9 +17,9 @@ use crate::laplacian::{
     SmoothingUniforms, WEIGHTS, WELD_TOLERANCE, warn_of_open_seams,
 };
 use crate::{
-    BindContext, BoundNode, Choice, DeviceFrame, DeviceFrameData, DeviceNode, Example, MASK_PORT,
-    MaskWeight, MeshEffect, NodeDesc, NodeDocs, NodeError, NodeKind, Par, ParameterDesc,
-    Parameters, PortDesc, PortType, Restore, UpdateContext, for_each_chunk,
+    BindContext, BoundNode, Choice, DefaultValue, DeviceFrame, DeviceFrameData, DeviceNode,
+    Example, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeDocs, NodeError, NodeKind, Par,
+    ParameterDesc, Parameters, PortDesc, PortType, Preset, Restore, UpdateContext, for_each_chunk,
 };
 use sinew_geom::{PackedAffine, Pose};
 use std::any::Any;
@@ -50,6 +50,18 @@ pub static DESC: NodeDesc = NodeDesc {
                 sample: "arm",
                 before: "skin_rigid",
                 frame: 54,
+            },
+        ])
+        .presets(&[
+            Preset {
+                name: "tight",
+                doc: "Repairs skinning close to the joints and keeps the rest: spreads over about one edge length.",
+                values: &[("iterations", DefaultValue::Int(5))],
+            },
+            Preset {
+                name: "soft",
+                doc: "Rounds joints widely, as flesh: spreads over about four edge lengths.",
+                values: &[("iterations", DefaultValue::Int(60))],
             },
         ]),
     rows: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 19],

@@ -28,6 +28,7 @@ mod job;
 mod length;
 mod node;
 mod precision;
+mod presets;
 #[cfg(test)]
 mod rest_tests;
 pub(crate) mod roots;

@@ -26,7 +26,8 @@ pub static DESC: NodeDesc = NodeDesc {
             sample: "head",
             before: "rest",
             frame: 8,
-        }]),
+        }])
+        .presets(super::presets::PRESETS),
     rows: &[84, 85, 89, 90, 91, 92, 93, 94, 95, 96],
     inputs: &INPUTS,
     outputs: &OUTPUTS,

@@ -6,8 +6,8 @@ mod tests;
 
 use crate::collide::ports::RESET;
 use crate::{
-    BindContext, BoundNode, Example, NodeDesc, NodeDocs, NodeError, NodeKind, ParameterDesc,
-    PortDesc, PortType, UpdateContext,
+    BindContext, BoundNode, DefaultValue, Example, NodeDesc, NodeDocs, NodeError, NodeKind,
+    ParameterDesc, PortDesc, PortType, Preset, UpdateContext,
 };
 use follower::{Follower, Step};
 use std::any::Any;
@@ -30,6 +30,26 @@ pub(crate) const DAMPING: ParameterDesc = ParameterDesc::float(
     "0 swings forever, below 1 overshoots, 1 settles fastest without overshoot.",
 );
 
+/// Also of joints.
+pub(crate) const PRESETS: &[Preset] = &[
+    Preset {
+        name: "cartoon",
+        doc: "Lags visibly and swings about four times.",
+        values: &[
+            ("frequency", DefaultValue::Float(2.0)),
+            ("damping", DefaultValue::Float(0.15)),
+        ],
+    },
+    Preset {
+        name: "subtle",
+        doc: "Overshoots once, by less than a tenth.",
+        values: &[
+            ("frequency", DefaultValue::Float(4.0)),
+            ("damping", DefaultValue::Float(0.65)),
+        ],
+    },
+];
+
 /// Registry entry.
 pub static DESC: NodeDesc = NodeDesc {
     name: "spring",
@@ -43,7 +63,7 @@ pub static DESC: NodeDesc = NodeDesc {
                 graph: include_str!("spring.json"),
                 sample: "ball",
                 before: "rest",
-                frame: 10,
+                frame: 6,
             },
             Example {
                 name: "spring_speed",
@@ -52,7 +72,8 @@ pub static DESC: NodeDesc = NodeDesc {
                 before: "linear",
                 frame: 18,
             },
-        ]),
+        ])
+        .presets(PRESETS),
     rows: &[],
     inputs: &[PortDesc::input(
         "values",

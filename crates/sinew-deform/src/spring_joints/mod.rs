@@ -7,7 +7,7 @@ mod tests;
 use crate::collide::ports::RESET;
 use crate::pose_driver::{choice, find_node};
 use crate::spring::follower::Step;
-use crate::spring::{DAMPING, FREQUENCY};
+use crate::spring::{DAMPING, FREQUENCY, PRESETS};
 use crate::{
     BindContext, BoundNode, Choice, Example, NodeDesc, NodeDocs, NodeError, NodeKind,
     ParameterDesc, PortDesc, PortType, UpdateContext,
@@ -42,7 +42,8 @@ pub static DESC: NodeDesc = NodeDesc {
             sample: "arm",
             before: "linear",
             frame: 15,
-        }]),
+        }])
+        .presets(PRESETS),
     rows: &[],
     inputs: &[PortDesc::input(
         "pose",

@@ -13,8 +13,8 @@ use crate::local_frame::{
     self, DeviceMap, LaneReal, LocalDeformer, MapUniforms, MapVisitor, Placement, Region,
 };
 use crate::{
-    Choice, Example, Line, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeDocs, NodeKind,
-    ParameterDesc, Parameters, PortDesc, PortType,
+    Choice, DefaultValue, Example, Line, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeDocs,
+    NodeKind, ParameterDesc, Parameters, PortDesc, PortType, Preset,
 };
 
 pub(crate) use even::EvenMap;
@@ -34,7 +34,23 @@ pub static DESC: NodeDesc = NodeDesc {
             sample: "ball",
             before: "rest",
             frame: 24,
-        }]),
+        }])
+        .presets(&[
+            Preset {
+                name: "cartoon",
+                doc: "Bulges and thins most in the middle, as rubber does between two hands. The ends keep their width.",
+                values: &[("mode", DefaultValue::Text("volume_preserving"))],
+            },
+            Preset {
+                name: "subtle",
+                doc: "A third of the effect; a tenth of the length at each end stays rigid.",
+                values: &[
+                    ("limit_bottom", DefaultValue::Float(0.1)),
+                    ("limit_top", DefaultValue::Float(0.1)),
+                    ("weight", DefaultValue::Float(0.33)),
+                ],
+            },
+        ]),
     rows: &[56, 57, 58, 59, 60, 61, 62, 63, 64, 65],
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "Mesh to deform."),

@@ -1,9 +1,10 @@
 //! Checks a node's description for what the binder and the executors rely on.
 
+use super::nodes::PRESET;
 use super::placed::FIT;
 use sinew_deform::{
     DefaultValue, FOLLOW, MAX_PORTS, NodeDesc, ParameterDesc, ParameterType, Phase, PortDesc,
-    PortType, Role,
+    PortType, Preset, Role,
 };
 
 /// The first fault of a description, if any. A fault is a bug in the node, not in a document.
@@ -40,6 +41,9 @@ pub(super) fn fault(desc: &NodeDesc) -> Option<String> {
         ));
     }
     if let Some(fault) = desc.parameters.iter().find_map(parameter_fault) {
+        return Some(fault);
+    }
+    if let Some(fault) = preset_fault(desc, &named) {
         return Some(fault);
     }
     desc.outputs
@@ -147,6 +151,35 @@ fn default_fault(p: &ParameterDesc) -> Option<String> {
     }
     let fault = crate::value::check_value(p.ty, &p.default_value()).err();
     fault.map(|_| format!("the default of '{}' does not fit its type or range", p.name))
+}
+
+/// Presets have names of their own, and values that fit the parameters.
+fn preset_fault(desc: &NodeDesc, named: &[&str]) -> Option<String> {
+    let presets = desc.docs.presets;
+    if !presets.is_empty() && named.contains(&PRESET) {
+        return Some(format!("'{PRESET}' is a key of nodes with presets"));
+    }
+    let names: Vec<&str> = presets.iter().map(|p| p.name).collect();
+    if let Some(twice) = repeated(&names) {
+        return Some(format!("two presets are called '{twice}'"));
+    }
+    let fits = |preset: &Preset, name: &str| {
+        let parameter = desc.parameters.iter().find(|p| p.name == name)?;
+        let value = preset.value(parameter)?;
+        crate::value::check_value(parameter.ty, &value).ok()
+    };
+    let all = presets
+        .iter()
+        .flat_map(|p| p.values.iter().map(move |v| (p, v.0)));
+    let wrong = all
+        .into_iter()
+        .find(|(preset, name)| fits(preset, name).is_none());
+    wrong.map(|(preset, name)| {
+        format!(
+            "'{name}' of preset '{}' does not fit a parameter",
+            preset.name
+        )
+    })
 }
 
 fn repeated<'a>(names: &[&'a str]) -> Option<&'a str> {

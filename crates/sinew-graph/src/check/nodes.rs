@@ -4,18 +4,20 @@ use super::{
     Collector, FixedValue, MAX_GIVEN_BYTES, ParameterRef, RawNode, Symbol, angles, description,
     placed,
 };
-use crate::diagnostic::{closest, listed};
+use crate::diagnostic::{closest, instead_of, listed};
 use crate::json::{Json, Kind, Member};
 use crate::plan::{InputType, ParameterSource};
 use crate::renamed;
 use crate::value::{check_value, expectation, read_keyed, read_value};
 use sinew_deform::{
-    FOLLOW, NodeDesc, ParameterDesc, ParameterType, ParameterValue, Phase, PortType, Role,
+    FOLLOW, NodeDesc, ParameterDesc, ParameterType, ParameterValue, Phase, PortType, Preset, Role,
 };
 use std::ops::Range;
 
 /// Keys that every node may have besides its ports and parameters.
 pub(super) const COMMON_KEYS: [&str; 3] = ["node", "name", "doc"];
+/// The key of nodes that have presets.
+pub(crate) const PRESET: &str = "preset";
 /// The node kind that nests another graph.
 pub(crate) const NESTED_KIND: &str = "graph";
 /// The node kind that runs the user's own WGSL.
@@ -249,10 +251,14 @@ impl Collector<'_> {
             return;
         }
         let mut links: Vec<Option<(String, Range<usize>)>> = vec![None; desc.inputs.len()];
+        let preset = self.read_preset(scope, desc, json);
         let mut parameters: Vec<ParameterSource> = desc
             .parameters
             .iter()
-            .map(ParameterSource::of_default)
+            .map(|p| match preset.and_then(|preset| preset.value(p)) {
+                Some(value) => ParameterSource::Constant(value),
+                None => ParameterSource::of_default(p),
+            })
             .collect();
         let mut given = Vec::new();
         self.check_members(scope, json, &[], &["doc"]);
@@ -276,8 +282,10 @@ impl Collector<'_> {
                 if let Some(source) = self.read_degrees(scope, json, angle, m) {
                     parameters[i] = source;
                 }
-            } else if m.key == placed::FIT && desc.fitted_region().is_some() {
-                // Read below.
+            } else if (m.key == placed::FIT && desc.fitted_region().is_some())
+                || (m.key == PRESET && !desc.docs.presets.is_empty())
+            {
+                // Read above or below.
             } else if !COMMON_KEYS.contains(&m.key.as_str()) && !placed::is_key(desc, &m.key) {
                 self.unknown_port(scope, desc, m);
             }
@@ -325,6 +333,38 @@ impl Collector<'_> {
             fit,
             parameter_links: std::mem::take(&mut self.parameter_links),
         });
+    }
+
+    /// The preset that a node names, if any.
+    fn read_preset(
+        &mut self,
+        scope: usize,
+        desc: &'static NodeDesc,
+        json: &Json,
+    ) -> Option<&'static Preset> {
+        let value = json.get(PRESET)?;
+        let presets = desc.docs.presets;
+        if presets.is_empty() {
+            return None; // An unknown key, which is reported.
+        }
+        let names = || presets.iter().map(|p| p.name);
+        let (code, message, help) = match value.text() {
+            Some(name) => match presets.iter().find(|p| p.name == name) {
+                Some(preset) => return Some(preset),
+                None => (
+                    "unknown_preset",
+                    format!("{} has no preset '{name}'", desc.name),
+                    instead_of(name, names()),
+                ),
+            },
+            None => (
+                "wrong_type",
+                format!("'{PRESET}' is {}", value.describe()),
+                format!("expected the name of a preset: {}", listed(names())),
+            ),
+        };
+        self.reporter(scope).error(code, &value.span, message, help);
+        None
     }
 
     /// Checks that a list of points has as many points as its grid, if the document states both. `given`: parameters in the document.
@@ -436,7 +476,8 @@ impl Collector<'_> {
         };
         let follow = desc.placement().map(|_| FOLLOW.name);
         let fit = desc.fitted_region().map(|_| placed::FIT);
-        let names = || names().chain(follow).chain(fit);
+        let preset = desc.docs.presets.first().map(|_| PRESET);
+        let names = || names().chain(follow).chain(fit).chain(preset);
         let angles = desc.parameters.iter().filter(|p| p.is_angle());
         let mut degrees = angles.map(|p| format!("{}_degrees", p.name));
         let help = match closest(&m.key, names()) {

@@ -51,6 +51,8 @@ mod sdf;
 mod sdf_real;
 mod solvers;
 mod springs;
+#[cfg(feature = "io")]
+mod starters;
 mod uniforms;
 #[cfg(feature = "io")]
 mod vat;
