@@ -5,7 +5,7 @@ use crate::geom::{Asset, LocalTransform, Quat, Rig};
 /// Poses at most, without the rest pose.
 const MOST: usize = 4;
 /// Poses closer than this to another one are not worth a weight, rad.
-const LEAST: f64 = 0.45;
+const LEAST: f64 = 0.75;
 /// Samples of each clip.
 const SAMPLES: u32 = 240;
 

@@ -319,7 +319,7 @@ impl<'a> Maker<'a> {
         let near = self.near(joint);
         draft.node(
             &["The vertices around the joint."],
-            format!(r#""near": {{ "node": "mask", "mesh": "body", "source": "joint", "joints": [{near}] }}"#),
+            format!(r#""near": {{ "node": "mask", "mesh": "body", "pose": "pose", "source": "joint", "joints": [{near}] }}"#),
         );
         let iterations = self.asset.and_then(passes).map_or(10, |p| p.count);
         draft.node(
