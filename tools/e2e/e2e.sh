@@ -79,6 +79,9 @@ for document in examples/*.json crates/sinew-deform/src/*/*.json; do
   quietly "$SINEW" check "$document" || fail "sinew check $document"
 done
 
+echo "-- what the docs tell readers to run"
+SINEW="$SINEW" cargo xtask snippets || fail "cargo xtask snippets"
+
 echo "-- sinew demo"
 mkdir -p "$out/demo"
 if quietly "$SINEW" demo -o "$out/demo"; then

@@ -1,8 +1,12 @@
-//! Chores of the workspace: `cargo xtask tidy`, `cargo xtask pictures`, `cargo xtask soak`.
+//! Chores of the workspace: `cargo xtask tidy`, `book`, `snippets`, `pictures`, `soak`.
 
+mod book;
 mod dependencies;
+mod links;
+mod markdown;
 mod nodes;
 mod pictures;
+mod snippets;
 mod soak;
 mod text;
 
@@ -11,11 +15,16 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 usage: cargo xtask tidy
+       cargo xtask book
+       cargo xtask snippets [FILTER...]
        cargo xtask pictures [NAME...]
        cargo xtask soak [FILTER...]
 
 tidy      checks what the compiler does not: files of each deformer, leftovers, file lengths,
-          who may open files, who may depend on what, pictures of the docs
+          who may open files, who may depend on what, links and pictures of the docs
+book      makes web pages of docs/ in target/book and checks every link in them; needs mdBook
+snippets  runs the commands and graphs of README, docs/graph.md and the tutorials, all pages or those
+          with FILTER in their path; SINEW names the program (target/debug/sinew)
 pictures  makes the pictures of README and docs anew, all of them or those named, as
           docs/pictures/commands.txt says
 soak      runs the tests in their long form, all of them or those with FILTER in their names
@@ -23,11 +32,14 @@ soak      runs the tests in their long form, all of them or those with FILTER in
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = manifest.parent().unwrap_or(manifest);
     match arguments.split_first() {
-        Some((word, [])) if word == "tidy" => tidy(&root),
-        Some((word, names)) if word == "pictures" => done(word, pictures::make(&root, names)),
-        Some((word, filters)) if word == "soak" => done(word, soak::run(&root, filters)),
+        Some((word, [])) if word == "tidy" => tidy(root),
+        Some((word, [])) if word == "book" => done(word, book::build(root)),
+        Some((word, filters)) if word == "snippets" => done(word, snippets::run(root, filters)),
+        Some((word, names)) if word == "pictures" => done(word, pictures::make(root, names)),
+        Some((word, filters)) if word == "soak" => done(word, soak::run(root, filters)),
         _ => {
             eprint!("{USAGE}");
             ExitCode::from(2)
@@ -67,6 +79,7 @@ fn tidy(root: &Path) -> ExitCode {
     }
     problems.extend(nodes::check(&root.join("crates/sinew-deform/src")));
     problems.extend(dependencies::check(root));
+    problems.extend(links::check(root, &pages));
     problems.extend(pictures::check(root, &pages));
     problems.extend(pictures::missing(root));
     for problem in &problems {

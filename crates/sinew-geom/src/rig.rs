@@ -173,10 +173,11 @@ impl Rig {
     pub fn morph_weight_count(&self) -> usize {
         self.morph_weight_count
     }
-    /// Index of the first node of that name.
+    /// Index of the node of that name: that of a joint, or else the first one. A mesh often has the name of the joint that moves it.
     /// Linear search; names need not be unique.
     pub fn find_node(&self, name: &str) -> Option<usize> {
-        self.nodes.iter().position(|n| n.name == name)
+        let joint = self.find_joint(name).map(|j| self.joints[j].node);
+        joint.or_else(|| self.nodes.iter().position(|n| n.name == name))
     }
     /// Index of the first joint whose node has that name.
     pub fn find_joint(&self, name: &str) -> Option<usize> {

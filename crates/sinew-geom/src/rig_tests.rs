@@ -101,3 +101,25 @@ fn clips_that_end_as_they_begin_are_closed() {
     assert!(!closed([0.2, 0.2, 0.2]), "still");
     assert!(!closed([0.2, 0.2 + 1e-7, 0.2]), "as good as still");
 }
+
+/// A mesh and a joint are both called `head`, and the mesh comes first.
+#[test]
+fn a_name_means_the_joint_rather_than_a_mesh() {
+    use crate::{Joint, LocalTransform, Node, Rig};
+    let node = |name: &str| Node {
+        name: name.into(),
+        parent: None,
+        local: LocalTransform::Trs(Trs::default()),
+        morph_weights: Vec::new(),
+        morph_offset: 0,
+    };
+    let joint = Joint {
+        node: 2,
+        joint_from_bind: Affine::identity(),
+    };
+    let nodes = vec![node("head"), node("camera"), node("head")];
+    let rig = Rig::new(nodes, vec![joint]).expect("a rig");
+    assert_eq!(rig.find_node("head"), Some(2));
+    assert_eq!(rig.find_node("camera"), Some(1));
+    assert_eq!(rig.find_node("tail"), None);
+}

@@ -44,3 +44,8 @@ pub use sinew_picture as picture;
 pub use sinew_render as render;
 /// Vertex animation textures as arrays.
 pub use sinew_vat as vat;
+
+/// The code of the page about the library compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/library.md")]
+struct LibraryPage;
