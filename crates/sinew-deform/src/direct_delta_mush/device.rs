@@ -24,6 +24,11 @@ const MOST_JOINTS: usize = 1 << 24;
 const WEIGHT_PARTS: f64 = ((1_u32 << 24) - 1) as f64;
 
 /// What the texts read of a frame.
+/// `turn_of`: the rotation of a quaternion.
+pub(crate) const TURN_WGSL: &str = include_str!("device/turn.wgsl");
+/// `nearest_rotation`, which calls `turn_of`.
+pub(crate) const ROTATION_WGSL: &str = include_str!("device/rotation.wgsl");
+
 pub(super) const UNIFORMS: &str = include_str!("device/uniforms.wgsl");
 /// Reads and writes vertices.
 pub(super) const VERTEX: &str = include_str!("../skin/device/vertex.wgsl");
@@ -108,7 +113,7 @@ pub(super) fn moving(bind: &DirectDeltaMushBind, write: &'static str) -> (Device
     let joints = bind.joint_count();
     let slices = Slices::new(bind);
     let mut node = DeviceNode {
-        shared: vec![include_str!("device/rows.wgsl"), write],
+        shared: vec![include_str!("device/rows.wgsl"), TURN_WGSL, write],
         uniforms: UniformLayout::of::<Uniforms>(),
         frame_arrays: vec![vec4s("matrices", 3 * joints), vec4s("parts", 7 * joints)],
         ..DeviceNode::default()
@@ -122,7 +127,7 @@ pub(super) fn moving(bind: &DirectDeltaMushBind, write: &'static str) -> (Device
     add_pairs(&mut node, bind, &slices);
     let (name, text) = match bind.variant() {
         Variant::V0 | Variant::V1 => {
-            node.shared.push(include_str!("device/rotation.wgsl"));
+            node.shared.push(ROTATION_WGSL);
             ("moments", include_str!("device/moments.wgsl"))
         }
         Variant::V2 | Variant::V4 => ("quaternions", include_str!("device/quaternions.wgsl")),

@@ -99,11 +99,11 @@ fn turn_columns<R: Real>(m: &mut Matrix4<R>, (p, q): (usize, usize), (cosine, si
 }
 
 /// Eight matrices, by their columns.
-pub(super) type Columns<S> = [V3<S>; 3];
+pub(crate) type Columns<S> = [V3<S>; 3];
 
 /// For each of eight matrices of size one or so the rotation nearest to it, from eight rotations.
 #[inline(always)]
-pub(super) fn newton<S: Simd>(simd: S, a: Columns<S>, start: Columns<S>) -> Columns<S> {
+pub(crate) fn newton<S: Simd>(simd: S, a: Columns<S>, start: Columns<S>) -> Columns<S> {
     let mut rotation = start;
     let mut b = transposed_times(start, a);
     for _ in 0..MOST_STEPS {

@@ -9,6 +9,7 @@
 //! displacement ends one cell outside. All others continue linearly.
 
 use super::basis::{AxisKind, AxisRule};
+use super::cage_mesh::CageMesh;
 use crate::{BindContext, NodeError};
 use sinew_geom::{Affine, Vec3};
 
@@ -151,6 +152,41 @@ pub enum LatticeBindError {
         /// Control points along each axis.
         resolution: [usize; 3],
     },
+    /// A vertex of the cage is at no control point.
+    #[error(
+        "vertex {vertex} of the cage, at {position:?} m, is {cells:.3} cells along {axis} from the first control point, expected a whole \
+         number for resolution {resolution:?}; move it onto the regular grid, or correct 'resolution' or the axes of 'rest_transform'"
+    )]
+    CageVertex {
+        /// The vertex.
+        vertex: usize,
+        /// Where it is at rest, metres.
+        position: [f32; 3],
+        /// Axis of the box along which it does not fit.
+        axis: char,
+        /// Its position along this axis in cells; relative to the middle where the axis has one point.
+        cells: f64,
+        /// Control points along each axis.
+        resolution: [usize; 3],
+    },
+    /// An outer control point without a vertex.
+    #[error(
+        "control point {index:?}, at {position:?} m, has no vertex in the cage; add one, or correct 'resolution'"
+    )]
+    CagePoint {
+        /// Its index along each axis.
+        index: [usize; 3],
+        /// Where it is at rest, metres.
+        position: [f32; 3],
+    },
+    /// Two sources of control points.
+    #[error(
+        "found {found} control points in 'points', but the input 'cage' moves them; remove one of the two"
+    )]
+    PointsAndCage {
+        /// Number of points.
+        found: usize,
+    },
     /// A control point is NaN or infinite.
     #[error("control point {index} is {point:?}, expected finite coordinates")]
     PointNotFinite {
@@ -171,6 +207,10 @@ pub struct LatticeBind {
     pub(super) rules: [AxisRule; 3],
     /// Parameters of each vertex at rest, where the lattice is bound to the rest mesh.
     pub(super) rest_stu: Option<Vec<[f32; 3]>>,
+    /// The mesh that moves the control points.
+    pub(super) cage: Option<CageMesh>,
+    /// Lower corner of the box around that mesh.
+    pub(super) cage_corner: Option<Vec3<f64>>,
 }
 
 impl LatticeBind {
@@ -200,6 +240,8 @@ impl LatticeBind {
             resolution,
             rules: [0, 1, 2].map(|a| AxisRule::new(&config, resolution[a], influence[a])),
             rest_stu: None,
+            cage: None,
+            cage_corner: None,
         })
     }
 
@@ -234,8 +276,12 @@ impl LatticeBind {
     /// Checks the control points of a frame: none, or one for each grid point, all finite.
     ///
     /// # Errors
-    /// [`LatticeBindError::PointCount`], [`LatticeBindError::PointNotFinite`].
+    /// [`LatticeBindError::PointCount`], [`LatticeBindError::PointNotFinite`], [`LatticeBindError::PointsAndCage`].
     pub fn check_points(&self, points: &[[f64; 3]]) -> Result<(), LatticeBindError> {
+        if self.cage.is_some() && !points.is_empty() {
+            let found = points.len();
+            return Err(LatticeBindError::PointsAndCage { found });
+        }
         if !points.is_empty() && points.len() != self.point_count() {
             return Err(LatticeBindError::PointCount {
                 found: points.len(),
@@ -273,6 +319,9 @@ impl LatticeBind {
 
     /// Lower corner of the box in its transform's space.
     pub(super) fn low_corner(&self) -> Vec3<f64> {
+        if let Some(corner) = self.cage_corner {
+            return corner;
+        }
         let size = Vec3::from(self.config.size);
         match self.config.origin {
             BoxOrigin::Center => size * -0.5,
@@ -355,6 +404,10 @@ impl AxisRule {
 /// Reads and checks the node's parameters.
 pub(super) fn bind_node(context: &BindContext<'_>) -> Result<LatticeBind, NodeError> {
     let mesh = context.mesh("mesh")?;
+    let cage = match context.is_linked("cage") {
+        true => Some(context.mesh("cage")?),
+        false => None,
+    };
     let p = &context.parameters;
     let config = LatticeConfig {
         interpolation: match p.text("interpolation") {
@@ -388,9 +441,13 @@ pub(super) fn bind_node(context: &BindContext<'_>) -> Result<LatticeBind, NodeEr
         points_are_offsets: p.text("points_are") == "offsets",
     };
     let build = || {
-        let bind = LatticeBind::new(config)?;
-        bind.check_points(p.points("points"))?;
+        let mut bind = LatticeBind::new(config)?;
         let transform = p.transform("rest_transform");
+        if let Some(cage) = cage.filter(|_| !bind.is_identity()) {
+            let in_scene = config.points_in_world;
+            bind = bind.follow_cage(&cage.positions, &transform, in_scene)?;
+        }
+        bind.check_points(p.points("points"))?;
         if bind.unit_from_scene(&transform).is_none() {
             return Err(LatticeBindError::SingularTransform {
                 determinant: transform.linear.determinant(),

@@ -89,7 +89,7 @@ pub(super) fn rounding_at_faces(
 }
 
 /// Rest position of a grid point in the box transform's space. One point on an axis sits in the middle.
-fn rest_point(bind: &LatticeBind, index: [usize; 3]) -> Vec3<f64> {
+pub(super) fn rest_point(bind: &LatticeBind, index: [usize; 3]) -> Vec3<f64> {
     let along = |a: usize| match bind.resolution[a] {
         0 | 1 => 0.5,
         n => index[a] as f64 / (n - 1) as f64,

@@ -8,6 +8,7 @@
 use super::basis::{AxisKind, AxisRule, stand_ins};
 use super::bind::{Interpolation, LatticeBind, Outside};
 use super::cage::{offset_in_scene, rounding_at_faces};
+use super::cage_mesh::CageMesh;
 use crate::{
     DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame, DeviceFrameData, DeviceNode,
     DevicePass, DeviceSetting, DeviceType, MASK_WEIGHT_WGSL, MaskWeight, UniformLayout,
@@ -28,6 +29,7 @@ crate::uniform_struct! {
         edge_x: f32,
         edge_y: f32,
         edge_z: f32,
+        cage_motion: PackedAffine,
     }
 }
 
@@ -246,19 +248,77 @@ pub(super) fn node(bind: &LatticeBind) -> DeviceNode {
                 .over(DeviceDomain::Elements(bind.edge_count())),
         );
     }
-    DeviceNode {
+    let offsets = DeviceArray {
+        name: "offsets",
+        ty: DeviceType::Vec3F,
+        len: grid.iter().map(|a| a.len).product(),
+        lasting: false,
+    };
+    let mut node = DeviceNode {
         shared: vec![MASK_WEIGHT_WGSL, include_str!("lattice.wgsl"), place, sum],
         settings: settings(bind, &grid),
         constants,
         uniforms: UniformLayout::of::<Uniforms>(),
-        frame_arrays: vec![DeviceArray {
-            name: "offsets",
-            ty: DeviceType::Vec3F,
-            len: grid.iter().map(|a| a.len).product(),
-            lasting: false,
-        }],
+        frame_arrays: vec![offsets],
         passes,
         ..DeviceNode::default()
+    };
+    if let Some(cage) = &bind.cage {
+        follow_cage(&mut node, bind, cage, &grid);
+    }
+    node
+}
+
+/// Displacements come from a mesh: a pass of their own writes them.
+fn follow_cage(node: &mut DeviceNode, bind: &LatticeBind, cage: &CageMesh, grid: &[GridAxis; 3]) {
+    let mut offsets = vec![0_u32];
+    let mut sources: Vec<[u32; 2]> = Vec::new();
+    for_each_source(bind, grid, |end| {
+        let Some((point, factor)) = end else {
+            return offsets.push(sinew_geom::index32(sources.len()));
+        };
+        let entries = cage.entries_of(point).iter();
+        sources.extend(entries.map(|(vertex, f)| [*vertex, (f * factor as f32).to_bits()]));
+    });
+    if sources.is_empty() {
+        sources.push([0; 2]);
+    }
+    node.constants.extend([
+        DeviceConstant::new("source_offsets", DeviceType::U32, &offsets),
+        DeviceConstant::new("sources", DeviceType::Vec2U, &sources),
+        DeviceConstant::new("cage_rest", DeviceType::Vec3F, &cage.rest),
+    ]);
+    node.settings
+        .push(("CAGE_IN_SCENE", DeviceSetting::Bool(cage.in_scene)));
+    node.scratch = std::mem::take(&mut node.frame_arrays);
+    let len = node.scratch.iter().map(|a| a.len).sum();
+    let first = DevicePass::per_vertex("control points", include_str!("control_points.wgsl"));
+    let first = first.over(DeviceDomain::Elements(len)).gathering();
+    let others = std::mem::take(&mut node.passes).into_iter();
+    let others = others.map(DevicePass::gathering);
+    node.passes = std::iter::once(first).chain(others).collect();
+}
+
+/// Calls `f` with the control points that make up each point of the kernel's grid, their factors, and `None` after each.
+fn for_each_source(
+    bind: &LatticeBind,
+    [x, y, z]: &[GridAxis; 3],
+    mut f: impl FnMut(Option<(usize, f64)>),
+) {
+    let [nx, ny, _] = bind.resolution;
+    for at in 0..x.len * y.len * z.len {
+        let (i, j, k) = (at % x.len, at / x.len % y.len, at / (x.len * y.len));
+        for (k, by_z) in z.sources(k) {
+            for (j, by_y) in y.sources(j) {
+                for (i, by_x) in x.sources(i) {
+                    let factor = by_x * by_y * by_z;
+                    if factor != 0.0 {
+                        f(Some((i + nx * (j + ny * k), factor)));
+                    }
+                }
+            }
+        }
+        f(None);
     }
 }
 
@@ -272,7 +332,7 @@ pub(super) fn write_frame(
     }
     let box_transform = frame.parameters.transform("rest_transform");
     let points = frame.parameters.points("points");
-    let moved = points.len() == bind.point_count();
+    let moved = bind.cage.is_some() || points.len() == bind.point_count();
     let unit_from_scene = bind.unit_from_scene(&box_transform);
     let (weight, mask_invert) = MaskWeight::uniforms(&frame.parameters);
     let eased = bind.config.interpolation == Interpolation::CellEased;
@@ -291,7 +351,14 @@ pub(super) fn write_frame(
         edge_x: edge[0],
         edge_y: edge[1],
         edge_z: edge[2],
+        cage_motion: match &bind.cage {
+            Some(cage) => cage.motion(&box_transform).into(),
+            None => Affine::<f64>::identity().into(),
+        },
     });
+    if bind.cage.is_some() {
+        return;
+    }
     let out = data.array::<[f32; 3]>(0);
     if moved {
         write_offsets(bind, &box_transform, points, along_box, out);
@@ -308,20 +375,18 @@ pub(super) fn write_offsets(
     along_box: Option<Mat3<f64>>,
     out: &mut [[f32; 3]],
 ) {
-    let [x, y, z] = grid(bind);
-    for (at, out) in out.iter_mut().enumerate() {
-        let (i, j, k) = (at % x.len, at / x.len % y.len, at / (x.len * y.len));
-        let mut sum = Vec3::zeros();
-        for (k, by_z) in z.sources(k) {
-            for (j, by_y) in y.sources(j) {
-                for (i, by_x) in x.sources(i) {
-                    let factor = by_x * by_y * by_z;
-                    if factor != 0.0 {
-                        sum += offset_in_scene(bind, box_transform, points, [i, j, k]) * factor;
-                    }
-                }
-            }
+    let [nx, ny, _] = bind.resolution;
+    let (mut at, mut sum) = (0, Vec3::zeros());
+    for_each_source(bind, &grid(bind), |source| match source {
+        Some((point, factor)) => {
+            let index = [point % nx, point / nx % ny, point / (nx * ny)];
+            sum += offset_in_scene(bind, box_transform, points, index) * factor;
         }
-        *out = sinew_geom::Real::array3(along_box.map_or(sum, |m| m * sum));
-    }
+        None => {
+            if let Some(out) = out.get_mut(at) {
+                *out = sinew_geom::Real::array3(along_box.map_or(sum, |m| m * sum));
+            }
+            (at, sum) = (at + 1, Vec3::zeros());
+        }
+    });
 }

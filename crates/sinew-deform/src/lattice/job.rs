@@ -20,6 +20,8 @@ pub struct LatticeScratch {
     /// Displacements with rows filled up, for the kernel of local lattices.
     pub(super) grid: Vec<[f32; 4]>,
     pub(super) plan: Plan,
+    /// Displacements of control points that follow a mesh.
+    pub(super) points: Vec<[f64; 3]>,
 }
 
 impl LatticeScratch {
@@ -33,6 +35,7 @@ impl LatticeScratch {
             grid: vec![[0.0; 4]; grid],
             cage,
             plan,
+            points: vec![[0.0; 3]; bind.cage.as_ref().map_or(0, |_| bind.point_count())],
         }
     }
 
@@ -42,6 +45,7 @@ impl LatticeScratch {
         size_of_val(this.cage.offsets.as_slice())
             + size_of_val(this.differences.as_slice())
             + size_of_val(this.grid.as_slice())
+            + size_of_val(this.points.as_slice())
             + size_of::<Self>()
     }
 }

@@ -13,6 +13,8 @@ struct Uniforms {
     edge_x: f32,
     edge_y: f32,
     edge_z: f32,
+    // Rows of the motion of the box since setup; read where a mesh moves the control points.
+    cage_motion: array<vec4f, 3>,
 }
 
 // Kinds of axes: one point of weight 1, Bernstein polynomials, B-splines, cardinal splines, eased lines.

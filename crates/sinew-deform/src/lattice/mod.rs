@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `bind.rs`, `basis.rs` | rules of each axis; basis functions and their derivatives |
 //! | `cage.rs` | control points of a frame, and their drawing |
+//! | `cage_mesh.rs` | control points that follow a mesh |
 //! | `reference.rs` | one vertex, in any precision |
 //! | `simd.rs`, `tensor.rs` | kernels in which all control points act on each vertex |
 //! | `local.rs` | kernel for control points that act nearby only |
@@ -15,6 +16,7 @@
 mod basis;
 mod bind;
 mod cage;
+mod cage_mesh;
 mod device;
 mod job;
 mod local;
@@ -100,7 +102,7 @@ const SIZE: ParameterDesc = ParameterDesc {
     unit: "m",
     phase: Phase::Setup,
     role: Role::Plain,
-    doc: "Edge lengths of the box before `rest_transform`. Each must be above 0.",
+    doc: "Edge lengths of the box before `rest_transform`. Each must be above 0. A linked `cage` replaces size and origin.",
 };
 
 const RESOLUTION: ParameterDesc = ParameterDesc {
@@ -153,6 +155,11 @@ pub static DESC: NodeDesc = NodeDesc {
     inputs: &[
         PortDesc::input("mesh", PortType::Mesh, "Mesh to deform."),
         MASK_PORT,
+        PortDesc::optional(
+            "cage",
+            PortType::Mesh,
+            "Mesh whose vertices are the control points. The box is its bounding box at rest.",
+        ),
     ],
     outputs: &[
         PortDesc::mesh_output(MeshEffect::MOVES_FRAMES, "The deformed mesh."),
@@ -192,11 +199,14 @@ pub static DESC: NodeDesc = NodeDesc {
             &[
                 word(
                     "local",
-                    "The local space of the box, before `rest_transform`.",
+                    "The local space of the box, before `rest_transform`. A `cage` stands in the bind pose, and the box carries it along.",
                 ),
-                word("world", "Scene space."),
+                word(
+                    "world",
+                    "Scene space. A `cage` is where it is, for example skinned with the mesh.",
+                ),
             ],
-            "Space of `points`.",
+            "Space of `points` or of the `cage`.",
         ),
         ParameterDesc::choice(
             "points_are",
@@ -265,10 +275,11 @@ struct Bound(LatticeBind);
 
 impl BoundNode for Bound {
     fn setup_bytes(&self) -> usize {
-        self.0
-            .rest_stu
-            .as_ref()
-            .map_or(0, |s| size_of_val(s.as_slice()))
+        let rest = self.0.rest_stu.as_deref().map_or(0, size_of_val);
+        let cage = self.0.cage.as_ref().map_or(0, |c| {
+            size_of_val(&c.offsets[..]) + size_of_val(&c.entries[..]) + size_of_val(&c.rest[..])
+        });
+        rest + cage
     }
     fn output_len(&self, port: &str) -> usize {
         if port == "cage" {
@@ -300,10 +311,8 @@ impl BoundNode for Bound {
     }
     fn update(&self, mut context: UpdateContext<'_>) {
         let box_transform = context.parameters.transform("rest_transform");
-        let points = context.parameters.points("points");
-        if let Some(lines) = context.outputs.lines("cage") {
-            draw_cage(&self.0, &box_transform, points, lines);
-        }
+        let given = context.parameters.points("points");
+        let lines = context.outputs.lines("cage");
         let weight = MaskWeight::from_context(&context);
         let input = context.inputs.mesh("mesh");
         let output = context.outputs.mesh("mesh");
@@ -311,6 +320,19 @@ impl BoundNode for Bound {
             debug_assert!(false, "scratch of another node");
             return;
         };
+        // Taken out of the scratch while the job has it.
+        let mut followed = std::mem::take(&mut scratch.points);
+        let points = match &self.0.cage {
+            Some(cage) => {
+                let positions = context.inputs.mesh("cage").positions;
+                cage.displacements(&box_transform, positions, &mut followed);
+                &followed
+            }
+            None => given,
+        };
+        if let Some(lines) = lines {
+            draw_cage(&self.0, &box_transform, points, lines);
+        }
         LatticeJob {
             bind: &self.0,
             box_transform,
@@ -323,5 +345,6 @@ impl BoundNode for Bound {
             par: context.par,
         }
         .run();
+        scratch.points = followed;
     }
 }

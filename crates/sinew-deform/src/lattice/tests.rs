@@ -1,3 +1,4 @@
+mod cage_mesh;
 mod closed_forms;
 mod device;
 mod jacobian;

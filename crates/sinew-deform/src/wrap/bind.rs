@@ -3,15 +3,17 @@
 //! Slivers of the driver are left out, because their frames magnify rounding. In mode `surface`, Newton's method solves
 //! `p = x(u, v) + h n(u, v)` with the normalized interpolated normal `n`, on each of the eight closest triangles, from nearest to farthest.
 //! The first solution inside of its triangle counts, and one whose normal stands up from the triangle is preferred. Without a solution
-//! (beyond a border, deep in a fold), the closest point is used. Everything runs in double precision.
+//! (beyond a border, deep in a fold), the closest point is used. Everything runs in double precision. Modes in which points of the driver
+//! move a vertex: `points.rs`.
 
 use super::bvh::{Bvh, Hit};
+use super::points::PointBind;
 use super::reference::{DriverTriangle, local_frame};
 use super::{WrapConfig, WrapMode};
 use crate::tangent_frames::{
     HardEdges, TangentFramesBind, TangentFramesConfig, TangentMode, compute_normals, unit,
 };
-use crate::{BindWatch, NodeError, Stopped};
+use crate::{BindWatch, NodeError, Par, Stopped};
 use serde::{Deserialize, Serialize};
 use sinew_geom::{Mat3, Mesh, Real, Topology, Vec3, index32};
 use std::sync::Arc;
@@ -20,10 +22,10 @@ use std::sync::Arc;
 const CANDIDATES: usize = 8;
 
 /// Vertices between two reports of setup.
-const VERTICES_A_REPORT: usize = 1024;
+pub(super) const VERTICES_A_REPORT: usize = 1024;
 
 /// Why setup refused.
-#[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
+#[derive(Debug, thiserror::Error, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum WrapError {
     /// The driver has no triangle with area.
@@ -42,6 +44,58 @@ pub enum WrapError {
         /// Number of vertices.
         expected: usize,
     },
+    /// The driver has no vertices.
+    #[error("the driver has no vertices; link a mesh with at least one")]
+    NoPoints,
+    /// Mode `rbf` or `cage` with too many points.
+    #[error(
+        "mode `{mode}` binds {vertices} vertices to {points} points of the driver, which takes {megabytes} MB; \
+         expected at most {most} points for this mesh; simplify the driver, or use mode `surface` or `points`"
+    )]
+    TooLarge {
+        /// The mode.
+        mode: &'static str,
+        /// Points of the driver at different positions.
+        points: usize,
+        /// Vertices of the mesh.
+        vertices: usize,
+        /// Memory that the weights would take.
+        megabytes: usize,
+        /// The largest number of points.
+        most: usize,
+    },
+    /// Mode `rbf`: points too close to each other.
+    #[error(
+        "mode `rbf` cannot solve for the {points} points of the driver: the condition number is {condition:.1e}, expected at most 1e13; \
+         remove points that are almost at the same position, or use mode `points`"
+    )]
+    Singular {
+        /// Points of the driver at different positions.
+        points: usize,
+        /// Condition number of the system in the 1-norm.
+        condition: f64,
+    },
+    /// Mode `cage`: the driver has a hole, or triangles that face each other.
+    #[error(
+        "the driver is not closed: triangles use the edge between vertices {} and {}, around ({}, {}, {}) m, {along} times forwards and \
+         {back} times backwards, expected as often; fill holes and orient all triangles alike, or use mode `rbf` or `surface`",
+        .vertices[0], .vertices[1], .position[0], .position[1], .position[2]
+    )]
+    NotClosed {
+        /// Vertices of the driver at both ends of the edge.
+        vertices: [u32; 2],
+        /// The middle of the edge, metres.
+        position: [f32; 3],
+        /// Triangles that use it from the first to the second vertex.
+        along: usize,
+        /// Triangles that use it the other way.
+        back: usize,
+    },
+    /// Mode `cage`: a cage without an inside.
+    #[error(
+        "the driver encloses no volume; mode `cage` needs a closed mesh around the vertices, or use mode `surface`"
+    )]
+    FlatCage,
     /// Saved bytes do not belong to these meshes and this configuration.
     #[error("{0}")]
     Saved(String),
@@ -89,6 +143,8 @@ pub struct WrapBind {
     pub(super) bindings: Vec<Binding>,
     /// Strength of each vertex by its distance.
     pub(super) strength: Vec<f32>,
+    /// What moves the vertices in [`WrapMode::Points`], [`WrapMode::Rbf`] and [`WrapMode::Cage`]; there are no bindings then.
+    pub(super) points: Option<PointBind>,
 }
 
 struct Rest {
@@ -104,15 +160,17 @@ impl WrapBind {
     /// Binds the rest points of `mesh` to the rest surface of `driver`, both in scene space.
     ///
     /// # Errors
-    /// [`WrapError`] if the driver has no triangle with an area, or an attribute does not fit its mesh.
+    /// [`WrapError`] if the driver does not suit the mode, or an attribute does not fit its mesh.
     ///
     /// # Cost
-    /// O((V + T) log T) for `V` points and `T` triangles in practice; one thread.
+    /// O((V + T) log T) for `V` points and `T` triangles in practice, one thread. With `D` points of the driver, [`WrapMode::Rbf`] is
+    /// O(D³ + V D²) and [`WrapMode::Cage`] is O(V T); both hold 16 V D bytes.
     pub fn new(mesh: &Mesh, driver: &Mesh, config: WrapConfig) -> Result<Self, WrapError> {
-        Self::new_watched(mesh, driver, config, &BindWatch::NONE)
+        Self::new_watched(mesh, driver, config, Par::Seq, &BindWatch::NONE)
     }
 
-    /// As [`Self::new`], with progress and cancellation: it asks every 1024 vertices.
+    /// As [`Self::new`], with threads for [`WrapMode::Rbf`] and [`WrapMode::Cage`], progress and cancellation: it asks every 1024 vertices,
+    /// and every 32 in those modes.
     ///
     /// # Errors
     /// As [`Self::new`]; [`WrapError::Stopped`].
@@ -120,9 +178,21 @@ impl WrapBind {
         mesh: &Mesh,
         driver: &Mesh,
         config: WrapConfig,
+        par: Par,
         watch: &BindWatch<'_>,
     ) -> Result<Self, WrapError> {
         watch.step(0.0)?;
+        if config.mode.has_points() {
+            let (points, strength) = PointBind::new(mesh, driver, &config, par, watch)?;
+            return Ok(Self {
+                driver: driver.topology.clone(),
+                config,
+                offsets: vec![0; strength.len() + 1],
+                strength,
+                points: Some(points),
+                ..Self::default()
+            });
+        }
         let rest = Rest::new(mesh, driver, config)?;
         let mesh_normals = config.reject_opposing.then(|| match &mesh.normals {
             Some(n) if n.len() == mesh.vertex_count() => n.clone(),
@@ -155,9 +225,23 @@ impl WrapBind {
     pub(crate) fn bindings_of(&self, v: usize) -> &[Binding] {
         &self.bindings[self.offsets[v] as usize..self.offsets[v + 1] as usize]
     }
+    /// One position for each vertex?
+    pub(super) fn check_lengths(mesh: &Mesh, driver: &Mesh) -> Result<(), WrapError> {
+        for (name, m) in [("mesh", mesh), ("driver", driver)] {
+            if m.positions.len() != m.vertex_count() {
+                return Err(WrapError::Length {
+                    mesh: name,
+                    found: m.positions.len(),
+                    expected: m.vertex_count(),
+                });
+            }
+        }
+        Ok(())
+    }
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         size_of_val(&self.bindings[..])
+            + self.points.as_ref().map_or(0, PointBind::bytes)
             + 4 * (self.offsets.len() + self.strength.len())
             + self.normals.as_ref().map_or(0, TangentFramesBind::bytes)
     }
@@ -194,12 +278,24 @@ impl WrapBind {
                 driver.positions.len() == driver.vertex_count(),
                 "driver positions",
             ),
+            (
+                match &self.points {
+                    Some(p) => {
+                        config.mode.has_points() && p.fits(config.mode, n, driver.positions.len())
+                    }
+                    None => !config.mode.has_points(),
+                },
+                "points",
+            ),
         ];
         if let Some((_, what)) = parts.iter().find(|p| !p.0) {
             return Err(WrapError::Saved(format!("{what} do not fit")));
         }
         self.driver = driver.topology.clone();
         self.normals = driver_normals(driver, &config);
+        if let Some(points) = &mut self.points {
+            points.rest.clone_from(&driver.positions);
+        }
         Ok(self)
     }
 }
@@ -226,15 +322,7 @@ const UPRIGHT: f64 = 0.1;
 
 impl Rest {
     fn new(mesh: &Mesh, driver: &Mesh, config: WrapConfig) -> Result<Self, WrapError> {
-        for (name, m) in [("mesh", mesh), ("driver", driver)] {
-            if m.positions.len() != m.vertex_count() {
-                return Err(WrapError::Length {
-                    mesh: name,
-                    found: m.positions.len(),
-                    expected: m.vertex_count(),
-                });
-            }
-        }
+        WrapBind::check_lengths(mesh, driver)?;
         let normals = compute_normals(driver);
         let triangles: Vec<_> = driver
             .topology
@@ -291,7 +379,7 @@ impl Rest {
         let k = match self.config.mode {
             WrapMode::Surface => CANDIDATES,
             WrapMode::Triangle => 1,
-            WrapMode::Smooth => self.config.neighbours.max(1),
+            _ => self.config.neighbours.max(1),
         };
         let hits = self.bvh.nearest(p, k, self.limit, accept);
         let first = *hits.first()?;
@@ -309,7 +397,7 @@ impl Rest {
                 out.extend(self.binding(triangle, barycentric, 1.0));
             }
             WrapMode::Triangle => out.extend(self.binding(first.triangle, first.barycentric, 1.0)),
-            WrapMode::Smooth => {
+            _ => {
                 // Relative to the closest, which changes nothing after normalising and cannot underflow to zero.
                 let weight =
                     |h: &Hit| (-(h.square - first.square) / (self.radius * self.radius)).exp();

@@ -1,7 +1,10 @@
-//! The device side: normals of the driver where its surface is smooth, then every vertex by its bindings.
+//! The device side: normals of the driver where its surface is smooth, then every vertex by its bindings. In modes with points one pass
+//! sums up their displacements.
 
 use super::WrapMode;
 use super::bind::{Binding, WrapBind};
+use super::points::PointBind;
+use crate::direct_delta_mush::{ROTATION_WGSL, TURN_WGSL};
 use crate::tangent_frames::UNIT_WGSL;
 use crate::{
     DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame, DeviceFrameData, DeviceNode,
@@ -38,12 +41,19 @@ const DRIVER_NORMALS: &str = concat!(
 const WITH_FACE_NORMALS: &str = concat!(
     include_str!("../mask_weight.wgsl"),
     include_str!("face_normals.wgsl"),
+    include_str!("directions.wgsl"),
     include_str!("kernel.wgsl"),
 );
 const WITH_SMOOTH_NORMALS: &str = concat!(
     include_str!("../mask_weight.wgsl"),
     include_str!("smooth_normals.wgsl"),
+    include_str!("directions.wgsl"),
     include_str!("kernel.wgsl"),
+);
+const WITH_POINTS: &str = concat!(
+    include_str!("../mask_weight.wgsl"),
+    include_str!("directions.wgsl"),
+    include_str!("points.wgsl"),
 );
 
 /// Vectors of a binding.
@@ -51,6 +61,9 @@ const VECTORS: usize = 5;
 
 impl WrapBind {
     pub(super) fn device_node(&self) -> Option<DeviceNode> {
+        if let Some(points) = &self.points {
+            return self.device_points(points);
+        }
         let (bindings, count) = self.device_bindings()?;
         let mode = self.config.mode;
         let mut node = DeviceNode {
@@ -81,6 +94,55 @@ impl WrapBind {
         };
         node.passes
             .push(DevicePass::per_vertex("wrap", text).gathering());
+        Some(node)
+    }
+
+    /// `None` where there are more weights than 32 bits can count.
+    fn device_points(&self, points: &PointBind) -> Option<DeviceNode> {
+        let n = self.vertex_count();
+        u32::try_from(points.count.checked_mul(n)?).ok()?;
+        let mut weights = vec![0.0; points.count * n];
+        let mut gradients = vec![[0.0; 3]; points.count * n];
+        let mut vertices = points.points.clone();
+        for v in 0..n {
+            for (k, (w, g)) in points.shares_of(v).enumerate() {
+                (weights[k * n + v], gradients[k * n + v]) = (w, g);
+            }
+            if !points.is_dense() {
+                for (k, point) in points.points_of(v).iter().enumerate() {
+                    vertices[k * n + v] = *point;
+                }
+            }
+        }
+        let origins = points.origins.iter().zip(&self.strength);
+        let origins: Vec<[f32; 4]> = origins.map(|([x, y, z], w)| [*x, *y, *z, *w]).collect();
+        let mut node = DeviceNode {
+            shared: vec![UNIT_WGSL, include_str!("uniforms.wgsl")],
+            settings: vec![("point_count", DeviceSetting::U32(points.count as u32))],
+            constants: vec![
+                DeviceConstant::new("points", DeviceType::U32, &vertices),
+                DeviceConstant::new("weights", DeviceType::F32, &weights),
+                DeviceConstant::new("gradients", DeviceType::Vec3F, &gradients),
+                DeviceConstant::new("origins", DeviceType::Vec4F, &origins),
+                DeviceConstant::new("driver_rest", DeviceType::Vec3F, &points.rest),
+            ],
+            uniforms: UniformLayout::of::<Uniforms>(),
+            ..DeviceNode::default()
+        };
+        if points.is_dense() {
+            node.shared.push(include_str!("all_points.wgsl"));
+        } else {
+            let moments = points.moments.iter();
+            let moments: Vec<[f32; 4]> = moments
+                .flat_map(|&[xx, xy, xz, yy, yz, zz]| [[xx, yy, zz, 0.0], [xy, xz, yz, 0.0]])
+                .collect();
+            let moments = DeviceConstant::new("moments", DeviceType::Vec4F, &moments);
+            node.constants.push(moments);
+            let text = include_str!("nearest_points.wgsl");
+            node.shared.extend([TURN_WGSL, ROTATION_WGSL, text]);
+        }
+        let pass = DevicePass::per_vertex("wrap", WITH_POINTS);
+        node.passes.push(pass.gathering());
         Some(node)
     }
 

@@ -1,12 +1,18 @@
-//! Node `wrap`: the surface of one mesh moves the points of another.
+//! Node `wrap`: the surface or the points of one mesh move the vertices of another.
 //!
-//! Setup finds, for each point, one or several closest points on the rest surface of the driver (`bind.rs`, over the box tree of `bvh.rs`),
+//! Modes `surface`, `triangle` and `smooth`: setup finds, for each point, one or several closest points on the rest surface of the driver (`bind.rs`, over the box tree of `bvh.rs`),
 //! and stores the inverse of the local frame there. Each frame rebuilds these frames on the moved driver and carries the points with them.
-//! The page of the node has the formulas.
+//! Modes `points`, `rbf` and `cage`: setup computes how much each vertex moves with points of the driver (`points.rs`, with `nearest.rs`,
+//! `rbf.rs` and `cage.rs`), and each frame sums up their displacements. The page of the node has the formulas.
 
 mod bind;
 mod bvh;
+mod cage;
 mod device;
+mod nearest;
+mod points;
+mod points_simd;
+mod rbf;
 mod reference;
 mod simd;
 #[cfg(test)]
@@ -36,7 +42,7 @@ pub use reference::{carry, local_frame};
 pub static DESC: NodeDesc = NodeDesc {
     name: "wrap",
     kind: NodeKind::Deformer,
-    summary: "The surface of one mesh moves the points of another.",
+    summary: "The surface or the points of one mesh move the vertices of another.",
     docs: NodeDocs::page(include_str!("README.md"))
         .pictures(include_str!("pictures.txt"))
         .examples(&[
@@ -54,7 +60,7 @@ pub static DESC: NodeDesc = NodeDesc {
         PortDesc::input(
             "driver",
             PortType::Mesh,
-            "Mesh whose surface moves the points. They are bound to its authored rest shape.",
+            "Mesh whose surface or points move the vertices. They are bound to its authored rest shape.",
         ),
         MASK_PORT,
     ],
@@ -67,14 +73,14 @@ pub static DESC: NodeDesc = NodeDesc {
             "mode",
             "surface",
             MODES,
-            "What each point is attached to.",
+            "What each vertex is attached to.",
         ),
         ParameterDesc::float(
             "max_distance",
             0.0,
             0.0,
             f64::MAX,
-            "Points farther than this from the driver at rest do not move. 0 means no limit.",
+            "Vertices farther than this from the driver at rest do not move. 0 means no limit. For `points` and `rbf`, from its nearest point.",
         )
         .with_unit("m")
         .in_setup(),
@@ -92,7 +98,7 @@ pub static DESC: NodeDesc = NodeDesc {
             8,
             1,
             256,
-            "For mode `smooth`: number of triangles that move a point.",
+            "For modes `smooth` and `points`: number of triangles or points that move a vertex.",
         ),
         ParameterDesc::float(
             "radius",
@@ -106,14 +112,14 @@ pub static DESC: NodeDesc = NodeDesc {
         ParameterDesc::bool(
             "reject_opposing",
             false,
-            "Ignores driver triangles that face away from the point's rest normal. Useful at lips and eyelids.",
+            "For modes `surface`, `triangle` and `smooth`: ignores driver triangles that face away from the vertex's rest normal. Useful at lips and eyelids.",
         ),
         MaskWeight::WEIGHT,
         MaskWeight::INVERT,
     ],
     bind,
     restore: Some(Restore {
-        version: 2,
+        version: 3,
         restore,
     }),
 };
@@ -131,6 +137,18 @@ const MODES: &[Choice] = &[
         name: "smooth",
         doc: "A weighted blend of the frames of the closest triangles.",
     },
+    Choice {
+        name: "points",
+        doc: "The nearest points of the driver, with their rotation and scale (moving least squares). The driver needs no triangles.",
+    },
+    Choice {
+        name: "rbf",
+        doc: "All points of the driver, by smooth interpolation (radial basis functions). At most 1024 points.",
+    },
+    Choice {
+        name: "cage",
+        doc: "All points of a closed driver around the mesh (mean value coordinates). At most 4096 points.",
+    },
 ];
 
 /// What a point is bound to.
@@ -143,6 +161,19 @@ pub enum WrapMode {
     Triangle,
     /// A weighted blend of the frames of several triangles.
     Smooth,
+    /// The nearest points, by moving least squares with similarities.
+    Points,
+    /// All points, by triharmonic radial basis functions with a linear term.
+    Rbf,
+    /// All points of a closed mesh, by mean value coordinates.
+    Cage,
+}
+
+impl WrapMode {
+    /// Whether points of the driver move the vertices, and not its triangles.
+    fn has_points(self) -> bool {
+        matches!(self, Self::Points | Self::Rbf | Self::Cage)
+    }
 }
 
 /// Settings of setup.
@@ -154,11 +185,11 @@ pub struct WrapConfig {
     pub max_distance: f32,
     /// Width of the band inside `max_distance` in which the effect fades, metres.
     pub falloff: f32,
-    /// For [`WrapMode::Smooth`]: triangles per point.
+    /// For [`WrapMode::Smooth`] and [`WrapMode::Points`]: triangles or points per vertex.
     pub neighbours: usize,
     /// For [`WrapMode::Smooth`]: distance at which the weight is 1/e, metres; 0 takes the mean edge length of the driver.
     pub radius: f32,
-    /// Whether to ignore triangles that face away from the point's rest normal.
+    /// For modes with triangles: whether to ignore those that face away from the vertex's rest normal.
     pub reject_opposing: bool,
 }
 
@@ -190,10 +221,13 @@ impl WrapConfig {
     }
 }
 
-/// Working memory of one instance: vertex normals of the driver, in [`WrapMode::Surface`].
+/// Working memory of one instance: what a frame computes of the driver first.
 #[derive(Debug)]
 pub struct WrapScratch {
+    /// Vertex normals, in [`WrapMode::Surface`].
     normals: Vec<[f32; 3]>,
+    /// Displacements of all vertices, in modes with points.
+    displacements: Vec<[f32; 3]>,
     frames: Option<TangentFramesScratch>,
 }
 
@@ -205,6 +239,10 @@ impl WrapBind {
                 .normals
                 .as_ref()
                 .map_or_else(Vec::new, |n| vec![[0.0; 3]; n.vertex_count()]),
+            displacements: self
+                .points
+                .as_ref()
+                .map_or_else(Vec::new, |p| vec![[0.0; 3]; p.rest.len()]),
             frames: self.normals.as_ref().map(|n| n.new_scratch()),
         }
     }
@@ -234,7 +272,8 @@ impl WrapJob<'_> {
     /// written.
     ///
     /// # Cost
-    /// O(bindings), and in [`WrapMode::Surface`] the vertex normals of the driver. It does not allocate. The result is the same bits for
+    /// O(bindings), and in [`WrapMode::Surface`] the vertex normals of the driver. O(vertices × points) in [`WrapMode::Rbf`] and
+    /// [`WrapMode::Cage`]. It does not allocate. The result is the same bits for
     /// any [`Par`].
     pub fn run(self) {
         let Self {
@@ -261,12 +300,19 @@ impl WrapJob<'_> {
             }
             .run();
         }
+        if let Some(points) = &bind.points {
+            let moved = scratch.displacements.iter_mut().zip(&points.rest);
+            for ((d, rest), now) in moved.zip(driver) {
+                *d = [0, 1, 2].map(|c| now[c] - rest[c]);
+            }
+        }
         let frame = Frame {
             bind,
             weight,
             input,
             driver,
             normals: &scratch.normals,
+            displacements: &scratch.displacements,
         };
         let outputs = (output.positions, output.normals, output.tangents);
         let frames = outputs.1.is_some() || outputs.2.is_some();
@@ -278,6 +324,9 @@ impl WrapJob<'_> {
 
 /// Moves the vertices of `range`; `frames` says whether normals or tangents are wanted.
 fn run_chunk(frame: &Frame<'_>, frames: bool, range: Range<usize>, out: Out<'_>) {
+    if let Some(points) = &frame.bind.points {
+        return dispatch!(simd => points_simd::run(simd, frame, points, frames, range, out));
+    }
     dispatch!(simd => if frames {
         simd::run::<_, true>(simd, frame, range, out);
     } else {
@@ -297,6 +346,9 @@ fn config(parameters: &Parameters<'_>) -> WrapConfig {
         mode: match parameters.text("mode") {
             "triangle" => WrapMode::Triangle,
             "smooth" => WrapMode::Smooth,
+            "points" => WrapMode::Points,
+            "rbf" => WrapMode::Rbf,
+            "cage" => WrapMode::Cage,
             _ => WrapMode::Surface,
         },
         max_distance: parameters.single("max_distance"),
@@ -309,7 +361,8 @@ fn config(parameters: &Parameters<'_>) -> WrapConfig {
 
 fn bind(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
     let (mesh, driver) = (context.mesh("mesh")?, context.mesh("driver")?);
-    let bind = WrapBind::new_watched(mesh, driver, config(&context.parameters), &context.watch)?;
+    let config = config(&context.parameters);
+    let bind = WrapBind::new_watched(mesh, driver, config, context.par, &context.watch)?;
     Ok(Box::new(Bound { bind }))
 }
 
@@ -334,9 +387,10 @@ impl BoundNode for Bound {
         Box::new(self.bind.new_scratch())
     }
     fn scratch_bytes(&self) -> usize {
-        self.bind.normals.as_ref().map_or(0, |n| {
+        let normals = self.bind.normals.as_ref().map_or(0, |n| {
             n.vertex_count() * 12 + self.bind.driver.triangles().len() * 24
-        })
+        });
+        normals + self.bind.points.as_ref().map_or(0, |p| 12 * p.rest.len())
     }
     fn update(&self, mut context: UpdateContext<'_>) {
         let weight = MaskWeight::from_context(&context);

@@ -1,7 +1,9 @@
 //! Frames on the driver and the points that they carry, generic over precision: the reference, and the code that moves points on collapsed
 //! triangles.
 
+use super::points::PointBind;
 use super::{Binding, Out, WrapBind, WrapMode};
+use crate::direct_delta_mush::nearest_rotation;
 use crate::tangent_frames::{any_perpendicular, gram_schmidt, unit};
 use crate::{MaskWeight, MeshView};
 use sinew_geom::{Affine, Mat3, Real, Vec3};
@@ -45,7 +47,7 @@ pub fn local_frame<R: Real>(
             [e1, e2, unit(n).unwrap_or(face)]
         }
         // The offset grows with the square root of the area, so that scaling the driver scales the result.
-        WrapMode::Smooth => [e1, e2, face * cross.norm().sqrt()],
+        _ => [e1, e2, face * cross.norm().sqrt()],
     };
     (origin, Mat3::from_columns(&columns))
 }
@@ -71,6 +73,46 @@ pub fn carry<R: Real>(
     (moved, jacobian)
 }
 
+/// The position to which the points of the driver carry `p`, which belongs to vertex `v`, and the Jacobian of the map there.
+/// `displacement` gives the current displacement of a driver vertex from rest.
+pub(super) fn carry_by_points<R: Real>(
+    points: &PointBind,
+    v: usize,
+    displacement: impl Fn(u32) -> Vec3<R>,
+    p: Vec3<R>,
+) -> (Vec3<R>, Mat3<R>) {
+    let (mut shift, mut gradient) = (Vec3::zeros(), Mat3::zeros());
+    for (point, (w, g)) in points.points_of(v).iter().zip(points.shares_of(v)) {
+        let d = displacement(*point);
+        shift += d * R::from_single(w);
+        gradient += d * R::vec3(g).transpose();
+    }
+    let offset = p - R::vec3(points.origins[v]);
+    let Some(m) = points.moments.get(v) else {
+        return (p + shift + gradient * offset, Mat3::identity() + gradient);
+    };
+    let [xx, xy, xz, yy, yz, zz] = m.map(R::from_single);
+    let a = Mat3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz) + gradient;
+    let (origin, size) = (R::vec3(points.origins[v]), a.norm());
+    // What is left of points at one position is rounding.
+    if size.to_single().powi(2) < COLLAPSED {
+        return (origin + shift, Mat3::zeros());
+    }
+    let unit = a / size;
+    // Cofactors have the same nearest rotation, and they fix it where all points are in one plane.
+    let rotation = nearest_rotation(&(unit + cofactors(&unit)));
+    let similarity = rotation * rotation.dot(&a);
+    (origin + shift + similarity * offset, similarity)
+}
+
+/// Squared size of moments, 1 or a little less at rest, below which the points are at one position.
+pub(super) const COLLAPSED: f32 = 1e-9;
+
+fn cofactors<R: Real>(m: &Mat3<R>) -> Mat3<R> {
+    let [x, y, z] = [0, 1, 2].map(|c| m.column(c).into_owned());
+    Mat3::from_columns(&[y.cross(&z), z.cross(&x), x.cross(&y)])
+}
+
 /// What all vertices of a frame share.
 #[derive(Debug)]
 pub(super) struct Frame<'a> {
@@ -81,6 +123,8 @@ pub(super) struct Frame<'a> {
     pub(super) driver: &'a [[f32; 3]],
     /// Its vertex normals, in [`WrapMode::Surface`].
     pub(super) normals: &'a [[f32; 3]],
+    /// Displacements of the driver from rest, in modes with points.
+    pub(super) displacements: &'a [[f32; 3]],
 }
 
 /// Moves the vertices of `block`, which begins at index `at` of the outputs, by the reference.
@@ -100,7 +144,21 @@ pub(super) fn one_by_one(
     };
     for (i, v) in (at..).zip(block) {
         let w = frame.weight.at(v) * frame.bind.strength[v];
-        let moved = move_vertex(frame.bind, &triangle, w, &frame.input, v);
+        let carry = |p| match &frame.bind.points {
+            Some(points) => {
+                let displacement = |d: u32| f32::vec3(frame.displacements[d as usize]);
+                carry_by_points(points, v, displacement, p)
+            }
+            None => carry(
+                frame.bind.config.mode,
+                frame.bind.bindings_of(v),
+                triangle,
+                p,
+            ),
+        };
+        let is_bound = frame.bind.points.is_some() || !frame.bind.bindings_of(v).is_empty();
+        let w = if is_bound { w } else { 0.0 };
+        let moved = move_vertex(carry, w, &frame.input, v);
         if let Some(p) = p {
             p[i] = moved.0;
         }
@@ -117,19 +175,17 @@ type Moved = ([f32; 3], Option<[f32; 3]>, Option<[f32; 4]>);
 
 /// Position, normal and tangent of one vertex; the incoming ones where it hangs on nothing.
 fn move_vertex(
-    bind: &WrapBind,
-    triangle: &impl Fn(u32) -> DriverTriangle<f32>,
+    carry: impl Fn(Vec3<f32>) -> (Vec3<f32>, Mat3<f32>),
     w: f32,
     input: &MeshView<'_>,
     v: usize,
 ) -> Moved {
-    let bindings = bind.bindings_of(v);
     let (normal, tangent) = (input.normals.map(|n| n[v]), input.tangents.map(|t| t[v]));
-    if bindings.is_empty() || w == 0.0 {
+    if w == 0.0 {
         return (input.positions[v], normal, tangent);
     }
     let p = f32::vec3(input.positions[v]);
-    let (moved, linear) = carry(bind.config.mode, bindings, triangle, p);
+    let (moved, linear) = carry(p);
     let map = Affine {
         linear,
         translation: Vec3::zeros(),

@@ -43,7 +43,14 @@ pub(super) fn run<S: Simd, const FRAMES: bool>(
         let block = v..range.end.min(v + 8);
         let p = V3::load_at(simd, frame.input.positions, v);
         match carry::<S, FRAMES>(simd, frame, &mut gathered, block.clone(), p) {
-            Some(moved) => store(simd, frame, &moved, block, p, at, &mut out),
+            Some(moved) => {
+                let mut bound = [0.0; 8];
+                for (bound, v) in bound.iter_mut().zip(block) {
+                    *bound = f32::from(!frame.bind.bindings_of(v).is_empty());
+                }
+                let bound = f32x8::load_array(simd, bound);
+                store(simd, frame, &moved, v, bound, p, at, &mut out);
+            }
             None => one_by_one(frame, block, at, &mut out),
         }
     }
@@ -139,30 +146,26 @@ fn local_frame<S: Simd>(simd: S, mode: WrapMode, g: &Gathered) -> Option<(V3<S>,
             let n = V3::load(simd, &g.normals[2]).scale_add(v, n);
             [e1, e2, n.unit_or(face)]
         }
-        WrapMode::Smooth => [e1, e2, face * square.sqrt().sqrt()],
+        _ => [e1, e2, face * square.sqrt().sqrt()],
     };
     Some((origin, columns))
 }
 
-/// Writes the block at `at`, moved as far as its strength says.
+/// Writes the block of vertices from `v` on to index `at`, moved as far as its strength times `bound` says.
+#[expect(clippy::too_many_arguments, reason = "inlined into two kernels")]
 #[inline(always)]
-fn store<S: Simd>(
+pub(super) fn store<S: Simd>(
     simd: S,
     frame: &Frame<'_>,
     (moved, jacobian): &(V3<S>, [V3<S>; 3]),
-    block: Range<usize>,
+    v: usize,
+    bound: f32x8<S>,
     p: V3<S>,
     at: usize,
     (positions, normals, tangents): &mut Out<'_>,
 ) {
-    let v = block.start;
-    let mut w = strengths(simd, &frame.weight, v) * values_at(simd, &frame.bind.strength, v);
+    let w = strengths(simd, &frame.weight, v) * values_at(simd, &frame.bind.strength, v) * bound;
     let zero = f32x8::splat(simd, 0.0);
-    let mut bound = [0.0; 8];
-    for (bound, v) in bound.iter_mut().zip(block) {
-        *bound = f32::from(!frame.bind.bindings_of(v).is_empty());
-    }
-    w = f32x8::load_array(simd, bound).simd_eq(0.0).select(zero, w);
     let still = w.simd_eq(0.0);
     if let Some(out) = positions {
         let moved = (*moved - p).scale_add(w, p);
@@ -200,7 +203,7 @@ fn store<S: Simd>(
 
 /// `columns * v`.
 #[inline(always)]
-fn combine<S: Simd>(columns: [V3<S>; 3], v: V3<S>) -> V3<S> {
+pub(super) fn combine<S: Simd>(columns: [V3<S>; 3], v: V3<S>) -> V3<S> {
     let [a, b, c] = columns;
     c.scale_add(v.z, b.scale_add(v.y, a * v.x))
 }

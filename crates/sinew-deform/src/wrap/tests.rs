@@ -3,7 +3,19 @@ use proptest::prelude::*;
 use sinew_geom::{Affine, Mesh, Quat, Topology, Vec3};
 use sinew_testkit::{max_distance, meshes};
 
-const MODES: [WrapMode; 3] = [WrapMode::Surface, WrapMode::Triangle, WrapMode::Smooth];
+mod by_points;
+
+/// Modes with triangles.
+const TRIANGLES: [WrapMode; 3] = [WrapMode::Surface, WrapMode::Triangle, WrapMode::Smooth];
+
+const MODES: [WrapMode; 6] = [
+    WrapMode::Surface,
+    WrapMode::Triangle,
+    WrapMode::Smooth,
+    WrapMode::Points,
+    WrapMode::Rbf,
+    WrapMode::Cage,
+];
 
 fn with(mode: WrapMode) -> WrapConfig {
     WrapConfig {
@@ -99,15 +111,18 @@ fn row_000_wrap_follows_rigid_motions_of_the_driver() {
 }
 
 #[test]
-fn smooth_wrap_scales_with_the_driver() {
+fn wrap_scales_with_the_driver() {
     let (mesh, driver) = shell();
     let scale = Affine::from_trs(Vec3::zeros(), Quat::identity(), Vec3::repeat(2.5));
-    let bind = WrapBind::new(&mesh, &driver, with(WrapMode::Smooth)).expect("valid");
-    let out = run(&bind, &mesh, &map(&driver.positions, &scale));
-    assert!(
-        max_distance(&out.positions, &map(&mesh.positions, &scale)) < 1e-5,
-        "scaled"
-    );
+    for mode in MODES {
+        if matches!(mode, WrapMode::Surface | WrapMode::Triangle) {
+            continue;
+        }
+        let bind = WrapBind::new(&mesh, &driver, with(mode)).expect("valid");
+        let out = run(&bind, &mesh, &map(&driver.positions, &scale));
+        let expected = map(&mesh.positions, &scale);
+        assert!(max_distance(&out.positions, &expected) < 1e-5, "{mode:?}");
+    }
 }
 
 #[test]
@@ -295,7 +310,7 @@ fn tree_finds_what_brute_force_finds() {
 fn degenerate_drivers_and_collapse_stay_finite() {
     let (mesh, _) = shell();
     let driver = meshes::degenerate();
-    for mode in MODES {
+    for mode in MODES.into_iter().filter(|m| *m != WrapMode::Cage) {
         let bind = WrapBind::new(&mesh, &driver, with(mode)).expect("some area");
         let out = run(&bind, &mesh, &driver.positions);
         assert!(
@@ -323,12 +338,13 @@ fn kernel_is_the_reference() {
     let mirrored: Vec<_> = moved.iter().map(|&[x, y, z]| [-x, y, z]).collect();
     let mut collapsed = moved.clone();
     collapsed[40] = collapsed[41];
+    let gone = vec![[1.0; 3]; moved.len()];
     let mask: Vec<f32> = (0..n).map(|v| (v % 4) as f32 / 3.0).collect();
     let tangents = vec![[0.6, 0.0, 0.8, 1.0]; n];
     let normals = driver.normals.clone();
     for (mode, driver_now) in MODES
         .into_iter()
-        .flat_map(|mode| [&moved, &mirrored, &collapsed].map(|d| (mode, d)))
+        .flat_map(|mode| [&moved, &mirrored, &collapsed, &gone].map(|d| (mode, d)))
     {
         let config = WrapConfig {
             max_distance: 0.2,
@@ -337,7 +353,12 @@ fn kernel_is_the_reference() {
             ..with(mode)
         };
         let bind = WrapBind::new(&mesh, &driver, config).expect("valid");
+        let rest = bind.points.as_ref().map_or(&[][..], |p| &p.rest);
+        let displacements: Vec<[f32; 3]> = (driver_now.iter().zip(rest))
+            .map(|(now, rest)| [0, 1, 2].map(|c| now[c] - rest[c]))
+            .collect();
         let frame = reference::Frame {
+            displacements: &displacements,
             bind: &bind,
             weight: MaskWeight {
                 mask: Some(&mask),
@@ -380,14 +401,23 @@ fn a_driver_without_area_is_refused() {
         Topology::new(3, vec![[0, 1, 2]]).expect("valid"),
         vec![[0.0; 3], [1.0; 3], [2.0; 3]],
     );
+    let empty = Mesh::default();
+    for mode in TRIANGLES {
+        assert!(
+            WrapBind::new(&mesh, &driver, with(mode)).is_err(),
+            "{mode:?}"
+        );
+    }
+    for mode in MODES {
+        assert!(
+            WrapBind::new(&mesh, &empty, with(mode)).is_err(),
+            "{mode:?}"
+        );
+    }
     let error = WrapBind::new(&mesh, &driver, WrapConfig::default()).expect_err("no area");
     assert_eq!(
         error.to_string(),
         "the driver has 1 triangles, but none of them has an area"
-    );
-    assert!(
-        WrapBind::new(&mesh, &Mesh::default(), WrapConfig::default()).is_err(),
-        "empty"
     );
 }
 
@@ -416,11 +446,21 @@ fn threads_do_not_change_a_bit_and_saved_setup_is_checked() {
             "another mesh"
         );
         let mut bad = read();
-        bad.bindings[0].triangle = 1_000_000;
+        match &mut bad.points {
+            Some(points) => points.points[0] = 1_000_000,
+            None => bad.bindings[0].triangle = 1_000_000,
+        }
         assert!(
             bad.restored(&mesh, &driver, with(mode)).is_err(),
             "triangle out of range"
         );
+        let mut bad = read();
+        match &mut bad.points {
+            Some(points) => points.count = usize::MAX / 2,
+            None => bad.offsets.clear(),
+        }
+        let bad = bad.restored(&mesh, &driver, with(mode));
+        assert!(bad.is_err(), "{mode:?}: lengths");
     }
 }
 

@@ -163,10 +163,31 @@ impl Collector<'_> {
         }
         let pose = pose.or_else(|| self.pose_of(scope, FOLLOW.name, None, &m.value.span));
         let Some(pose) = pose else { return };
+        self.warn_of_rest_space(scope, desc, m, parameters);
         let offset = parameters[index].clone();
         let at = m.value.span.start;
         let link = follows_joint(scope, FOLLOW.name, pose, at, name, offset);
         parameters[index] = self.linked(link);
+    }
+
+    /// Warns of a volume that moves with a joint through positions that stand still.
+    fn warn_of_rest_space(
+        &mut self,
+        scope: usize,
+        desc: &NodeDesc,
+        m: &Member,
+        parameters: &[ParameterSource],
+    ) {
+        let is_at_rest = word(desc, parameters, "space") == Some("rest");
+        let source = word(desc, parameters, "source");
+        if is_at_rest && matches!(source, Some("box" | "sphere" | "plane")) {
+            self.reporter(scope).warning(
+                "follow_at_rest",
+                &m.key_span,
+                "'follow' moves the volume with a joint, but \"space\": \"rest\" tests rest positions, which do not move",
+                "add \"space\": \"current\", or remove 'follow'",
+            );
+        }
     }
 
     fn follows_twice(&mut self, scope: usize, m: &Member, placement: &str) {
@@ -179,11 +200,14 @@ impl Collector<'_> {
 
 /// Whether the source of a mask is a box or a sphere.
 fn is_volume(desc: &NodeDesc, parameters: &[ParameterSource]) -> bool {
-    let source = desc.parameters.iter().position(|p| p.name == "source");
-    match source.and_then(|i| parameters.get(i)) {
-        Some(ParameterSource::Constant(ParameterValue::Text(word))) => {
-            matches!(word.as_str(), "box" | "sphere")
-        }
-        _ => false,
+    matches!(word(desc, parameters, "source"), Some("box" | "sphere"))
+}
+
+/// The word of a choice.
+fn word<'a>(desc: &NodeDesc, parameters: &'a [ParameterSource], name: &str) -> Option<&'a str> {
+    let index = desc.parameters.iter().position(|p| p.name == name)?;
+    match parameters.get(index)? {
+        ParameterSource::Constant(ParameterValue::Text(word)) => Some(word),
+        _ => None,
     }
 }

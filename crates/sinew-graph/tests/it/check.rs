@@ -661,6 +661,30 @@ fn a_simulation_that_is_always_reset_is_a_warning() {
     }
 }
 
+/// The tested positions stand still: a volume that moves would leave them.
+#[test]
+fn a_volume_that_follows_a_joint_at_rest_is_a_warning() {
+    let cases = [
+        (r#""source": "box""#, 1),
+        (r#""source": "plane", "space": "rest""#, 1),
+        (r#""source": "sphere", "space": "current""#, 0),
+        (r#""source": "constant""#, 0),
+    ];
+    for (more, expected) in cases {
+        let text = format!(
+            r#"{{"sinew": "1.0", "inputs": {{"body": {{"type": "mesh"}}, "pose": {{"type": "pose"}}}},
+"nodes": {{"skin": {{"node": "skin", "mesh": "body", "pose": "pose"}},
+"it": {{"node": "mask", "mesh": "skin", {more}, "follow": "head"}}}}, "outputs": {{"mask": "it"}}}}"#
+        );
+        let plan = compile("g.json", &text, &NoNesting).unwrap_or_else(|e| panic!("{e}"));
+        let found = plan
+            .warnings()
+            .iter()
+            .filter(|d| d.code == "follow_at_rest");
+        assert_eq!(found.count(), expected, "{more}");
+    }
+}
+
 #[test]
 fn the_key_of_an_angle_in_degrees_is_guessed() {
     let found = only_problem(&with_node(

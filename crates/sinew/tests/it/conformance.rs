@@ -70,7 +70,7 @@ fn outputs_are_finite_and_normals_are_unit() {
         asset
             .rig
             .evaluate(asset.clips.first(), middle(&asset), &mut pose);
-        for (desc, more) in forms() {
+        for (desc, more) in forms(&asset) {
             let mut i = running_with(&asset, desc, more);
             let values = numbers(i.plan());
             let values: Vec<(usize, &[f32])> = values.iter().map(|(i, v)| (*i, &**v)).collect();
@@ -125,7 +125,7 @@ fn threads_do_not_change_a_bit() {
         asset
             .rig
             .evaluate(asset.clips.first(), middle(&asset), &mut pose);
-        for (desc, more) in forms() {
+        for (desc, more) in forms(&asset) {
             let mut i = running_with(&asset, desc, more);
             let values = numbers(i.plan());
             let values: Vec<(usize, &[f32])> = values.iter().map(|(i, v)| (*i, &**v)).collect();
@@ -153,7 +153,7 @@ fn saved_setup_gives_the_same_bits() {
         asset
             .rig
             .evaluate(asset.clips.first(), middle(&asset), &mut pose);
-        for (desc, more) in forms() {
+        for (desc, more) in forms(&asset) {
             let mut i = running_with(&asset, desc, more);
             let values = numbers(i.plan());
             let values: Vec<(usize, &[f32])> = values.iter().map(|(i, v)| (*i, &**v)).collect();
@@ -196,7 +196,7 @@ fn saved_setup_gives_the_same_bits() {
 #[test]
 fn setup_stops_when_it_is_told_to() {
     let asset = &assets()[0];
-    for (desc, more) in forms() {
+    for (desc, more) in forms(asset) {
         let plan = running_with(asset, desc, more).plan().clone();
         let inputs = bindings(asset, &plan);
         let mut stops = 0;

@@ -10,7 +10,7 @@ fn update_allocates_nothing() {
     let (pool, count) = counted_pool(2);
     for asset in assets() {
         let mut pose = asset.rig.rest_pose();
-        for (desc, more) in forms() {
+        for (desc, more) in forms(&asset) {
             let mut i = running_with(&asset, desc, more);
             let values = numbers(i.plan());
             let values: Vec<(usize, &[f32])> = values.iter().map(|(i, v)| (*i, &**v)).collect();

@@ -47,15 +47,3 @@ fn stretch_of(joint: u32) -> mat3x3f {
 fn linear_of(m: mat3x4f) -> mat3x3f {
     return transpose(mat3x3f(m[0].xyz, m[1].xyz, m[2].xyz));
 }
-
-// Of a quaternion of any length above zero.
-fn turn_of(q: vec4f) -> mat3x3f {
-    // Never zero: the strongest joint's part is not cancelled by any other.
-    let t = q.xyz * (2.0 / max(dot(q, q), 1e-30));
-    let w = q.w * t;
-    return mat3x3f(
-        vec3f(1.0 - q.y * t.y - q.z * t.z, q.x * t.y + w.z, q.x * t.z - w.y),
-        vec3f(q.x * t.y - w.z, 1.0 - q.x * t.x - q.z * t.z, q.y * t.z + w.x),
-        vec3f(q.x * t.z + w.y, q.y * t.z - w.x, 1.0 - q.x * t.x - q.y * t.y),
-    );
-}

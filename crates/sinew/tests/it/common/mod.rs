@@ -30,15 +30,27 @@ pub(crate) fn document(desc: &NodeDesc) -> String {
 }
 
 /// Parameters that make another program of a node: it is tested with these, too.
-const OTHER_FORMS: [(&str, &str); 1] = [("direct_delta_mush", r#", "virtual_bones": 9"#)];
+const OTHER_FORMS: [(&str, &str); 2] = [
+    ("direct_delta_mush", r#", "virtual_bones": 9"#),
+    ("wrap", r#", "mode": "points""#),
+];
 
-/// All nodes with their defaults (an empty text), and some with further parameters.
-pub(crate) fn forms() -> impl Iterator<Item = (&'static NodeDesc, &'static str)> {
-    let others = |desc: &'static NodeDesc| {
-        let of_node = OTHER_FORMS
-            .into_iter()
-            .filter(|(name, _)| *name == desc.name);
-        of_node.map(move |(_, more)| (desc, more))
+/// The same for small closed meshes: other drivers are refused.
+const FORMS_OF_CAGES: [(&str, &str); 2] = [
+    ("wrap", r#", "mode": "rbf""#),
+    ("wrap", r#", "mode": "cage""#),
+];
+
+/// All nodes with their defaults (an empty text), and some with further parameters, as far as they take the mesh.
+pub(crate) fn forms(asset: &Asset) -> impl Iterator<Item = (&'static NodeDesc, &'static str)> {
+    let of_cages = match asset.name.as_str() {
+        "cube" => &FORMS_OF_CAGES[..],
+        _ => &[],
+    };
+    let others = move |desc: &'static NodeDesc| {
+        let all = OTHER_FORMS.iter().chain(of_cages);
+        let of_node = all.filter(|(name, _)| *name == desc.name);
+        of_node.map(move |(_, more)| (desc, *more))
     };
     REGISTRY
         .iter()
@@ -249,7 +261,7 @@ fn dressed() -> Asset {
 }
 
 /// An asset around one mesh, with two joints and one morph target where it has none.
-fn one_mesh(mut mesh: Mesh) -> Asset {
+pub(crate) fn one_mesh(mut mesh: Mesh) -> Asset {
     let joint = |name: &str, parent| Node {
         name: name.into(),
         parent,
