@@ -8,7 +8,9 @@ use sinew::bake::{content_key, content_key_of};
 use sinew::deform::{Example, ParameterValue, examples, find_example};
 use sinew::graph::Plan;
 use sinew::io::Folders;
-use sinew::play::{self, Character, Document, InputFiles, PlayInputs, PointCacheFile, Values};
+use sinew::play::{
+    self, Character, Document, InputFiles, PlayError, PlayInputs, PointCacheFile, Values,
+};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -249,15 +251,27 @@ pub(crate) fn settings<'a>(
 
 /// Reads what `--values NAME=FILE` names, for all frames; each values input needs one.
 pub(crate) fn values(plan: &Plan, given: &[String], frames: &[i64]) -> Outcome<Vec<Values>> {
-    let given = given.iter().map(|argument| {
-        let (name, file) = argument
-            .split_once('=')
-            .ok_or_else(|| Failure::usage(format!("--values {argument}: expected NAME=FILE")))?;
-        Ok((name, Path::new(file)))
-    });
-    let given = given.collect::<Outcome<Vec<_>>>()?;
+    let given = values_files(given)?;
     let last = frames.iter().copied().max().unwrap_or(0);
     Ok(Values::read_all(plan, &given, last)?)
+}
+
+/// Refuses `--values` with names that the graph does not have, before any work.
+pub(crate) fn check_values_names(plan: &Plan, given: &[String]) -> Outcome {
+    let given = values_files(given)?;
+    Ok(Values::check_names(plan, &given).map_err(PlayError::from)?)
+}
+
+fn values_files(given: &[String]) -> Outcome<Vec<(&str, &Path)>> {
+    given
+        .iter()
+        .map(|argument| {
+            let (name, file) = argument.split_once('=').ok_or_else(|| {
+                Failure::usage(format!("--values {argument}: expected NAME=FILE"))
+            })?;
+            Ok((name, Path::new(file)))
+        })
+        .collect()
 }
 
 /// What the frames of a bound graph depend on beside it: the clip, and what is in the files that clips and values are in.

@@ -26,6 +26,7 @@ pub(super) fn run(args: &RunArgs, reporter: &Reporter) -> Outcome {
     let document = load::chosen_document(args.played.graph.as_deref(), &character, reporter)?;
     let plan = Arc::new(load::compile(&document, reporter)?);
     let parameters = load::settings(&plan, &args.played.inputs.set)?;
+    load::check_values_names(&plan, &args.played.inputs.values)?;
     let clip = character.find_clip_name(args.clip.as_deref())?;
     let source = character
         .source

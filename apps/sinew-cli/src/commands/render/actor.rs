@@ -153,28 +153,9 @@ impl Actor {
         self.parts.iter().all(has_nothing)
     }
 
-    /// Whether its graph has a parameter of that name.
-    pub(super) fn has_parameter(&self, name: &str) -> bool {
-        let parameters = self.plan().map_or(&[][..], |p| p.parameters());
-        parameters.iter().any(|p| p.name == name)
-    }
-
-    /// Whether its graph has an input of that name.
-    pub(super) fn has_input(&self, name: &str) -> bool {
-        let inputs = self.plan().map_or(&[][..], |p| p.inputs());
-        inputs.iter().any(|i| i.name == name)
-    }
-
     /// Whether it goes on from a state.
     pub(super) fn goes_on(&self) -> bool {
         matches!(self.source, Source::Graph(_, Some(_)))
-    }
-
-    fn plan(&self) -> Option<&Plan> {
-        match &self.source {
-            Source::Graph(player, _) => Some(player.graph().plan()),
-            Source::Sequence(_) => None,
-        }
     }
 
     /// The frame that is shown.
@@ -352,7 +333,7 @@ fn player(
         tell_simulation(&plan, play.numbers, reporter);
     }
     let own = variant.set.iter().map(String::as_str);
-    // Settings and values that this graph has no use for may be for what it is compared with; see `RenderJob::check_names`.
+    // Settings and values that this graph has no use for may be for what it is compared with; see `names::check`.
     let name = |s: &String| s.split('=').next().unwrap_or_default().to_owned();
     let has_parameter = |s: &&String| plan.parameters().iter().any(|p| p.name == name(s));
     let has_input = |s: &&String| plan.inputs().iter().any(|i| i.name == name(s));

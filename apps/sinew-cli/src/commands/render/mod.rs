@@ -10,6 +10,7 @@ mod extras;
 mod files;
 mod layout;
 mod look;
+mod names;
 mod overlay;
 mod paint;
 mod render_job;
