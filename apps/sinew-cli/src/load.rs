@@ -45,6 +45,11 @@ pub(crate) fn built_in(path: &Path) -> Option<Outcome<Character>> {
     Some(sample(name))
 }
 
+/// Whether a character has no file, as built-in samples.
+fn is_sample(character: &Character) -> bool {
+    character.source.is_none() && !character.path.exists()
+}
+
 pub(crate) fn sample(name: &str) -> Outcome<Character> {
     let made = match name {
         "arm" => sinew_samples::arm_with_hand(),
@@ -92,16 +97,18 @@ pub(crate) fn point_caches(given: &[String]) -> Vec<PointCacheFile> {
     given.iter().map(parse).collect()
 }
 
-/// The characters of a plan's inputs; the files that they name lie in `folders`.
+/// The characters of a plan's inputs; the files that they name lie in the folders of the document.
 pub(crate) fn cast(
     main: Arc<Character>,
     plan: &Plan,
-    folders: &Folders,
+    document: &Document,
     given: Given<'_>,
     reporter: &Reporter,
 ) -> Outcome<PlayInputs> {
-    let cast = gather(main, plan, folders, given, reporter)?;
-    for w in cast.unread(plan) {
+    // A built-in example on a built-in sample shows one node, and leaves out on purpose what the clip moves.
+    let is_demo = example_name(&document.name).is_some() && is_sample(&main);
+    let cast = gather(main, plan, &document.folders, given, reporter)?;
+    for w in cast.unread(plan).into_iter().filter(|_| !is_demo) {
         reporter.warning(w.code, &w.message);
     }
     Ok(cast)
@@ -234,6 +241,16 @@ pub(crate) fn compile(document: &Document, reporter: &Reporter) -> Outcome<Plan>
             })
         }
     }
+}
+
+/// Keeps the outputs of `--only`; all without it.
+pub(crate) fn keep_outputs(plan: &mut Plan, only: &[String]) -> Outcome {
+    if only.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<&str> = only.iter().map(|name| name.trim()).collect();
+    let kept = plan.keep_outputs(&names);
+    kept.map_err(|e| Failure::usage(format!("--only {}: {e}", only.join(","))))
 }
 
 /// What `--set NAME=VALUE` sets.

@@ -58,7 +58,7 @@ pub(super) fn bake_skin(args: &BakeSkinArgs, reporter: &Reporter) -> Outcome {
     let cast = load::cast(
         main,
         &plan,
-        &document.folders,
+        &document,
         (&args.played.inputs).into(),
         reporter,
     )?;

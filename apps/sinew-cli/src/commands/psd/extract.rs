@@ -39,7 +39,7 @@ pub(super) fn extract(args: &PsdExtractArgs, reporter: &Reporter) -> Outcome {
     let mut cast = load::cast(
         character,
         &plan,
-        &document.folders,
+        &document,
         load::Given::default(),
         reporter,
     )?;

@@ -184,7 +184,7 @@ impl Stage {
             false => &args.played.clip,
         };
         let files = (&args.played.graph.inputs).into();
-        let cast = load::cast(character, &plan, &document.folders, files, reporter)?;
+        let cast = load::cast(character, &plan, &document, files, reporter)?;
         let file = SetupFile::open(args.played.graph.inputs.cache.as_deref())?;
         let graph = setup::bind(&cast, &plan, &parameters, &file, reporter)?;
         if args.baked_clips.is_empty() {
