@@ -1,6 +1,6 @@
 //! What the command line accepts.
 
-use crate::graph_args::{DeviceArg, GraphArgs, GraphInputs};
+use crate::graph_args::{DeviceArg, GraphArgs, GraphInputs, OnlyArg};
 use crate::threads::Threads;
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -130,6 +130,8 @@ pub(crate) struct RunArgs {
     pub(crate) character: PathBuf,
     #[command(flatten)]
     pub(crate) played: GraphArgs,
+    #[command(flatten)]
+    pub(crate) chosen: OnlyArg,
     /// Play this clip. Default: the first clip.
     #[arg(short, long)]
     pub(crate) clip: Option<String>,
@@ -141,8 +143,9 @@ pub(crate) struct RunArgs {
     /// Set the frame rate, in frames per second. Frame n is at n / fps seconds.
     #[arg(long, default_value_t = 30.0, value_parser = number)]
     pub(crate) fps: f64,
-    /// Write the result to this file: .glb, .npz, .pc2, .mdd, .obj, .ply or .tfx (strands). Repeat for more files.
+    /// Write the result to this file: .glb, .npz, .pc2, .mdd, .obj, .ply, .tfx (strands) or .csv (values outputs). Repeat for more files.
     ///
+    /// A CSV file has the columns frame, time (in seconds) and one for each number: NAME[0], NAME[1], ...
     /// OBJ, PLY and TFX have one file per frame, for example NAME_0021.ply. In NAME_####.ply the # say where the number goes.
     #[arg(short, long, required = true)]
     pub(crate) output: Vec<PathBuf>,
@@ -332,7 +335,7 @@ pub(crate) struct CheckArgs {
     /// Print the compiled graph: nodes that run once (setup), nodes that run in each frame (update), their order and links.
     #[arg(long)]
     pub(crate) explain: bool,
-    /// Bind the graph to this character as well. With --explain, also print buffers and memory.
+    /// Bind the graph to this character as well. With --explain, also print added steps, buffers and memory.
     ///
     /// This checks what the document alone cannot tell: names of joints, indices of links, counts of weights and points, and whether the
     /// graph reads what the clips animate. The errors of all nodes are listed.
@@ -372,6 +375,7 @@ pub(crate) struct InspectArgs {
     /// `scene` is the rest transform in scene space, `local` in the space of the parent node. `rotation_degrees` rotates about x, then y,
     /// then z, as in graphs; `rotation` is the quaternion x, y, z, w. `bounds_center` and `bounds_size` fit `rest_transform` and `size` of
     /// a lattice. A clip shows how far it moves the joint from rest in the space of its parent: degrees, metres, change of scale.
+    /// `rotation_axis` is the axis of the largest rotation of a clip, in the space of the parent, and `rotation_secs` its time.
     #[arg(long, value_name = "NAME")]
     pub(crate) joint: Option<String>,
     /// Print JSON, with the same keys as the text, nothing left out, and all digits.

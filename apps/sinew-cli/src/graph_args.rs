@@ -50,3 +50,11 @@ pub(crate) struct DeviceArg {
     #[arg(long, value_enum, default_value_t)]
     pub(crate) device: Device,
 }
+
+/// `--only`, of commands that show or write outputs of a graph.
+#[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args)]
+pub(crate) struct OnlyArg {
+    /// Use only these outputs of the graph. Default: all. Nodes that they do not need are not evaluated.
+    #[arg(long, value_name = "OUTPUT,...", value_delimiter = ',')]
+    pub(crate) only: Vec<String>,
+}

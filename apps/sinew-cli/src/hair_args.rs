@@ -1,12 +1,19 @@
 //! What `sinew hair` accepts.
 
+use crate::args::Numbers;
 use clap::Subcommand;
 use std::path::PathBuf;
 
+const EXAMPLES: &str = "\
+Examples:
+  sinew hair grow hero.glb --joint head --box -0.1,1.65,-0.1,0.1,1.9,0.1 --comb 0,-1,-0.3 --length 0.15 -o hair.tfx
+  sinew hair grow hero.glb --joint head --guide-points 0,1.7,-0.1 0,1.65,-0.2 0,1.3,-0.25 --gather 0.8 -o ponytail.tfx";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum HairCommand {
-    /// Grow strands on a mesh. Roots are spread evenly over the surface, or by painted attributes.
-    Grow(HairGrowArgs),
+    /// Grow strands on a mesh. Roots are spread evenly over the surface, or where joints, boxes, masks or painted attributes say.
+    #[command(after_help = EXAMPLES)]
+    Grow(Box<HairGrowArgs>),
 }
 
 #[derive(Debug, clap::Args)]
@@ -28,8 +35,37 @@ pub(crate) struct HairGrowArgs {
     #[arg(long, value_name = "NUMBER")]
     pub(crate) per_square_metre: Option<f32>,
     /// Scale the density of strands by this scalar vertex attribute, 0 to 1.
-    #[arg(long, value_name = "ATTRIBUTE")]
+    #[arg(long, value_name = "ATTRIBUTE", help_heading = "Where hair grows")]
     pub(crate) density: Option<String>,
+    /// Grow where more than half of the joint weight is on these joints.
+    #[arg(
+        long,
+        value_name = "JOINT,...",
+        value_delimiter = ',',
+        help_heading = "Where hair grows"
+    )]
+    pub(crate) joint: Vec<String>,
+    /// Grow inside this box: two opposite corners in the scene at rest, in metres. Repeat for more boxes.
+    ///
+    /// `sinew inspect CHARACTER --joint NAME` prints the box of a joint: bounds_min and bounds_max.
+    #[arg(
+        long = "box",
+        value_name = "X,Y,Z,X,Y,Z",
+        allow_hyphen_values = true,
+        help_heading = "Where hair grows"
+    )]
+    pub(crate) boxes: Vec<Numbers<6>>,
+    /// Scale the density by this mask output of --graph, evaluated in the rest pose.
+    #[arg(
+        long,
+        value_name = "OUTPUT",
+        requires = "graph",
+        help_heading = "Where hair grows"
+    )]
+    pub(crate) mask: Option<String>,
+    /// Graph document with the mask.
+    #[arg(short, long, requires = "mask", help_heading = "Where hair grows")]
+    pub(crate) graph: Option<PathBuf>,
     /// Set the length of strands, in metres.
     #[arg(long, default_value_t = 0.2, value_name = "METRES")]
     pub(crate) length: f32,
@@ -42,16 +78,27 @@ pub(crate) struct HairGrowArgs {
     /// Set the number of vertices per strand. A .tfx file needs 4, 8, 16, 32 or 64.
     #[arg(long, default_value_t = 16, value_name = "NUMBER")]
     pub(crate) vertices: usize,
-    /// Comb strands in the direction of this vector vertex attribute, in scene axes.
-    #[arg(long, value_name = "ATTRIBUTE")]
+    /// Comb strands in this direction, in scene axes: X,Y,Z, or the name of a vector vertex attribute.
+    #[arg(long, value_name = "X,Y,Z|ATTRIBUTE", allow_hyphen_values = true)]
     pub(crate) comb: Option<String>,
-    /// Set how far strands bend towards the comb direction, 0 to 1.
-    #[arg(long, default_value_t = 1.0, value_name = "SHARE", requires = "comb")]
+    /// Let strands follow the curves in this file instead: lines of a GLB or glTF file, or strands of a TFX file, in scene space.
+    ///
+    /// Each strand follows the curve whose first point is nearest to its root.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["comb", "guide_points"])]
+    pub(crate) guide: Option<PathBuf>,
+    /// Let strands follow a curve through these points instead: X,Y,Z for each point, in metres, two points or more.
+    #[arg(long, value_name = "X,Y,Z", num_args = 2.., allow_hyphen_values = true, conflicts_with = "comb")]
+    pub(crate) guide_points: Vec<Numbers<3>>,
+    /// Set how far strands gather around the curve: 0 keeps the distance of their roots, 1 brings tips together.
+    #[arg(long, default_value_t = 0.0, value_name = "SHARE")]
+    pub(crate) gather: f32,
+    /// Set how far strands bend towards the comb direction or the curve, 0 to 1.
+    #[arg(long, default_value_t = 1.0, value_name = "SHARE")]
     pub(crate) comb_strength: f32,
     /// Tilt strands at random by up to this angle, in degrees.
     #[arg(long, default_value_t = 6.0, value_name = "DEGREES")]
     pub(crate) lean: f32,
-    /// Set how far tips hang down: 0 is not at all, 1 is as far as they stand out.
+    /// Set how far tips hang down by gravity: 0 is not at all, 1 is as far as they stand out.
     #[arg(long, default_value_t = 0.0, value_name = "SHARE")]
     pub(crate) droop: f32,
     /// Set the radius of curls, in metres.

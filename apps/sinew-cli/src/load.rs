@@ -9,7 +9,9 @@ use sinew::deform::{Example, ParameterValue, examples};
 use sinew::geom::names::instead_of;
 use sinew::graph::{KERNEL_EXAMPLE, Plan};
 use sinew::io::Folders;
-use sinew::play::{self, Character, Document, InputFiles, PlayInputs, PointCacheFile, Values};
+use sinew::play::{
+    self, Character, Document, InputFiles, PlayError, PlayInputs, PointCacheFile, Values,
+};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,6 +44,11 @@ pub(crate) fn silent_character(path: &Path) -> Outcome<Arc<Character>> {
 pub(crate) fn built_in(path: &Path) -> Option<Outcome<Character>> {
     let name = path.to_str()?.strip_prefix("sample:")?;
     Some(sample(name))
+}
+
+/// Whether a character has no file, as built-in samples.
+fn is_sample(character: &Character) -> bool {
+    character.source.is_none() && !character.path.exists()
 }
 
 pub(crate) fn sample(name: &str) -> Outcome<Character> {
@@ -91,16 +98,18 @@ pub(crate) fn point_caches(given: &[String]) -> Vec<PointCacheFile> {
     given.iter().map(parse).collect()
 }
 
-/// The characters of a plan's inputs; the files that they name lie in `folders`.
+/// The characters of a plan's inputs; the files that they name lie in the folders of the document.
 pub(crate) fn cast(
     main: Arc<Character>,
     plan: &Plan,
-    folders: &Folders,
+    document: &Document,
     given: Given<'_>,
     reporter: &Reporter,
 ) -> Outcome<PlayInputs> {
-    let cast = gather(main, plan, folders, given, reporter)?;
-    for w in cast.unread(plan) {
+    // A built-in example on a built-in sample shows one node, and leaves out on purpose what the clip moves.
+    let is_demo = example_name(&document.name).is_some() && is_sample(&main);
+    let cast = gather(main, plan, &document.folders, given, reporter)?;
+    for w in cast.unread(plan).into_iter().filter(|_| !is_demo) {
         reporter.warning(w.code, &w.message);
     }
     Ok(cast)
@@ -236,6 +245,16 @@ pub(crate) fn compile(document: &Document, reporter: &Reporter) -> Outcome<Plan>
     }
 }
 
+/// Keeps the outputs of `--only`; all without it.
+pub(crate) fn keep_outputs(plan: &mut Plan, only: &[String]) -> Outcome {
+    if only.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<&str> = only.iter().map(|name| name.trim()).collect();
+    let kept = plan.keep_outputs(&names);
+    kept.map_err(|e| Failure::usage(format!("--only {}: {e}", only.join(","))))
+}
+
 /// What `--set NAME=VALUE` sets.
 pub(crate) fn settings<'a>(
     plan: &Plan,
@@ -251,15 +270,27 @@ pub(crate) fn settings<'a>(
 
 /// Reads what `--values NAME=FILE` names, for all frames; each values input needs one.
 pub(crate) fn values(plan: &Plan, given: &[String], frames: &[i64]) -> Outcome<Vec<Values>> {
-    let given = given.iter().map(|argument| {
-        let (name, file) = argument
-            .split_once('=')
-            .ok_or_else(|| Failure::usage(format!("--values {argument}: expected NAME=FILE")))?;
-        Ok((name, Path::new(file)))
-    });
-    let given = given.collect::<Outcome<Vec<_>>>()?;
+    let given = values_files(given)?;
     let last = frames.iter().copied().max().unwrap_or(0);
     Ok(Values::read_all(plan, &given, last)?)
+}
+
+/// Refuses `--values` with names that the graph does not have, before any work.
+pub(crate) fn check_values_names(plan: &Plan, given: &[String]) -> Outcome {
+    let given = values_files(given)?;
+    Ok(Values::check_names(plan, &given).map_err(PlayError::from)?)
+}
+
+fn values_files(given: &[String]) -> Outcome<Vec<(&str, &Path)>> {
+    given
+        .iter()
+        .map(|argument| {
+            let (name, file) = argument.split_once('=').ok_or_else(|| {
+                Failure::usage(format!("--values {argument}: expected NAME=FILE"))
+            })?;
+            Ok((name, Path::new(file)))
+        })
+        .collect()
 }
 
 /// What the frames of a bound graph depend on beside it: the clip, and what is in the files that clips and values are in.

@@ -24,6 +24,7 @@ mod skin_args;
 mod summary;
 mod terminal;
 mod threads;
+mod value_table;
 
 use clap::{CommandFactory, FromArgMatches};
 use std::process::ExitCode;

@@ -3,13 +3,14 @@
 use crate::args::Compress;
 use crate::exit::{Failure, Outcome};
 use crate::reporter::{Reporter, counted};
+use crate::value_table::values_outputs;
 use sinew::graph::{BoundGraph, OutputData};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// Formats by file ending.
-pub(crate) const ENDINGS: [&str; 7] = ["glb", "npz", "pc2", "mdd", "obj", "ply", "tfx"];
+pub(crate) const ENDINGS: [&str; 8] = ["glb", "npz", "pc2", "mdd", "obj", "ply", "tfx", "csv"];
 
 /// Refuses an ending that no writer knows, before any work is done.
 pub(crate) fn check_ending(path: &Path) -> Outcome {
@@ -87,8 +88,12 @@ pub(crate) fn tell_left_out(
     }
     let holds_numbers = holds_numbers(paths);
     let only_npz = "can be stored in .npz only; add -o NAME.npz";
+    let in_csv: Vec<&str> = match paths.iter().any(|p| ending_of(p) == "csv") {
+        true => values_outputs(graph.plan()).collect(),
+        false => Vec::new(),
+    };
     let outputs = graph.plan().outputs().iter().zip(graph.program().outputs());
-    for (output, place) in outputs {
+    for (output, place) in outputs.filter(|(o, _)| !in_csv.contains(&o.name.as_str())) {
         let name = &output.name;
         let what = match place {
             OutputData::Mesh { .. } => continue,
@@ -96,6 +101,11 @@ pub(crate) fn tell_left_out(
             OutputData::Field(_) if !holds_numbers => format!("a field, which {only_npz}"),
             OutputData::Field(_) if !has_field(name) => {
                 "a field of solids, which no file format stores".into()
+            }
+            OutputData::Floats(_)
+                if !holds_numbers && values_outputs(graph.plan()).any(|n| n == name) =>
+            {
+                "values, which can be stored in .csv and .npz only; add -o NAME.csv".into()
             }
             _ if !holds_numbers => format!("numbers, which {only_npz}"),
             _ => continue,

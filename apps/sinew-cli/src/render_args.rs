@@ -1,7 +1,8 @@
 //! What `sinew render` accepts.
 
 use crate::args::{Device, Numbers};
-use crate::graph_args::GraphArgs;
+use crate::bake_args::Up;
+use crate::graph_args::{GraphArgs, OnlyArg};
 use clap::ValueEnum;
 use std::path::PathBuf;
 
@@ -43,6 +44,8 @@ pub(crate) struct RenderArgs {
 pub(crate) struct PlayArgs {
     #[command(flatten)]
     pub(crate) graph: GraphArgs,
+    #[command(flatten)]
+    pub(crate) chosen: OnlyArg,
     /// Play this clip. Default: the first clip.
     #[arg(short, long)]
     pub(crate) clip: Option<String>,
@@ -56,6 +59,9 @@ pub(crate) struct PlayArgs {
     /// If you draw an animation in chunks, give each chunk the range of the whole animation. The pictures are then the same as without chunks.
     #[arg(long, value_name = "FRAMES")]
     pub(crate) fit: Option<String>,
+    /// Set the axis that points up in OBJ and PLY files. Without a graph only.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) up: Up,
     /// Set the frame rate of the clip, in frames per second.
     #[arg(long, default_value_t = 30.0, value_parser = crate::args::number)]
     pub(crate) fps: f64,

@@ -1,4 +1,4 @@
-//! Writes frames as they come: OBJ, PLY, TFX, PC2 and MDD at once, NPZ and GLB at the end, from numbers that wait on disk. Memory does not grow with the
+//! Writes frames as they come: OBJ, PLY, TFX, PC2, MDD and CSV at once, NPZ and GLB at the end, from numbers that wait on disk. Memory does not grow with the
 //! number of frames.
 
 use crate::args::{Compress, Interpolation};
@@ -6,6 +6,7 @@ use crate::exit::{Failure, Outcome};
 use crate::output::{ending_of, frame_file, is_sequence};
 use crate::reporter::{Reporter, counted};
 use crate::summary::RunSummary;
+use crate::value_table::ValueTable;
 use sinew::deform::Line;
 use sinew::geom::{Mesh, Rig};
 use sinew::graph::BoundGraph;
@@ -41,6 +42,7 @@ pub(crate) struct Results<'a> {
     /// Name and rest mesh of each mesh output.
     meshes: Vec<(String, Mesh)>,
     point_caches: Vec<PointCacheWriter>,
+    values: ValueTable,
     /// For NPZ and GLB.
     kept: Option<Kept>,
     done: usize,
@@ -117,6 +119,7 @@ impl<'a> Results<'a> {
             times_secs,
             meshes,
             point_caches,
+            values: ValueTable::begin(paths, graph.plan())?,
             kept,
             done: 0,
             summary: RunSummary::begin(),
@@ -137,13 +140,18 @@ impl<'a> Results<'a> {
                         frames[at] = Some(data);
                     }
                 }
-                Output::Floats(v) => self.keep_extra(&name, vec![v.len()], &v)?,
+                Output::Floats(v) => {
+                    self.values.add(&name, &v);
+                    self.keep_extra(&name, vec![v.len()], &v)?;
+                }
                 Output::Lines(lines) => {
                     let numbers: Vec<f32> = lines.iter().flat_map(numbers_of).collect();
                     self.keep_extra(&name, vec![lines.len(), 10], &numbers)?;
                 }
             }
         }
+        let (number, secs) = (self.numbers[self.done], self.times_secs[self.done]);
+        self.values.end_frame(number, secs)?;
         let frames: Vec<FrameData> = frames.into_iter().flatten().collect();
         self.summary.add_frame();
         for ((name, mesh), frame) in self.meshes.iter().zip(&frames) {
@@ -250,6 +258,7 @@ impl<'a> Results<'a> {
             times_secs,
             meshes,
             point_caches,
+            values,
             kept,
             mut summary,
             ..
@@ -267,6 +276,7 @@ impl<'a> Results<'a> {
             cache.meshes = cached.collect();
             cache.times_secs = times_secs;
         }
+        summary.add_values(values.finish()?);
         for path in paths {
             reporter.check_interrupt()?;
             match ending_of(path).as_str() {

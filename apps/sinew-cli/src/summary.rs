@@ -1,11 +1,12 @@
 //! What a run wrote, told at its end.
 
 use crate::reporter::{Reporter, counted};
-use serde_json::json;
+use crate::value_table::range_text;
+use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Instant;
 
-/// Files, frames, bytes, and the largest movement from the rest mesh.
+/// Files, frames, bytes, the largest movement from the rest mesh, and the ranges of values outputs.
 #[derive(Debug)]
 pub(crate) struct RunSummary {
     started: Instant,
@@ -13,6 +14,8 @@ pub(crate) struct RunSummary {
     frames: u64,
     bytes: u64,
     largest: Option<Movement>,
+    /// Range of each number of each values output.
+    values: Vec<Value>,
 }
 
 /// How far one vertex is from its rest position.
@@ -33,12 +36,17 @@ impl RunSummary {
             frames: 0,
             bytes: 0,
             largest: None,
+            values: Vec::new(),
         }
     }
 
     pub(crate) fn add_file(&mut self, path: &Path) {
         self.files += 1;
         self.bytes += std::fs::metadata(path).map_or(0, |m| m.len());
+    }
+
+    pub(crate) fn add_values(&mut self, ranges: Vec<Value>) {
+        self.values = ranges;
     }
 
     pub(crate) fn add_frame(&mut self) {
@@ -95,12 +103,17 @@ impl RunSummary {
                 ),
             };
         }
+        if !self.values.is_empty() {
+            let ranges: Vec<String> = self.values.iter().map(range_text).collect();
+            message += &format!("; values: {}", ranges.join(", "));
+        }
         let more = json!({
             "files": self.files,
             "frames": self.frames,
             "bytes": self.bytes,
             "seconds": seconds,
             "largest_movement": largest,
+            "values": self.values,
         });
         reporter.info_with("summary", &message, more);
     }

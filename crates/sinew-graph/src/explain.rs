@@ -2,8 +2,8 @@
 
 use crate::bind::FRAME_POSITIONS;
 use crate::instance::Instance;
-use crate::plan::{ParameterSource, Plan, Takes};
-use crate::program::{BufferDesc, Content};
+use crate::plan::{ParameterSource, Plan, PlanNode, Takes};
+use crate::program::{BufferDesc, Content, Step};
 use sinew_deform::{Element, ParameterValue, Phase};
 use std::fmt::Write;
 
@@ -11,81 +11,62 @@ impl Plan {
     /// Describes phases, order and links of the nodes as text.
     pub fn explain(&self) -> String {
         let mut out = String::new();
-        for (title, in_setup) in [("setup (once)", true), ("update (each frame)", false)] {
-            let _ = writeln!(out, "{title}:");
-            let nodes: Vec<_> = self
-                .nodes()
-                .iter()
-                .filter(|n| n.runs_in_setup == in_setup)
-                .collect();
-            if nodes.is_empty() {
-                let _ = writeln!(out, "  nothing");
-            }
-            for n in nodes {
-                let links: Vec<String> = n
-                    .inputs
-                    .iter()
-                    .zip(n.desc.inputs)
-                    .filter_map(|(s, p)| {
-                        s.map(|s| format!("{} <- {}", p.name, self.source_name(s)))
-                    })
-                    .collect();
-                let _ = writeln!(
-                    out,
-                    "  {} ({}, {})  {}",
-                    n.name,
-                    n.desc.name,
-                    n.desc.kind.as_str(),
-                    links.join(", ")
-                );
-                let varying: Vec<String> = n
-                    .parameters
-                    .iter()
-                    .zip(n.desc.parameters)
-                    .filter_map(|(s, d)| match s {
-                        ParameterSource::Parameter(p) => {
-                            Some(format!("{} = ${}", d.name, self.parameters()[*p].name))
-                        }
-                        ParameterSource::Keyed(k) => {
-                            Some(format!("{} keyed at {} times", d.name, k.times.len()))
-                        }
-                        ParameterSource::Linked(link) => {
-                            let from = self.source_name(*n.parameter_inputs.get(link.input)?);
-                            Some(match &link.takes {
-                                Takes::Numbers { first, .. } => {
-                                    format!("{} <- {from}[{first}]", d.name)
-                                }
-                                Takes::Joint { name, .. } => {
-                                    format!("{} <- {} of {from}", d.name, self.joint_words(name))
-                                }
-                            })
-                        }
-                        ParameterSource::FrameTime => {
-                            Some(format!("{} = time of the frame", d.name))
-                        }
-                        ParameterSource::Constant(_) => None,
-                    })
-                    .collect();
-                if !varying.is_empty() {
-                    let _ = writeln!(out, "      {}", varying.join(", "));
-                }
-            }
+        for (title, in_setup) in [(SETUP, true), (UPDATE, false)] {
+            let nodes = self.nodes().iter().filter(|n| n.runs_in_setup == in_setup);
+            let nodes: String = nodes.map(|n| self.node_text(n)).collect();
+            section(&mut out, title, &nodes);
         }
-        let _ = writeln!(out, "outputs:");
-        for o in self.outputs() {
-            let _ = writeln!(
-                out,
-                "  {} <- {} ({})",
-                o.name,
-                self.source_name(o.source),
-                self.source_type(o.source).as_str()
-            );
+        self.add_outputs(&mut out);
+        out
+    }
+
+    /// A node: its name, kind and links, and what its parameters follow.
+    fn node_text(&self, n: &PlanNode) -> String {
+        let links = n.inputs.iter().zip(n.desc.inputs);
+        let links: Vec<String> = links
+            .filter_map(|(s, p)| s.map(|s| format!("{} <- {}", p.name, self.source_name(s))))
+            .collect();
+        let (kind, links) = (n.desc.kind.as_str(), links.join(", "));
+        let mut out = format!("  {} ({}, {kind})  {links}", n.name, n.desc.name);
+        out.truncate(out.trim_end().len());
+        out.push('\n');
+        let parameters = n.parameters.iter().zip(n.desc.parameters);
+        let varying: Vec<String> = parameters
+            .filter_map(|(s, d)| self.varying(n, s, d.name))
+            .collect();
+        if !varying.is_empty() {
+            let _ = writeln!(out, "      {}", varying.join(", "));
         }
         out
     }
-}
 
-impl Plan {
+    /// What a parameter follows; `None` for a constant.
+    fn varying(&self, node: &PlanNode, source: &ParameterSource, name: &str) -> Option<String> {
+        Some(match source {
+            ParameterSource::Parameter(p) => format!("{name} = ${}", self.parameters()[*p].name),
+            ParameterSource::Keyed(k) => format!("{name} keyed at {} times", k.times.len()),
+            ParameterSource::Linked(link) => {
+                let from = self.source_name(*node.parameter_inputs.get(link.input)?);
+                match &link.takes {
+                    Takes::Numbers { first, .. } => format!("{name} <- {from}[{first}]"),
+                    Takes::Joint { name: joint, .. } => {
+                        format!("{name} <- {} of {from}", self.joint_words(joint))
+                    }
+                }
+            }
+            ParameterSource::FrameTime => format!("{name} = time of the frame"),
+            ParameterSource::Constant(_) => return None,
+        })
+    }
+
+    fn add_outputs(&self, out: &mut String) {
+        let _ = writeln!(out, "outputs:");
+        for o in self.outputs() {
+            let (source, ty) = (self.source_name(o.source), self.source_type(o.source));
+            let _ = writeln!(out, "  {} <- {source} ({})", o.name, ty.as_str());
+        }
+    }
+
     fn joint_words(&self, name: &ParameterSource) -> String {
         match name {
             ParameterSource::Constant(ParameterValue::Text(name)) => format!("joint '{name}'"),
@@ -95,35 +76,35 @@ impl Plan {
     }
 }
 
+const SETUP: &str = "setup (once)";
+const UPDATE: &str = "update (each frame)";
+
+fn section(out: &mut String, title: &str, nodes: &str) {
+    let nodes = if nodes.is_empty() {
+        "  nothing\n"
+    } else {
+        nodes
+    };
+    let _ = write!(out, "{title}:\n{nodes}");
+}
+
 impl Instance {
-    /// Describes the steps and the memory they take as text.
+    /// Describes the bound graph as text: what [`Plan::explain`] lists, with the steps that binding added, notes and memory.
     pub fn explain(&self) -> String {
         let mut out = String::new();
         let program = self.graph().program();
-        let _ = writeln!(out, "setup (done):");
-        for s in program.steps(Phase::Setup) {
-            let _ = writeln!(out, "  {} ({})  ran once", s.name, s.desc.name);
+        for (title, phase) in [(SETUP, Phase::Setup), (UPDATE, Phase::Update)] {
+            let steps = program.steps(phase);
+            let text: String = steps.iter().map(|s| self.step_text(s, phase)).collect();
+            section(&mut out, title, &text);
         }
-        for s in program.steps(Phase::Update) {
-            let bytes = s.bound.setup_bytes();
-            let _ = writeln!(out, "  {} ({})  bound, {bytes} bytes", s.name, s.desc.name);
-            for note in s.region.iter().chain(&s.bound.note()) {
-                let _ = writeln!(out, "      {}", note.text);
-            }
-        }
-        let _ = writeln!(out, "update (each frame), in this order:");
-        for s in program.steps(Phase::Update) {
-            let added = match (s.implicit, s.desc.name) {
-                (true, FRAME_POSITIONS) => ", added for the positions of a point cache",
-                (true, _) => ", added to compute missing or stale normals and tangents",
-                (false, _) => "",
-            };
-            let (name, kind, scratch) = (&s.name, s.desc.name, s.bound.scratch_bytes());
-            let _ = writeln!(out, "  {name} ({kind})  {scratch} bytes of scratch{added}");
+        if !program.dropped().is_empty() {
+            let _ = writeln!(out, "left out, because no output needs it:");
         }
         for name in program.dropped() {
-            let _ = writeln!(out, "  {name}  dropped: no output needs it");
+            let _ = writeln!(out, "  {name}");
         }
+        self.graph().plan().add_outputs(&mut out);
         let count = |element: Element| {
             let is_it = |d: &&BufferDesc| matches!(d.content, Content::Array { element: e, .. } if e == element);
             let buffers = program.buffers(Phase::Update).iter().filter(is_it);
@@ -139,6 +120,30 @@ impl Instance {
         );
         let all = self.graph().memory_bytes() + self.memory_bytes();
         let _ = writeln!(out, "memory: {all} bytes in all");
+        out
+    }
+
+    /// A node as in the plan, or a step that binding added; the notes of its setup, and its memory if it runs in each frame.
+    fn step_text(&self, step: &Step, phase: Phase) -> String {
+        let plan = self.graph().plan();
+        let node = plan.nodes().iter().find(|n| n.name == step.name);
+        let mut out = match (node.filter(|_| !step.implicit), step.desc.name) {
+            (Some(node), _) => plan.node_text(node),
+            (None, kind) => {
+                let why = match kind {
+                    FRAME_POSITIONS => "for the positions of a point cache",
+                    _ => "to compute missing or stale normals and tangents",
+                };
+                format!("  {} ({kind})  added {why}\n", step.name)
+            }
+        };
+        if phase == Phase::Update {
+            for note in step.region.iter().chain(&step.bound.note()) {
+                let _ = writeln!(out, "      {}", note.text);
+            }
+            let (setup, scratch) = (step.bound.setup_bytes(), step.bound.scratch_bytes());
+            let _ = writeln!(out, "      {setup} bytes of setup, {scratch} of scratch");
+        }
         out
     }
 }

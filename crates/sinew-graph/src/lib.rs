@@ -49,8 +49,9 @@ pub use kernel::{
 pub use keyed::{KeyInterpolation, Keyed};
 pub use linked::can_follow;
 pub use plan::{
-    Fit, FitOf, Followers, InputDecl, InputType, NodeParameter, OutputDecl, ParameterDecl,
-    ParameterError, ParameterLink, ParameterSource, Plan, PlanNode, Source, Takes, Thickness,
+    Fit, FitOf, Followers, InputDecl, InputType, NoOutput, NodeParameter, OutputDecl,
+    ParameterDecl, ParameterError, ParameterLink, ParameterSource, Plan, PlanNode, Source, Takes,
+    Thickness,
 };
 pub use program::{
     BufferDesc, Content, DataRef, Link, NotOnHost, OutputData, PortData, Program, Step,

@@ -1,6 +1,6 @@
 //! A checked, ordered graph; the same for every asset.
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, closest};
 use crate::kernel::CustomKernel;
 use crate::keyed::Keyed;
 use sinew_deform::{
@@ -263,6 +263,27 @@ pub struct OutputDecl {
     pub source: Source,
 }
 
+/// A graph has no output with this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the graph has no output '{name}'; {}known: {}", self.meant(), .known.join(", "))]
+pub struct NoOutput {
+    /// The requested name.
+    pub name: String,
+    /// The existing names.
+    pub known: Vec<String>,
+}
+
+impl NoOutput {
+    fn meant(&self) -> String {
+        let known = self.known.iter().map(String::as_str);
+        // The only name needs no guess.
+        match closest(&self.name, known).filter(|_| self.known.len() > 1) {
+            Some(close) => format!("did you mean '{close}'? "),
+            None => String::new(),
+        }
+    }
+}
+
 /// A checked graph with its nodes in running order.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -328,12 +349,39 @@ impl Plan {
     pub fn outputs(&self) -> &[OutputDecl] {
         &self.outputs
     }
+    /// Keeps the outputs with these names, in document order. Binding then leaves out the nodes that none of them needs.
+    ///
+    /// # Errors
+    /// [`NoOutput`] with the first unknown name; the plan then stays the same.
+    pub fn keep_outputs(&mut self, names: &[&str]) -> Result<(), NoOutput> {
+        let is_known = |name: &&&str| self.outputs.iter().any(|o| o.name == **name);
+        if let Some(name) = names.iter().find(|name| !is_known(name)) {
+            return Err(NoOutput {
+                name: (*name).to_owned(),
+                known: self.outputs.iter().map(|o| o.name.clone()).collect(),
+            });
+        }
+        self.outputs.retain(|o| names.contains(&o.name.as_str()));
+        Ok(())
+    }
+    /// Adds an output that shows the data at `source`, and returns its name: `name`, with `_` appended until no output is called so.
+    pub fn add_output(&mut self, name: &str, source: Source) -> String {
+        let mut name = name.to_owned();
+        while self.outputs.iter().any(|o| o.name == name) {
+            name.push('_');
+        }
+        self.outputs.push(OutputDecl {
+            name: name.clone(),
+            source,
+        });
+        name
+    }
     /// Warnings of the checks.
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
     }
-    /// Type of the data at `source`.
-    pub(crate) fn source_type(&self, source: Source) -> PortType {
+    /// Type of the data at `source`, which must be of this plan.
+    pub fn source_type(&self, source: Source) -> PortType {
         source_type(&self.inputs, &self.nodes, source)
     }
     /// Name of a source as in links: the input's name, `node`, or `node.port`.

@@ -162,13 +162,7 @@ fn load(
     let range = character.asset.find_clip(clip.as_deref());
     let range = range.map_or((0.0, 0.0), |c| c.range());
     let values = load::values(&plan, &args.inputs.values, &[0])?;
-    let mut cast = load::cast(
-        character,
-        &plan,
-        &document.folders,
-        (&args.inputs).into(),
-        reporter,
-    )?;
+    let mut cast = load::cast(character, &plan, &document, (&args.inputs).into(), reporter)?;
     let cached = cast.point_cache_frames(FPS).next();
     let secs = |frame: i64| frame as f32 / FPS as f32;
     let range = cached.map_or(range, |(_, (first, last))| (secs(first), secs(last)));

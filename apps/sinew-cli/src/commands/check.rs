@@ -10,8 +10,7 @@ use crate::setup::{self, SetupFile};
 use serde_json::json;
 use sinew::deform::Par;
 use sinew::graph::{BindOptions, BoundGraph, Plan};
-use sinew::io::Folders;
-use sinew::play::{PlayError, PlayInputs};
+use sinew::play::{Document, PlayError, PlayInputs};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -25,11 +24,10 @@ pub(super) fn check(args: &CheckArgs, reporter: &Reporter) -> Outcome {
         _ => load::document(&args.graph, reporter)?,
     };
     let plan = Arc::new(load::compile(&document, reporter)?);
-    if args.explain {
-        print(&plan.explain());
-    }
-    if let Some(path) = &args.character {
-        check_with(args, path, &document.folders, &plan, reporter)?;
+    match &args.character {
+        Some(path) => check_with(args, path, &document, &plan, reporter)?,
+        None if args.explain => print(&plan.explain()),
+        None => {}
     }
     tell_checked(args, &document.name, &plan, reporter);
     Ok(())
@@ -39,7 +37,7 @@ pub(super) fn check(args: &CheckArgs, reporter: &Reporter) -> Outcome {
 fn check_with(
     args: &CheckArgs,
     path: &Path,
-    folders: &Folders,
+    document: &Document,
     plan: &Arc<Plan>,
     reporter: &Reporter,
 ) -> Outcome {
@@ -49,7 +47,7 @@ fn check_with(
         files: &args.input_files,
         point_caches: &args.point_caches,
     };
-    let cast = load::cast(character, plan, folders, given, reporter)?;
+    let cast = load::cast(character, plan, document, given, reporter)?;
     if args.frames.is_some() {
         let clip = cast.main().asset.find_clip(clip.as_deref());
         let numbers = frame_list(args.frames.as_deref(), clip, None, args.fps, reporter)?;

@@ -41,7 +41,7 @@ pub(super) fn field(args: &FieldArgs, reporter: &Reporter) -> Outcome {
     let cast = load::cast(
         character,
         &plan,
-        &document.folders,
+        &document,
         load::Given {
             files: &args.input_files,
             point_caches: &args.point_caches,

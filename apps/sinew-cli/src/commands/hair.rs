@@ -1,15 +1,19 @@
 //! `sinew hair`.
 
+use crate::args::Numbers;
 use crate::exit::{Failure, Outcome};
 use crate::hair_args::{HairCommand, HairGrowArgs};
 use crate::load;
 use crate::reporter::Reporter;
+use crate::setup::{self, SetupFile};
 use sinew::deform::BindWatch;
 use sinew::geom::{GrowAmount, Selection};
 use sinew::graph::SetupProgress;
-use sinew::hair::{GrowRequest, HAIR_ENDINGS, HairError, grow_hair, write_hair};
+use sinew::hair::{Comb, GrowRequest, HAIR_ENDINGS, HairError, grow_hair, write_hair};
 use sinew::io::tressfx::LOADABLE;
+use sinew::play::{Character, Player, Runner};
 use std::path::Path;
+use std::sync::Arc;
 
 pub(super) fn hair(command: &HairCommand, reporter: &Reporter) -> Outcome {
     match command {
@@ -23,6 +27,7 @@ fn grow(args: &HairGrowArgs, reporter: &Reporter) -> Outcome {
         check_vertices(path, args.vertices)?;
     }
     let character = load::character(&args.character, reporter)?;
+    let request = request(args, &character, reporter)?;
     let grown = reporter.follow("growth", |watch| {
         let report = |done| (watch.report)(SetupProgress::new(done, "hair"));
         let is_stopped = watch.is_stopped;
@@ -30,13 +35,14 @@ fn grow(args: &HairGrowArgs, reporter: &Reporter) -> Outcome {
             report: &report,
             is_stopped,
         };
-        grow_hair(&character, &request(args), &watch)
+        grow_hair(&character, &request, &watch)
     });
     reporter.check_interrupt()?;
     let hair = grown.map_err(|e| match e {
-        HairError::Selection(_) | HairError::Attribute { .. } | HairError::Clearance(_) => {
-            Failure::usage(e)
-        }
+        HairError::Selection(_)
+        | HairError::Attribute { .. }
+        | HairError::Joint { .. }
+        | HairError::Clearance(_) => Failure::usage(e),
         other => Failure::bind(format!("{}: {other}", args.character.display())),
     })?;
     let strands = hair.topology.strands().map_or(0, |s| s.len());
@@ -89,12 +95,39 @@ fn check_vertices(path: &Path, vertices: usize) -> Outcome {
     )))
 }
 
-fn request(args: &HairGrowArgs) -> GrowRequest {
+fn request(
+    args: &HairGrowArgs,
+    character: &Arc<Character>,
+    reporter: &Reporter,
+) -> Outcome<GrowRequest> {
     let mut request = GrowRequest::default();
     request.meshes = args.mesh.clone().map_or(Selection::All, Selection::Named);
     request.density = args.density.clone();
     request.length = args.length_map.clone();
-    request.comb = args.comb.clone();
+    request.joints = args.joint.iter().map(|j| j.trim().to_owned()).collect();
+    let corners = |b: &Numbers<6>| [[b.0[0], b.0[1], b.0[2]], [b.0[3], b.0[4], b.0[5]]];
+    request.boxes = args.boxes.iter().map(corners).collect();
+    if let (Some(output), Some(graph)) = (&args.mask, &args.graph) {
+        request.mask = Some(mask(graph, output, character, reporter)?);
+    }
+    request.comb = args
+        .comb
+        .as_ref()
+        .map(|comb| match comb.parse::<Numbers<3>>() {
+            Ok(direction) => Comb::Direction(direction.0),
+            Err(_) => Comb::Attribute(comb.clone()),
+        });
+    request.guides = guides(args, reporter)?;
+    if args.gather > 0.0 && request.guides.is_empty() {
+        return Err(Failure::usage(
+            "--gather needs a curve: --guide FILE or --guide-points",
+        ));
+    }
+    if args.comb_strength < 1.0 && request.guides.is_empty() && request.comb.is_none() {
+        return Err(Failure::usage(
+            "--comb-strength needs --comb, --guide or --guide-points",
+        ));
+    }
     request.clearance = (!args.no_clearance).then_some(args.clearance);
     let settings = &mut request.settings;
     settings.amount = match args.per_square_metre {
@@ -109,6 +142,69 @@ fn request(args: &HairGrowArgs) -> GrowRequest {
     settings.droop = args.droop;
     settings.curl_radius = args.curl;
     settings.curl_length = args.curl_length;
+    settings.gather = args.gather;
     settings.seed = args.seed;
-    request
+    Ok(request)
+}
+
+/// The guide curves: those of a file, or the one through the given points.
+fn guides(args: &HairGrowArgs, reporter: &Reporter) -> Outcome<Vec<Vec<[f32; 3]>>> {
+    let Some(path) = &args.guide else {
+        let points: Vec<[f32; 3]> = args.guide_points.iter().map(|p| p.0).collect();
+        return Ok(if points.is_empty() {
+            Vec::new()
+        } else {
+            vec![points]
+        });
+    };
+    let file = load::character(path, reporter)?;
+    let mut out = Vec::new();
+    for mesh in &file.asset.strands {
+        let strands = mesh.topology.strands().into_iter();
+        out.extend(
+            strands
+                .flat_map(|s| s.ranges())
+                .map(|r| mesh.positions[r].to_vec()),
+        );
+    }
+    match out.is_empty() {
+        true => Err(Failure::usage(format!(
+            "--guide {}: the file has no curves; expected lines in a GLB or glTF file, or strands in a TFX file",
+            path.display()
+        ))),
+        false => Ok(out),
+    }
+}
+
+/// A mask output of a graph, in the rest pose.
+fn mask(
+    graph: &Path,
+    output: &str,
+    character: &Arc<Character>,
+    reporter: &Reporter,
+) -> Outcome<Vec<f32>> {
+    let document = load::document(graph, reporter)?;
+    let mut plan = load::compile(&document, reporter)?;
+    let kept = plan.keep_outputs(&[output]);
+    kept.map_err(|e| Failure::usage(format!("--mask {output}: {e}")))?;
+    let plan = Arc::new(plan);
+    let folders = &document.folders;
+    let cast = load::gather(
+        character.clone(),
+        &plan,
+        folders,
+        load::Given::default(),
+        reporter,
+    )?;
+    let bound = setup::bind(&cast, &plan, &[], &SetupFile::default(), reporter)?;
+    let rest = character.asset.rig.rest_pose();
+    let mut player = Player::new(Runner::cpu(&bound), cast, Vec::new(), None, 30.0)?;
+    player.advance_posed(0, &rest)?;
+    let found = match player.runner() {
+        Runner::Cpu(instance) => instance.float_output(output).map(<[f32]>::to_vec),
+        _ => None,
+    };
+    found.ok_or_else(|| {
+        Failure::usage(format!("--mask {output}: this output is not a mask; link a node 'mask' in the outputs of the graph"))
+    })
 }

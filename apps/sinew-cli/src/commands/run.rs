@@ -24,8 +24,11 @@ pub(super) fn run(args: &RunArgs, reporter: &Reporter) -> Outcome {
     check_compress(args.compress, &args.output)?;
     let character = load::character(&args.character, reporter)?;
     let document = load::chosen_document(args.played.graph.as_deref(), &character, reporter)?;
-    let plan = Arc::new(load::compile(&document, reporter)?);
+    let mut plan = load::compile(&document, reporter)?;
+    load::keep_outputs(&mut plan, &args.chosen.only)?;
+    let plan = Arc::new(plan);
     let parameters = load::settings(&plan, &args.played.inputs.set)?;
+    load::check_values_names(&plan, &args.played.inputs.values)?;
     let clip = character.find_clip_name(args.clip.as_deref())?;
     let source = character
         .source
@@ -34,7 +37,7 @@ pub(super) fn run(args: &RunArgs, reporter: &Reporter) -> Outcome {
     let cast = load::cast(
         character,
         &plan,
-        &document.folders,
+        &document,
         (&args.played.inputs).into(),
         reporter,
     )?;

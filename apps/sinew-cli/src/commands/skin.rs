@@ -45,6 +45,7 @@ pub(super) fn bake_skin(args: &BakeSkinArgs, reporter: &Reporter) -> Outcome {
     let document = load::chosen_document(args.played.graph.as_deref(), &character, reporter)?;
     let plan = Arc::new(load::compile(&document, reporter)?);
     let parameters = load::settings(&plan, &args.played.inputs.set)?;
+    load::check_values_names(&plan, &args.played.inputs.values)?;
     let asset = portable.character.asset.clone();
     let fitted = clips(args, &asset, reporter)?;
     let (clips, held_out) = split(args, &asset, fitted, reporter)?;
@@ -57,7 +58,7 @@ pub(super) fn bake_skin(args: &BakeSkinArgs, reporter: &Reporter) -> Outcome {
     let cast = load::cast(
         main,
         &plan,
-        &document.folders,
+        &document,
         (&args.played.inputs).into(),
         reporter,
     )?;

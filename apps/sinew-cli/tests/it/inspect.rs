@@ -209,11 +209,16 @@ fn inspect_tells_one_joint() {
         "bounds_center": [0.5, 1.5, 0.25], "bounds_size": [1, 1, 0.5],
         "meshes": [{ "name": "leg", "weight": 1.5, "vertices": 2 }],
         // `hold` has keys of the hips, but they are at rest.
-        "clips": [{ "name": "kick", "rotation_degrees": 0, "translation": 0, "scale": 0, "parents_move": true }],
+        "clips": [{ "name": "kick", "rotation_degrees": 0, "rotation_axis": null, "rotation_secs": null, "translation": 0, "scale": 0, "parents_move": true }],
     });
     assert_close(&found, &expected, "toe");
+    let text = printed(&p.sinew(&["inspect", "leg.gltf", "--joint", "knee"]));
+    let row = "kick           60.0000     0.0000   0.0000   1.0000         1.5000";
+    assert!(text.contains(row), "{text}");
     let knee = report(&p, &["inspect", "leg.gltf", "--joint", "knee", "--json"]);
-    let clips = json!([{ "name": "kick", "rotation_degrees": 60, "translation": 0, "scale": 0, "parents_move": false }]);
+    // The last key: a quaternion of 60 degrees about z, from no rotation at rest.
+    let clips = json!([{ "name": "kick", "rotation_degrees": 60, "rotation_axis": [0, 0, 1], "rotation_secs": 1.5,
+        "translation": 0, "scale": 0, "parents_move": false }]);
     assert_close(&knee["clips"], &clips, "clips");
     let children =
         json!([{ "name": "toe", "position": [-0.25, 1.75, 0], "distance": 0.125_f64.sqrt() }]);

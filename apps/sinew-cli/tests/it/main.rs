@@ -7,6 +7,8 @@ mod common;
 mod devices;
 mod farm;
 mod hair;
+#[cfg(feature = "gpu")]
+mod hair_grow;
 #[cfg(unix)]
 mod hostile;
 mod inspect;
@@ -14,6 +16,8 @@ mod inspect;
 mod kernels_of_strangers;
 mod names;
 mod operation;
+#[cfg(feature = "gpu")]
+mod outputs_chosen;
 mod pictures;
 mod point_caches;
 mod psd;

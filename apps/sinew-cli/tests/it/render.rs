@@ -647,10 +647,36 @@ fn values_go_to_the_graphs_that_want_them() {
     let o = p.sinew(&[&["render"], &wrong[..]].concat());
     assert_eq!(o.status.code(), Some(2), "{}", said(&o));
     assert!(
-        said(&o).contains("none of the graphs has an input 'v'"),
+        said(&o).contains("none of the graphs has a values input 'v'; known: w"),
         "{}",
         said(&o)
     );
+}
+
+#[test]
+fn a_wrong_name_is_reported_before_what_is_missing_because_of_it() {
+    let p = Place::new();
+    p.put(
+        "two.json",
+        r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "smile": {"type": "values", "count": 1}, "frown": {"type": "values", "count": 1}},
+ "outputs": {"body": "body", "smile": "smile", "frown": "frown"}}"#,
+    );
+    let begin = [
+        "square.obj",
+        "-g",
+        "two.json",
+        "--values",
+        "smille=none.json",
+    ];
+    let expected = "values input 'smille'; did you mean 'smile'? known: ";
+    // The file does not exist, and both inputs are not given: the name comes first.
+    let run = p.sinew(&[&["run"], &begin[..], &["-o", "o.obj"]].concat());
+    assert_eq!(run.status.code(), Some(2), "{}", said(&run));
+    assert!(said(&run).contains(expected), "{}", said(&run));
+    if let Some(o) = render(&p, &[&begin[..], &["-o", "o.png"]].concat()) {
+        assert_eq!(o.status.code(), Some(2), "{}", said(&o));
+        assert!(said(&o).contains(expected), "{}", said(&o));
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod shape;
 #[cfg(test)]
 mod tests;
 
+use crate::vec3::distance;
 use crate::{Attribute, Influences, Mesh, Strands, StrandsError, Topology};
 use roots::{AT_ONCE, Root, scatter};
 
@@ -41,6 +42,8 @@ pub struct GrowSettings {
     pub curl_radius: f32,
     /// Length of hair in one full rotation of a curl. Default 0.05.
     pub curl_length: f32,
+    /// How far strands gather around their guide curve: 0 keeps the distance of the roots, 1 brings the tips together. Default 0.
+    pub gather: f32,
     /// Seed of random roots, leans and curls. Default 0.
     pub seed: u32,
 }
@@ -57,6 +60,7 @@ impl Default for GrowSettings {
             droop: 0.0,
             curl_radius: 0.0,
             curl_length: 0.05,
+            gather: 0.0,
             seed: 0,
         }
     }
@@ -73,6 +77,9 @@ pub struct GrowMaps<'a> {
     /// Combing direction in scene axes. The part along the normal lifts the strands. A length of 1 or more bends them completely, a smaller
     /// length bends them less. `None` means that strands stand along the normal.
     pub comb: Option<&'a [[f32; 3]]>,
+    /// Guide curves, in scene space: polylines of two or more points. If there are some, each strand bends to the curve whose
+    /// first point is nearest to its root, instead of to `comb`.
+    pub guides: &'a [Vec<[f32; 3]>],
 }
 
 /// Why no strands were grown.
@@ -102,6 +109,12 @@ pub enum GrowError {
         map: &'static str,
         /// The first such vertex.
         vertex: usize,
+    },
+    /// A guide curve has no length, or a point that is NaN or infinite.
+    #[error("guide curve {guide} has no finite length above 0; expected two or more finite points")]
+    Guide {
+        /// Index of the curve.
+        guide: usize,
     },
     /// A setting is out of its range.
     #[error("{setting} is {found}, expected {expected}")]
@@ -259,7 +272,8 @@ fn check_settings(s: &GrowSettings) -> Result<(), GrowError> {
         let found = format!("{n}, of {} vertices each", s.vertices);
         return wrong("the number of strands", found, IN_ALL);
     }
-    let numbers: [(&'static str, f32, f32, &'static str); 6] = [
+    let numbers: [(&'static str, f32, f32, &'static str); 7] = [
+        ("the gathering", s.gather, 1.0, "0 to 1"),
         ("the length variation", s.length_variation, 1.0, "0 to 1"),
         (
             "the lean",
@@ -298,6 +312,13 @@ fn check_maps(mesh: &Mesh, normals: &[[f32; 3]], maps: &GrowMaps<'_>) -> Result<
     }
     if let Some(comb) = maps.comb {
         check_map("comb", mesh, comb.len(), comb.as_flattened(), 3)?;
+    }
+    for (at, guide) in maps.guides.iter().enumerate() {
+        let points = guide.as_flattened();
+        let length: f32 = guide.windows(2).map(|w| distance(w[0], w[1])).sum();
+        if !(length > 0.0 && points.iter().all(|n| n.is_finite()) && length.is_finite()) {
+            return Err(GrowError::Guide { guide: at });
+        }
     }
     let positions = mesh.positions.as_flattened();
     check_map("positions", mesh, mesh.positions.len(), positions, 3)

@@ -196,6 +196,51 @@ fn droop_brings_tips_down_and_lean_stays_in_its_cone() {
     assert!(strands(&hair).iter().all(falls), "all tips point down");
 }
 
+/// A guide curve along +x: strands on the plane end along +x, and `gather` brings them to the curve.
+#[test]
+fn strands_follow_a_guide_curve_and_gather_around_it() {
+    let guide = vec![[0.5, 0.0, 0.5], [0.6, 0.0, 0.5], [4.0, 0.0, 0.5]];
+    let far = vec![[90.0, 0.0, 0.0], [90.0, 1.0, 0.0]];
+    let guides = [guide, far];
+    let maps = GrowMaps {
+        guides: &guides,
+        ..GrowMaps::default()
+    };
+    let mut settings = GrowSettings {
+        amount: GrowAmount::Strands(40),
+        vertices: 41,
+        length: 2.0,
+        length_variation: 0.0,
+        lean: 0.0,
+        ..GrowSettings::default()
+    };
+    let hair = grown(&maps, &settings);
+    for strand in strands(&hair) {
+        let end = Vec3::from(strand[40]) - Vec3::from(strand[36]);
+        let along = end.normalize();
+        assert!(along.x > 0.999, "parallel to the curve: {along:?}");
+        let aside = (strand[40][2] - strand[0][2]).abs();
+        assert!(aside < 1e-3, "beside the curve as at the root: {aside}");
+    }
+    settings.gather = 1.0;
+    let hair = grown(&maps, &settings);
+    for strand in strands(&hair) {
+        let [_, y, z] = strand[40];
+        let root = (strand[0][2] - 0.5).abs();
+        assert!((z - 0.5).abs() < 0.15 * root + 0.01, "at the curve: {z}");
+        assert!(y.abs() < 0.05, "at the curve: {y}");
+    }
+    settings.gather = 0.0;
+    let short = [vec![[0.0; 3]]];
+    let maps = GrowMaps {
+        guides: &short,
+        ..GrowMaps::default()
+    };
+    let (mesh, normals) = square(4);
+    let found = grow(&mesh, &normals, &maps, &settings).err();
+    assert_eq!(found, Some(GrowError::Guide { guide: 0 }));
+}
+
 #[test]
 fn the_seed_decides_and_nothing_else() {
     let with = |seed| {

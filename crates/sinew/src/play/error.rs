@@ -3,7 +3,7 @@
 use super::values::ValuesError;
 use crate::deform::hair_sim::FollowersError;
 use crate::geom::SelectionError;
-use crate::geom::names::instead_of;
+use crate::geom::names::{closest, instead_of};
 use crate::graph::{BindError, ParameterError, StateError, UpdateError};
 use crate::io::IoError;
 use std::path::PathBuf;
@@ -235,13 +235,14 @@ impl From<crate::gpu::GpuError> for RunError {
 
 /// What is wrong with the name of an input. `what` is "input" or "values input".
 pub(super) fn no_input(what: &str, name: &str, known: &[String]) -> String {
-    match known {
-        [] => format!("the graph has no {what}s, but '{name}' is given"),
-        known => format!(
-            "the graph has no {what} '{name}'; known: {}",
-            known.join(", ")
-        ),
+    if known.is_empty() {
+        return format!("the graph has no {what}s, but '{name}' is given");
     }
+    // The only name needs no guess.
+    let close = closest(name, known.iter().map(String::as_str)).filter(|_| known.len() > 1);
+    let meant = close.map_or(String::new(), |c| format!("did you mean '{c}'? "));
+    let known = known.join(", ");
+    format!("the graph has no {what} '{name}'; {meant}known: {known}")
 }
 
 fn vertices_and_points(vertices: usize, points: usize) -> String {

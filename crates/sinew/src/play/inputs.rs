@@ -328,6 +328,19 @@ impl PlayInputs {
         found.unwrap_or_else(|| self.main())
     }
 
+    /// The character whose joints the weights of a mesh refer to: another one than [`Self::character_of_mesh`] for strands that
+    /// take their joints from a pose input, and for files with joint names only (TressFX). `plan` is the one that this cast
+    /// was assembled for.
+    pub fn joints_of_mesh(&self, plan: &Plan, mesh: &Mesh) -> &Arc<Character> {
+        let is_it = |binding: &InputBinding| {
+            let bound = binding.mesh();
+            bound.is_some_and(|bound| Arc::ptr_eq(&bound.topology, &mesh.topology))
+        };
+        let input = self.bindings.iter().position(is_it);
+        let rig = input.map(|i| self.rig_of(plan, &plan.inputs()[i], self.of_input[i]));
+        &self.characters[rig.unwrap_or(0)]
+    }
+
     /// Warnings about data that clips animate but no node of `plan` reads, with the file. `plan` is the one that this
     /// cast was assembled for.
     pub fn unread(&self, plan: &Plan) -> Vec<Warning> {

@@ -85,6 +85,8 @@ impl Values {
         given: &[(&str, &Path)],
         last_frame: i64,
     ) -> Result<Vec<Self>, PlayError> {
+        // A wrong name is the reason why another input has no values: it comes first.
+        Self::check_names(plan, given)?;
         let mut out: Vec<Self> = Vec::new();
         for &(name, path) in given {
             let origin = path.display().to_string();
@@ -98,6 +100,16 @@ impl Values {
         }
         Self::check_complete(plan, &out)?;
         Ok(out)
+    }
+
+    /// Checks that the plan has a values input for each name in `given`, without reading a file.
+    ///
+    /// # Errors
+    /// [`ValuesError::NoInput`] with the first unknown name.
+    pub fn check_names(plan: &Plan, given: &[(&str, &Path)]) -> Result<(), ValuesError> {
+        given.iter().try_for_each(|(name, path)| {
+            find_input(plan, name, &path.display().to_string()).map(drop)
+        })
     }
 
     /// Values for the values input `name`, up to frame `last_frame`. `origin` is their source, for messages.

@@ -262,7 +262,10 @@ const STILL: f64 = 1e-5;
 #[derive(Default)]
 struct Moved {
     translation: f64,
+    /// The largest rotation: angle in radians, from 0 to pi.
     rotation: f64,
+    /// Its axis, a unit vector, and its time in seconds.
+    axis: Option<(Vec3<f64>, f64)>,
     scale: f64,
 }
 
@@ -278,7 +281,12 @@ impl Moved {
             let apart = (now.translation - rest.translation).norm();
             let turned = now.rotation.angle_to(&rest.rotation);
             self.translation = self.translation.max(apart);
-            self.rotation = self.rotation.max(turned);
+            if turned > self.rotation {
+                self.rotation = turned;
+                // After the rest rotation: its axis is in the space of the parent.
+                let axis = (now.rotation * rest.rotation.inverse()).axis();
+                self.axis = axis.map(|a| (a.into_inner(), f64::from(time)));
+            }
             self.scale = self.scale.max((now.scale - rest.scale).amax());
         }
     }
@@ -302,10 +310,13 @@ fn clip_of_joint(rig: &Rig, clip: &Clip, node: usize) -> Option<Value> {
             parents.add(rig, channel);
         }
     }
+    let axis = own.axis.filter(|_| own.rotation >= STILL);
     (!parents.is_still() || !own.is_still()).then(|| {
         json!({
             "name": clip.name,
             "rotation_degrees": own.rotation.to_degrees(),
+            "rotation_axis": axis.map(|(axis, _)| array(axis)),
+            "rotation_secs": axis.map(|(_, secs)| secs),
             "translation": own.translation,
             "scale": own.scale,
             "parents_move": !parents.is_still(),

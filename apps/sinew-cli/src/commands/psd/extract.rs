@@ -28,6 +28,7 @@ pub(super) fn extract(args: &PsdExtractArgs, reporter: &Reporter) -> Outcome {
     let document = load::chosen_document(args.graph.as_deref(), &character, reporter)?;
     let plan = Arc::new(load::compile(&document, reporter)?);
     let parameters = load::settings(&plan, &args.set)?;
+    load::check_values_names(&plan, &args.values)?;
     let clip = character.find_clip_name(args.clip.as_deref())?;
     let frames: Vec<i64> = orders.iter().map(|o| o.frame).collect();
     let played = character.asset.find_clip(clip.as_deref());
@@ -38,7 +39,7 @@ pub(super) fn extract(args: &PsdExtractArgs, reporter: &Reporter) -> Outcome {
     let mut cast = load::cast(
         character,
         &plan,
-        &document.folders,
+        &document,
         load::Given::default(),
         reporter,
     )?;

@@ -2,7 +2,7 @@
 
 use super::super::run::solvers;
 use super::variants::Variant;
-use super::{built_in, strands, view};
+use super::{strands, view};
 use crate::exit::{Failure, Outcome};
 use crate::frames::tell_held;
 use crate::render_args::PlayArgs;
@@ -29,8 +29,10 @@ pub(super) fn drawn<T>(result: Result<T, RenderError>) -> Outcome<T> {
 
 /// A mesh output of an actor.
 pub(super) struct Shown {
-    /// The character that the mesh came from: its materials and joints are meant.
+    /// The character that the mesh came from: its materials are meant.
     pub(super) character: Arc<Character>,
+    /// The character whose joints its weights refer to.
+    pub(super) joints: Arc<Character>,
     /// Whether there are numbers for the look that is wanted.
     pub(super) has_numbers: bool,
     /// Vertices that follow the joints in focus; `None` where nothing is in focus.
@@ -153,28 +155,9 @@ impl Actor {
         self.parts.iter().all(has_nothing)
     }
 
-    /// Whether its graph has a parameter of that name.
-    pub(super) fn has_parameter(&self, name: &str) -> bool {
-        let parameters = self.plan().map_or(&[][..], |p| p.parameters());
-        parameters.iter().any(|p| p.name == name)
-    }
-
-    /// Whether its graph has an input of that name.
-    pub(super) fn has_input(&self, name: &str) -> bool {
-        let inputs = self.plan().map_or(&[][..], |p| p.inputs());
-        inputs.iter().any(|i| i.name == name)
-    }
-
     /// Whether it goes on from a state.
     pub(super) fn goes_on(&self) -> bool {
         matches!(self.source, Source::Graph(_, Some(_)))
-    }
-
-    fn plan(&self) -> Option<&Plan> {
-        match &self.source {
-            Source::Graph(player, _) => Some(player.graph().plan()),
-            Source::Sequence(_) => None,
-        }
     }
 
     /// The frame that is shown.
@@ -344,7 +327,12 @@ fn player(
     reporter: &Reporter,
 ) -> Outcome<(Player, Option<Arc<SavedState>>)> {
     let args = play.args;
-    let plan = Arc::new(load::compile(&variant.document, reporter)?);
+    let mut plan = load::compile(&variant.document, reporter)?;
+    // A stack such as `rest` has outputs of its own, and leaves joints and targets out on purpose.
+    if !variant.is_built_in {
+        load::keep_outputs(&mut plan, &args.chosen.only)?;
+    }
+    let plan = Arc::new(plan);
     let is_alone = variant.label.is_empty();
     let simulates = plan.solvers().next().is_some();
     let state = play.state.filter(|_| is_alone || simulates);
@@ -352,7 +340,7 @@ fn player(
         tell_simulation(&plan, play.numbers, reporter);
     }
     let own = variant.set.iter().map(String::as_str);
-    // Settings and values that this graph has no use for may be for what it is compared with; see `RenderJob::check_names`.
+    // Settings and values that this graph has no use for may be for what it is compared with; see `names::check`.
     let name = |s: &String| s.split('=').next().unwrap_or_default().to_owned();
     let has_parameter = |s: &&String| plan.parameters().iter().any(|p| p.name == name(s));
     let has_input = |s: &&String| plan.inputs().iter().any(|i| i.name == name(s));
@@ -380,21 +368,17 @@ fn player(
         .filter(has_input)
         .cloned()
         .collect();
-    let folder = &variant.document.folders;
     let has_input = |s: &&String| !s.contains('=') || has_input(s);
     let caches = args.graph.inputs.point_caches.iter().filter(has_input);
     let given = load::Given {
         files: &files,
         point_caches: &caches.cloned().collect::<Vec<_>>(),
     };
-    // A stack such as `rest` leaves joints and targets out on purpose.
-    let is_built_in = built_in::names().any(|name| name == variant.label);
-    let gather = if is_built_in {
-        load::gather
-    } else {
-        load::cast
+    let (character, document) = (character.clone(), &variant.document);
+    let cast = match variant.is_built_in {
+        true => load::gather(character, &plan, &document.folders, given, reporter)?,
+        false => load::cast(character, &plan, document, given, reporter)?,
     };
-    let cast = gather(character.clone(), &plan, folder, given, reporter)?;
     let mut numbers = play.numbers.to_vec();
     numbers.sort_unstable();
     tell_held(&cast, &numbers, args.fps, reporter);
@@ -430,13 +414,15 @@ fn parts(gpu: &Gpu, player: &Player, focus: &[String]) -> Outcome<Vec<Shown>> {
         };
         let colors = attributes[MeshAttribute::Colors.index()];
         let character = player.inputs().character_of_mesh(&rest);
+        let joints = player.inputs().joints_of_mesh(graph.plan(), &rest);
         out.push(Shown {
             surface: drawn(Surface::new(gpu, &rest))?,
             strands: None,
             has_numbers: false,
-            focused: view::focused(&rest, &character.asset.rig, focus),
+            focused: view::focused(&rest, &joints.asset.rig, focus),
             rest,
             character: character.clone(),
+            joints: joints.clone(),
             made_colors: colors.is_some_and(|c| !matches!(c, DataRef::Rest(_))),
             name: name.to_owned(),
         });
@@ -474,6 +460,7 @@ fn sequence_part(gpu: &Gpu, character: &Arc<Character>, mesh: &Mesh) -> Outcome<
         made_colors: false,
         name: mesh.name.clone(),
         character: character.clone(),
+        joints: character.clone(),
         has_numbers: false,
         focused: None,
     })

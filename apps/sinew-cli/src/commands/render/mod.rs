@@ -10,6 +10,7 @@ mod extras;
 mod files;
 mod layout;
 mod look;
+mod names;
 mod overlay;
 mod paint;
 mod render_job;
@@ -18,6 +19,7 @@ mod strands;
 mod variants;
 mod view;
 
+use crate::bake_args::Up;
 use crate::device::gpu::tell;
 use crate::exit::{Code, Failure, Outcome};
 use crate::load;
@@ -31,6 +33,7 @@ use layout::{Format, Paper};
 use look::{Look, Source};
 use render_job::RenderJob;
 use sinew::gpu::{Gpu, GpuOptions};
+use sinew::io::turn_z_up_to_y_up;
 use sinew::play::{Character, PlayError};
 use sinew::render::Renderer;
 use std::sync::Arc;
@@ -43,6 +46,7 @@ pub(super) fn render(args: &RenderArgs, reporter: &Reporter) -> Outcome {
     let compared = args.kind.compare.as_deref().map(variants::split);
     let compared = compared.unwrap_or_default();
     check_combinations(args, format, &look, &compared)?;
+    check_up(args)?;
     let (gpu, character) = begin(args, reporter)?;
     check_character(args, &look, &character)?;
     let state = args.play.state.as_deref().map(SavedState::read);
@@ -94,11 +98,45 @@ fn begin(args: &RenderArgs, reporter: &Reporter) -> Outcome<(Gpu, Arc<Character>
     let failed = |_| Failure::new(Code::Device, "the GPU driver failed");
     let (gpu, said) = gpu.map_err(failed)?;
     tell(&said, reporter);
-    let character = character?;
+    let character = match args.play.up {
+        Up::Y => character?,
+        Up::Z => turned_up(character?),
+    };
     load::show_warnings(&character, reporter);
     let gpu = gpu.map_err(PlayError::Device)?;
     gpu.limit_compiling(reporter.compile_limit());
     Ok((gpu, character))
+}
+
+/// Refuses `--up z` for what says itself where up is, and for graphs, whose regions and caches it would not rotate.
+fn check_up(args: &RenderArgs) -> Outcome {
+    if args.play.up == Up::Y {
+        return Ok(());
+    }
+    let path = args.input.to_string_lossy().to_lowercase();
+    let is_gltf = [".glb", ".gltf", ".vrm"].iter().any(|e| path.ends_with(e));
+    if is_gltf || load::built_in(&args.input).is_some() {
+        return Err(Failure::usage(format!(
+            "--up z: {} has Y up; --up is for OBJ and PLY files",
+            args.input.display()
+        )));
+    }
+    match plays_graph(args) {
+        true => Err(Failure::usage(
+            "--up z works for files without a graph only; export the rest mesh and its point cache with Y up",
+        )),
+        false => Ok(()),
+    }
+}
+
+/// The meshes of a character from files with Z up, with Y up.
+fn turned_up(character: Arc<Character>) -> Arc<Character> {
+    let mut character = Arc::unwrap_or_clone(character);
+    let asset = &mut character.asset;
+    let frames = asset.sequence.iter_mut().flat_map(|s| &mut s.frames);
+    let meshes = asset.meshes.iter_mut().chain(&mut asset.strands);
+    meshes.chain(frames).for_each(turn_z_up_to_y_up);
+    Arc::new(character)
 }
 
 /// Whether a graph plays a mesh sequence. Without one, the files are shown as they are, also with a changing topology.

@@ -97,7 +97,7 @@ impl Numbers<'_> {
             Source::Weight(_) | Source::Attribute(..) => {
                 actor.is_painted = true;
                 for part in &mut actor.parts {
-                    let values = self.fixed_values(&part.rest, &part.character.asset.rig)?;
+                    let values = self.fixed_values(&part.rest, &part.joints.asset.rig)?;
                     range.add(&values);
                     part.has_numbers = true;
                     drawn(part.surface.upload_values(self.gpu, &values))?;

@@ -5,11 +5,11 @@ use super::extras::Extras;
 use super::files::Files;
 use super::layout::{Format, Paper, Row};
 use super::look::{self, Look, Source};
-use super::overlay;
 use super::paint::{self, Numbers, Range, Worst};
 use super::steps::Step;
 use super::variants::Variant;
 use super::view::View;
+use super::{names, overlay};
 use crate::exit::{Failure, Outcome};
 use crate::load;
 use crate::output::frame_file;
@@ -19,6 +19,7 @@ use crate::saved_state::SavedState;
 use crate::setup::SetupFile;
 use sinew::geom::Image;
 use sinew::gpu::Gpu;
+use sinew::graph::Plan;
 use sinew::picture::{Camera, ColorMap, Extent, Scale};
 use sinew::play::Character;
 use sinew::render::{Lighting, Renderer, Scene, Shot, SurfaceLook, Wireframe};
@@ -174,16 +175,16 @@ impl RenderJob<'_> {
             state: self.state.as_ref(),
             setup: &SetupFile::open(self.args.play.graph.inputs.cache.as_deref())?,
         };
-        let actors = variants.iter().map(|v| self.actor(v, &play));
-        let actors: Vec<Actor> = actors.collect::<Outcome<_>>()?;
         let against = match &self.look {
             Look::Numbers(Source::Difference) => {
-                let entry = self.args.look.against.as_deref().unwrap_or(AGAINST);
-                Some(self.actor(&parse(entry)?, &play)?)
+                Some(parse(self.args.look.against.as_deref().unwrap_or(AGAINST))?)
             }
             _ => None,
         };
-        self.check_names(actors.iter().chain(&against))?;
+        self.check_names(variants.iter().chain(&against))?;
+        let actors = variants.iter().map(|v| self.actor(v, &play));
+        let actors: Vec<Actor> = actors.collect::<Outcome<_>>()?;
+        let against = against.map(|v| self.actor(&v, &play)).transpose()?;
         if let Some(path) = &self.args.play.state
             && !actors.iter().chain(&against).any(Actor::goes_on)
         {
@@ -211,42 +212,18 @@ impl RenderJob<'_> {
         Actor::new(&self.gpu, character, variant, play, focus, self.reporter)
     }
 
-    /// A setting or values that no actor knows is a slip.
-    fn check_names<'b>(&self, actors: impl Iterator<Item = &'b Actor> + Clone) -> Outcome {
-        let play = &self.args.play;
-        let name = |argument: &str| argument.split('=').next().unwrap_or_default().to_owned();
-        for argument in &play.graph.inputs.set {
-            let name = name(argument);
-            if !actors.clone().any(|a| a.has_parameter(&name)) {
-                return Err(Failure::usage(format!(
-                    "--set {argument}: none of the graphs has a parameter '{name}'"
-                )));
-            }
+    /// A name that no graph knows is a slip. It comes before what the graphs lack because of it.
+    fn check_names<'v>(&self, variants: impl Iterator<Item = &'v Variant>) -> Outcome {
+        // A graph that does not compile is reported when it is played; a sequence without a graph takes no names.
+        let plan = |v: &Variant| match self.character.asset.sequence {
+            Some(_) => None,
+            None => v.document.compile().ok(),
+        };
+        let plans: Vec<Plan> = variants.filter_map(plan).collect();
+        if plans.is_empty() && self.character.asset.sequence.is_none() {
+            return Ok(());
         }
-        let values = play
-            .graph
-            .inputs
-            .values
-            .iter()
-            .map(|argument| ("--values", argument));
-        let files = play
-            .graph
-            .inputs
-            .input_files
-            .iter()
-            .map(|argument| ("--input", argument));
-        let caches = play.graph.inputs.point_caches.iter();
-        let caches = caches.filter(|argument| argument.contains('='));
-        let caches = caches.map(|argument| ("--point-cache", argument));
-        for (flag, argument) in values.chain(files).chain(caches) {
-            let name = name(argument);
-            if !actors.clone().any(|a| a.has_input(&name)) {
-                return Err(Failure::usage(format!(
-                    "{flag} {argument}: none of the graphs has an input '{name}'"
-                )));
-            }
-        }
-        Ok(())
+        names::check(&self.args.play.graph.inputs, &plans)
     }
 
     /// Goes through the frames to fit, so that cameras, light and colours fit every one of them.

@@ -15,6 +15,8 @@ pub(super) struct Variant {
     pub(super) document: Document,
     /// `NAME=VALUE`, beside those of `--set`.
     pub(super) set: Vec<String>,
+    /// Whether it is a stack of [`built_in`] by name.
+    pub(super) is_built_in: bool,
 }
 
 impl Variant {
@@ -24,6 +26,7 @@ impl Variant {
             label: String::new(),
             document,
             set: Vec::new(),
+            is_built_in: false,
         }
     }
 
@@ -52,6 +55,7 @@ impl Variant {
             label: label(entry),
             document,
             set,
+            is_built_in: built_in::names().any(|name| name == entry),
         })
     }
 }

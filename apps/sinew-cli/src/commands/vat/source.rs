@@ -161,6 +161,7 @@ impl Stage {
             load::chosen_document(args.played.graph.graph.as_deref(), &character, reporter)?;
         let plan = Arc::new(load::compile(&document, reporter)?);
         let parameters = load::settings(&plan, &args.played.graph.inputs.set)?;
+        load::check_values_names(&plan, &args.played.graph.inputs.values)?;
         // What is not there is said before the work.
         for clip in &args.played.clip {
             character.find_clip_name(Some(clip))?;
@@ -183,7 +184,7 @@ impl Stage {
             false => &args.played.clip,
         };
         let files = (&args.played.graph.inputs).into();
-        let cast = load::cast(character, &plan, &document.folders, files, reporter)?;
+        let cast = load::cast(character, &plan, &document, files, reporter)?;
         let file = SetupFile::open(args.played.graph.inputs.cache.as_deref())?;
         let graph = setup::bind(&cast, &plan, &parameters, &file, reporter)?;
         if args.baked_clips.is_empty() {
