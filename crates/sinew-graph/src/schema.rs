@@ -396,7 +396,7 @@ fn kernel_schema() -> Value {
             "element": element,
             "per": { "enum": ["vertex", "triangle", "strand", "joint", "mesh"], "default": "vertex" },
             "count": { "type": "integer", "minimum": 1, "maximum": 1 << 24, "default": 1 },
-            "write": { "enum": ["write", "atomic_add"], "default": "write" },
+            "write": { "enum": ["write", "atomic_add", "atomic_min", "atomic_max"], "default": "write" },
             "doc": { "type": "string" },
         },
     });

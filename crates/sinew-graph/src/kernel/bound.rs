@@ -2,7 +2,7 @@
 
 use super::cpu::CpuKernel;
 use super::device::{registers, text, uses_parameters};
-use super::{BufferPer, CustomKernel, KernelDomain, signature};
+use super::{BufferPer, CustomKernel, KernelBuffer, KernelDomain, signature};
 use sinew_deform::{
     BindContext, BoundNode, DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame,
     DeviceFrameData, DeviceNode, DevicePass, DeviceType, NodeError, ParameterValue, PortType,
@@ -225,16 +225,16 @@ impl BoundKernel {
         Ok(node)
     }
 
-    /// Passes and their texts: set buffers to zero, then the kernel.
+    /// Passes and their texts: set the elements of buffers, then the kernel.
     fn passes(&self) -> (Vec<DevicePass>, Vec<String>) {
         let kernel = &self.kernel;
         let cleared = kernel.buffers().iter().filter(|b| b.cleared);
         let clear = cleared.map(|b| {
             let domain = DeviceDomain::Elements(self.length(b.name));
             let text = format!(
-                "fn kernel(index: u32) {{ write_{}(index, {}()); }}",
+                "fn kernel(index: u32) {{ write_{}(index, {}); }}",
                 b.name,
-                b.element.wgsl()
+                unwritten(b)
             );
             (DevicePass::per_vertex("clear", "").over(domain), text)
         });
@@ -294,6 +294,15 @@ impl BoundNode for BoundKernel {
             }
         }
         parameter_words(frame.parameters.values, data.uniforms);
+    }
+}
+
+/// An element that the kernel has not written, in WGSL.
+fn unwritten(buffer: &KernelBuffer) -> String {
+    let ty = buffer.element.wgsl();
+    match buffer.write.unwritten(buffer.element) {
+        0 => format!("{ty}()"),
+        bits => format!("bitcast<{ty}>({bits}u)"),
     }
 }
 

@@ -3,7 +3,7 @@
 //! [`CpuKernel::new`] puts the text together with stubs of the functions that reach data, and gives each a buffer. A frame then:
 //!
 //! 1. writes matrices and parameters to buffers of the instance,
-//! 2. sets outputs to zero that the kernel adds to or may leave unwritten,
+//! 2. sets outputs that the kernel may leave unwritten or combines with others: to zero, or to what a minimum or maximum starts from,
 //! 3. runs the kernel for each element. Outputs are atomic words, so that threads can share them,
 //! 4. copies them to the outputs of the node.
 //!
@@ -66,7 +66,8 @@ struct Target {
     /// `None` for a buffer output.
     attribute: Option<MeshAttribute>,
     words: usize,
-    cleared: bool,
+    /// What all words are before the kernel runs.
+    cleared: Option<u32>,
 }
 
 /// A kernel that is ready for the CPU.
@@ -221,8 +222,8 @@ impl CpuKernel {
             }
         }
         for (words, target) in scratch.written.iter().zip(&self.targets) {
-            if target.cleared {
-                words.iter().for_each(|w| w.store(0, Ordering::Relaxed));
+            if let Some(start) = target.cleared {
+                words.iter().for_each(|w| w.store(start, Ordering::Relaxed));
             }
         }
         let read: ArrayVec<&[u32], MOST_READ> = self
@@ -363,15 +364,18 @@ impl BoundKernel {
                     output: output(port).unwrap_or(usize::MAX),
                     attribute: Some(attribute),
                     words: self.vertices() * element.bytes() / 4,
-                    cleared: false,
+                    cleared: None,
                 });
             }
         }
         for buffer in self.kernel.buffers() {
             stubs.constant(&format!("wants_{}", buffer.name), "bool", "true");
-            let (verb, access) = match buffer.write {
-                BufferWrite::Write => ("write", CpuAccess::Write { buffer: out.len() }),
-                BufferWrite::AtomicAdd => ("add", CpuAccess::Add { buffer: out.len() }),
+            let (verb, at) = (buffer.write.verb(), out.len());
+            let access = match buffer.write {
+                BufferWrite::Write => CpuAccess::Write { buffer: at },
+                BufferWrite::AtomicAdd => CpuAccess::Add { buffer: at },
+                BufferWrite::AtomicMin => CpuAccess::Min { buffer: at },
+                BufferWrite::AtomicMax => CpuAccess::Max { buffer: at },
             };
             if stubs.access(
                 &format!("{verb}_{}", buffer.name),
@@ -382,7 +386,9 @@ impl BoundKernel {
                     output: output(buffer.name).unwrap_or(usize::MAX),
                     attribute: None,
                     words: self.length(buffer.name) * buffer.element.bytes() / 4,
-                    cleared: buffer.cleared,
+                    cleared: buffer
+                        .cleared
+                        .then(|| buffer.write.unwritten(buffer.element)),
                 });
             }
         }

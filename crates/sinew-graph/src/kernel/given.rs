@@ -139,10 +139,7 @@ pub(crate) fn given(
     }
     for port in desc.outputs {
         if let Some(ty) = element(port.ty).map(Element::wgsl) {
-            let verb = match writes(port.name) {
-                BufferWrite::Write => "write",
-                BufferWrite::AtomicAdd => "add",
-            };
+            let verb = writes(port.name).verb();
             out.push(format!("{verb}_{}", port.name), What::Write { ty });
             out.constant(format!("wants_{}", port.name), "bool");
         }

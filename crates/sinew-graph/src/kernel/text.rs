@@ -51,7 +51,7 @@ pub(crate) struct Analysis {
     pub(crate) locality: Locality,
     /// Attributes that the kernel may leave unwritten for some vertices: those keep the values of the input.
     pub(crate) kept: Vec<(&'static str, MeshAttribute)>,
-    /// Buffers with elements that the kernel may leave unwritten or adds to: they start as zero.
+    /// Buffers with elements that the kernel may leave unwritten or combines with others: they are set before it runs.
     pub(crate) cleared: BTreeSet<&'static str>,
     /// Whether threads can share the elements on the CPU: no two of them may write one element of a buffer.
     pub(crate) threads: bool,
@@ -158,7 +158,7 @@ pub(crate) fn check(file: &str, text: &str, around: Around<'_>) -> Result<Analys
 /// Help for an unknown function: the functions with the same verb, or the pins.
 fn functions_like(message: &str, around: Around<'_>) -> String {
     let asked = message.split('`').nth(1).unwrap_or_default().to_lowercase();
-    let does = ["read", "write", "add"]
+    let does = ["read", "write", "add", "min", "max"]
         .into_iter()
         .find(|does| asked.starts_with(does));
     let Some(does) = does else {
@@ -297,15 +297,16 @@ fn pin_problem(name: &str, around: Around<'_>) -> Option<(String, String)> {
             format!("`{pin}` is an output, which its kernel cannot read"),
             "link it to an input of another kernel, and read it there".into(),
         )),
-        ("write", Some(b)) if b.write == BufferWrite::AtomicAdd => Some((
-            format!("the output `{pin}` accepts atomic additions, not writes"),
-            format!("use `add_{pin}(i, v)`, or declare it with \"write\": \"write\""),
-        )),
-        ("add", Some(b)) if b.write == BufferWrite::Write => Some((
-            format!("the output `{pin}` accepts writes, not atomic additions"),
-            format!("use `write_{pin}(i, v)`, or declare it with \"write\": \"atomic_add\""),
-        )),
-        ("write" | "add", None) => mesh_problem(pin, around.desc),
+        (_, Some(b)) => {
+            let meant = BufferWrite::ALL.into_iter().find(|w| w.verb() == verb)?;
+            let (accepts, not) = (b.write.accepts(), meant.accepts());
+            let (own, word) = (b.write.verb(), meant.word());
+            Some((
+                format!("the output `{pin}` accepts {accepts}, not {not}"),
+                format!("use `{own}_{pin}(i, v)`, or declare it with \"write\": \"{word}\""),
+            ))
+        }
+        ("write" | "add" | "min" | "max", None) => mesh_problem(pin, around.desc),
         _ => None,
     }
 }
@@ -482,7 +483,7 @@ fn analyse(snippet: &Snippet, body: Body, around: Around<'_>, compile_share: f64
         (true, true) => Locality::Own,
     };
     let threads = around.buffers.iter().all(|b| {
-        b.write == BufferWrite::AtomicAdd
+        b.write != BufferWrite::Write
             || (around.one_each)(b) && snippet.touches_only_own(&format!("write_{}", b.name))
     });
     Analysis {

@@ -90,7 +90,7 @@ fn wrong_3_atomic_addition_of_floats() {
     says(
         pins,
         r#""add_sums(index, 1.0);""#,
-        "g.json:2:72: only int and uint buffers allow atomic_add, but 'sums' is a buffer of float; use \"element\": \"int\" and add \
+        "g.json:2:72: only int and uint buffers allow atomic_add, but 'sums' is a buffer of float; use \"element\": \"int\" and \
          scaled floats: i32(x * 32767.0)",
     );
 }
@@ -222,6 +222,32 @@ fn wrong_11_writing_what_is_added_to_and_the_other_way_round() {
         r#""let s = read_sums(index); add_sums(index, s);""#,
         "g.json:3:18: `sums` is an output, which its kernel cannot read; link it to an input of another kernel, and read \
          it there",
+    );
+    let least = ADDED.replace("atomic_add", "atomic_min");
+    says(
+        &least,
+        r#""max_sums(index, 1);""#,
+        "g.json:3:10: the output `sums` accepts atomic minima, not atomic maxima; use `min_sums(i, v)`, or declare it with \"write\": \
+         \"atomic_max\"",
+    );
+    says(
+        &least,
+        r#""min_sums(index, 1u);""#,
+        "g.json:3:26: argument 2 of `min_sums` must be `i32`, found `u32`; it is declared as `fn min_sums(i: u32, v: i32)`",
+    );
+    says(
+        &ADDED.replace("atomic_add", "atomic_mean"),
+        r#""add_sums(index, 1);""#,
+        "g.json:2:70: a buffer has no write mode \"atomic_mean\"; expected \"write\": one of write, atomic_add, atomic_min, atomic_max",
+    );
+    says(
+        &SUMS.replace(
+            "\"element\": \"float\"",
+            "\"element\": \"float\", \"write\": \"atomic_max\"",
+        ),
+        r#""max_sums(index, 1.0);""#,
+        "g.json:2:72: only int and uint buffers allow atomic_max, but 'sums' is a buffer of float; use \"element\": \"int\" and scaled floats: \
+         i32(x * 32767.0)",
     );
 }
 
