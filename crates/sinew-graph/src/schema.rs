@@ -435,6 +435,11 @@ fn kernel_schema() -> Value {
                 ],
             },
             "group_size": { "type": "integer", "minimum": 1, "maximum": 1024 },
+            "repeat": {
+                "description": "Times that the kernel runs in a row: each round reads what the round before wrote.",
+                "anyOf": [{ "type": "integer", "minimum": 1, "maximum": 256 }, { "$ref": "#/$defs/reference" }],
+                "default": 1,
+            },
             "inputs": pins(input),
             "outputs": pins(json!({ "oneOf": [mesh, buffer] })),
             "parameters": pins(parameter),

@@ -2,6 +2,7 @@
 
 mod inputs;
 mod outputs;
+mod repeat;
 mod values;
 
 use super::nodes::COMMON_KEYS;
@@ -19,9 +20,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Keys of a kernel node besides those that every node has.
-const KERNEL_KEYS: [&str; 8] = [
+const KERNEL_KEYS: [&str; 9] = [
     "domain",
     "group_size",
+    "repeat",
     "inputs",
     "outputs",
     "parameters",
@@ -63,6 +65,8 @@ pub(super) struct Checked {
     bytes: usize,
     /// What they take to compile.
     share: f64,
+    /// Rounds of those that repeat.
+    rounds: usize,
 }
 
 /// The declaration of a kernel node while it is read. `None` anywhere means that a problem was reported.
@@ -107,6 +111,7 @@ impl Collector<'_> {
         let (outputs, buffers) = self.kernel_outputs(&mut reading, span, json, domain, &inputs);
         let (parameters, sources) = self.kernel_parameters(&reading, json);
         let constants = self.kernel_constants(&reading, json);
+        let rounds = self.kernel_rounds(&reading, json).unwrap_or(1);
         // A problem of the declaration would be reported again for each use in the text.
         if self.problem_count() > problems {
             return;
@@ -121,6 +126,7 @@ impl Collector<'_> {
                 .error("too_many_kernels", span, message, help);
             return;
         };
+        self.rounds_differ(&reading, json, desc);
         let declared = Declared {
             desc,
             domain,
@@ -141,7 +147,7 @@ impl Collector<'_> {
         if !reading.unwritten.is_empty() {
             return;
         }
-        self.add_kernel(scope, name, span, kernel, links, sources);
+        self.add_kernel((scope, name, span), kernel, links, sources, rounds);
     }
 
     fn problem_count(&self) -> usize {
@@ -150,18 +156,18 @@ impl Collector<'_> {
 
     fn add_kernel(
         &mut self,
-        scope: usize,
-        name: &str,
-        span: &Range<usize>,
+        (scope, name, span): (usize, &str, &Range<usize>),
         kernel: CustomKernel,
         links: Vec<Link>,
         parameters: Vec<ParameterSource>,
+        rounds: usize,
     ) {
-        if !self.declare(scope, name, span, Symbol::Node(self.nodes.len())) {
+        let index = self.nodes.len() + rounds - 1;
+        if !self.declare(scope, name, span, Symbol::Node(index)) {
             return;
         }
         let full = format!("{}{name}", self.scopes[scope].prefix);
-        self.nodes.push(RawNode {
+        let mut node = RawNode {
             name: full,
             scope,
             span: span.clone(),
@@ -171,7 +177,9 @@ impl Collector<'_> {
             parameters,
             fit: None,
             parameter_links: std::mem::take(&mut self.parameter_links),
-        });
+        };
+        self.add_rounds((scope, name, span), &mut node, rounds);
+        self.nodes.push(node);
     }
 
     /// The text: inline or in a file.

@@ -362,6 +362,62 @@ fn wrong_15_a_declaration_that_does_not_hold_together() {
 }
 
 #[test]
+fn rounds_are_whole_numbers_and_feed_something() {
+    let help = "expected a whole number from 1 to 256, or in a nested graph an int parameter that the outer graph sets to one";
+    for (given, found) in [
+        ("0", "0"),
+        ("2.5", "2.5"),
+        ("257", "257"),
+        ("\"many\"", "\"many\""),
+        ("\"$up\"", "\"$up\", which may change later"),
+    ] {
+        let pins = format!("{MESH}, \"repeat\": {given}");
+        let expected = format!("g.json:2:80: 'repeat' of 'mine' is {found}; {help}");
+        let document = document(&pins, "\"write_mesh_positions(index, vec3f());\"");
+        let document = document.replacen(
+            "\"nodes\"",
+            "\"parameters\": { \"up\": { \"type\": \"int\", \"default\": 1 } }, \"nodes\"",
+            1,
+        );
+        let said = message(&document);
+        assert!(said.contains(&expected), "{said}");
+    }
+    says(
+        &format!("{SUMS}, \"repeat\": 2"),
+        r#""write_sums(index, 1.0);""#,
+        "g.json:2:77: no output of 'mine' is an input of the next round; write a mesh, or give a buffer output the name and the element of \
+         a buffer input",
+    );
+}
+
+/// The outer graph says how often a nested one repeats. All rounds of a document count together.
+#[test]
+fn nested_graphs_repeat_as_often_as_they_are_told() {
+    let inner = r#"{ "sinew": "1.0", "inputs": { "mesh": { "type": "mesh" } }, "parameters": { "rounds": { "type": "int", "default": 1 } },
+  "nodes": { "move": { "node": "kernel", "domain": "vertex", "repeat": "$rounds", "text": "write_mesh_positions(index, vec3f(1.0));",
+    "inputs": { "mesh": { "type": "mesh", "link": "mesh" } }, "outputs": { "mesh": { "type": "mesh", "writes": ["positions"] } } } },
+  "outputs": { "mesh": "move" } }"#;
+    let files = Files(BTreeMap::from([("kernels/waves.json", inner)]));
+    let three = OUTER.replace("\"mesh\": \"body\"", "\"mesh\": \"body\", \"rounds\": 3");
+    let plan = compile("g.json", &three, &files).unwrap_or_else(|e| panic!("{e}"));
+    let names: Vec<&str> = plan.nodes().iter().map(|n| n.name.as_str()).collect();
+    assert_eq!(names, ["waves/move/1", "waves/move/2", "waves/move"]);
+    let node = |i: usize| {
+        format!(
+            r#""n{i}": {{ "node": "kernel", "domain": "vertex", "repeat": 256, "text": "write_mesh_positions(index, vec3f());",
+"inputs": {{ "mesh": {{ "type": "mesh", "link": "body" }} }}, "outputs": {{ "mesh": {{ "type": "mesh", "writes": ["positions"] }} }} }}"#
+        )
+    };
+    let nodes: Vec<String> = (0..17).map(node).collect();
+    let many = format!(
+        r#"{{ "sinew": "1.0", "nodes": {{ {} }}, "outputs": {{ "body": "n16" }} }}"#,
+        nodes.join(",\n")
+    );
+    let expected = "g.json:33:58: the kernels up to this one repeat 4352 times; at most 4096 are allowed; repeat fewer times";
+    assert_eq!(message(&many), expected);
+}
+
+#[test]
 fn problems_of_several_functions_come_together() {
     let text = "[\"fn a() -> f32 { return 1; }\",\n\"fn b() -> vec3f { return 2.0; }\",\n\
                 \"fn kernel(index: u32) { write_mesh_positions(index, b() * a()); }\"]";
@@ -657,5 +713,5 @@ fn the_schema_knows_kernels() {
             }
         }
     }
-    assert_eq!(seen, 6);
+    assert_eq!(seen, 8);
 }

@@ -195,3 +195,49 @@ fn a_mesh_without_strands_is_refused() {
         "g.json:2:12: node 'mine' (kernel): input 'mesh': the mesh has no strands, but the kernel runs over strands or writes a buffer per strand"
     );
 }
+
+/// Five rounds: what a round writes is what the next one reads. What no round is fed by is that of the last round; sums begin at zero in
+/// each round.
+#[test]
+fn rounds_read_what_the_round_before_wrote() {
+    let start = r#""start": { "node": "kernel", "domain": "vertex", "inputs": { "mesh": { "type": "mesh", "link": "body" } },
+  "outputs": { "x": { "type": "buffer", "element": "float" } }, "text": "write_x(index, f32(index + 1u));" }"#;
+    let rounds = r#""rounds": { "node": "kernel", "domain": "vertex", "repeat": 5,
+  "inputs": { "mesh": { "type": "mesh", "link": "body" }, "rest": { "type": "mesh", "link": "body" },
+    "x": { "type": "buffer", "element": "float", "link": "start" },
+    "sum": { "type": "buffer", "element": "int", "optional": true } },
+  "outputs": { "mesh": { "type": "mesh", "writes": ["positions"] }, "x": { "type": "buffer", "element": "float" },
+    "sum": { "type": "buffer", "element": "int", "per": "mesh", "write": "atomic_add" },
+    "seen": { "type": "buffer", "element": "float" } },
+  "text": ["write_mesh_positions(index, read_mesh_positions(index) + read_rest_positions(index));",
+    "write_x(index, 3.0 * read_x(index));", "add_sum(0u, 1 + 2 * read_sum(0u));",
+    "write_seen(index, f32(read_sum(0u)));"] }"#;
+    let document = format!(
+        r#"{{ "sinew": "1.0", "inputs": {{ "body": {{ "type": "mesh" }} }}, "nodes": {{ {start}, {rounds} }},
+"outputs": {{ "body": "rounds", "x": "rounds.x", "seen": "rounds.seen" }} }}"#
+    );
+    let plan = compile("g.json", &document, &NoNesting).unwrap_or_else(|e| panic!("{e}"));
+    let names: Vec<&str> = plan.nodes().iter().map(|n| n.name.as_str()).collect();
+    let expected = "start rounds/1 rounds/2 rounds/3 rounds/4 rounds";
+    assert_eq!(names.join(" "), expected);
+    let mesh = Arc::new(sinew_testkit::meshes::cube());
+    let count = mesh.vertex_count() as f32;
+    let inputs = [InputBinding::Mesh(mesh.clone())];
+    let bound = Instance::bind(Arc::new(plan), &inputs, &[], Par::Seq);
+    let mut bound = bound.unwrap_or_else(|e| panic!("{e}"));
+    update(&mut bound, Par::Seq);
+    let out = bound.mesh_output("body").expect("a mesh");
+    for (p, q) in mesh.positions.iter().zip(out.positions) {
+        assert_eq!(p.map(|x| 6.0 * x), *q);
+    }
+    let x = bound.float_output("x").expect("floats");
+    assert!(
+        x.iter()
+            .enumerate()
+            .all(|(i, x)| *x == 243.0 * (i as f32 + 1.0))
+    );
+    // Each round adds 1 + 2 s for every vertex to zero, where s is the sum of the round before; the last one sees that of four rounds.
+    let sum = (0..4).fold(0.0, |s, _| count * (1.0 + 2.0 * s));
+    let seen = bound.float_output("seen").expect("floats");
+    assert!(seen.iter().all(|s| *s == sum), "{seen:?}, {sum}");
+}
