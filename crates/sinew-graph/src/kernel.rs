@@ -161,7 +161,9 @@ pub struct KernelBuffer {
     pub count: u32,
     /// How the kernel writes it.
     pub write: BufferWrite,
-    /// Whether the graph sets all its elements before the kernel runs: to zero, or for a minimum or maximum to what leaves any other integer.
+    /// Whether elements keep their values from frame to frame.
+    pub persistent: bool,
+    /// Whether the graph sets all its elements before each run: to zero, or to the integer that a minimum or maximum starts from.
     pub cleared: bool,
 }
 
@@ -214,6 +216,26 @@ impl CustomKernel {
     #[cfg(feature = "kernels")]
     fn uses(&self, name: &str) -> bool {
         self.analysis.names.contains(name)
+    }
+
+    /// Its persistent buffers.
+    #[cfg(feature = "kernels")]
+    fn persistent(&self) -> impl Iterator<Item = &KernelBuffer> {
+        self.buffers.iter().filter(|b| b.persistent)
+    }
+}
+
+#[cfg(feature = "kernels")]
+impl KernelBuffer {
+    /// Prefix of the names of arrays that a persistent buffer has in generated code; the digit, which is no beginning of a pin's name, says
+    /// how many frames back its values are.
+    pub(crate) const NOW: &str = "given_0_";
+    /// As [`Self::NOW`], for the values before the frame.
+    pub(crate) const BEFORE: &str = "given_1_";
+
+    /// The function that reads the values before the frame.
+    pub(crate) fn last(&self) -> String {
+        format!("last_{}", self.name)
     }
 }
 

@@ -397,6 +397,7 @@ fn kernel_schema() -> Value {
             "per": { "enum": ["vertex", "triangle", "strand", "joint", "mesh"], "default": "vertex" },
             "count": { "type": "integer", "minimum": 1, "maximum": 1 << 24, "default": 1 },
             "write": { "enum": ["write", "atomic_add", "atomic_min", "atomic_max"], "default": "write" },
+            "persistent": { "type": "boolean", "default": false, "description": "Elements keep their values from frame to frame." },
             "doc": { "type": "string" },
         },
     });

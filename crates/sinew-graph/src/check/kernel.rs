@@ -10,11 +10,9 @@ use super::{Collector, RawNode, Symbol};
 use crate::json::{Json, Member, Reporter};
 use crate::kernel::given::given;
 use crate::kernel::source::Source;
-use crate::kernel::{
-    BufferPer, BufferWrite, CustomKernel, KernelBuffer, KernelDomain, signature, text,
-};
+use crate::kernel::{BufferPer, CustomKernel, KernelBuffer, KernelDomain, signature, text};
 use crate::plan::ParameterSource;
-use sinew_deform::{Element, NodeDesc, PortDesc, PortType};
+use sinew_deform::{Element, NodeDesc, NodeKind, PortDesc, PortType};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
@@ -116,7 +114,12 @@ impl Collector<'_> {
         if self.problem_count() > problems {
             return;
         }
-        let Some(desc) = signature::description(&inputs, &outputs, &parameters) else {
+        // As other nodes whose frames depend on the frames before: never in setup, always run, part of saved states.
+        let kind = match buffers.iter().any(|b| b.persistent) {
+            true => NodeKind::Solver,
+            false => NodeKind::Kernel,
+        };
+        let Some(desc) = signature::description(&inputs, &outputs, &parameters, kind) else {
             let message = "the memory for kernel signatures is full";
             let help = format!(
                 "names and types of pins are kept until the program ends, at most {} bytes; restart the program",
@@ -126,7 +129,7 @@ impl Collector<'_> {
                 .error("too_many_kernels", span, message, help);
             return;
         };
-        self.rounds_differ(&reading, json, desc);
+        self.rounds_differ(&reading, json, desc, rounds);
         let declared = Declared {
             desc,
             domain,
@@ -374,11 +377,7 @@ impl Collector<'_> {
             mut buffers,
             constants,
         } = declared;
-        let writes = |name: &str| {
-            let buffer = buffers.iter().find(|b| b.name == name);
-            buffer.map_or(BufferWrite::Write, |b| b.write)
-        };
-        let given = given(desc, &writes, &constants);
+        let given = given(desc, &buffers, &constants);
         if let Some(twice) = repeated(given.iter().map(|g| g.name.as_str())) {
             let message = format!(
                 "two pins, parameters or constants of '{}' define `{twice}`",
@@ -451,7 +450,7 @@ impl Collector<'_> {
             return None;
         }
         for buffer in &mut buffers {
-            buffer.cleared = analysis.cleared.contains(buffer.name);
+            buffer.cleared = !buffer.persistent && analysis.cleared.contains(buffer.name);
         }
         Some(CustomKernel {
             desc,

@@ -158,7 +158,7 @@ pub(crate) fn check(file: &str, text: &str, around: Around<'_>) -> Result<Analys
 /// Help for an unknown function: the functions with the same verb, or the pins.
 fn functions_like(message: &str, around: Around<'_>) -> String {
     let asked = message.split('`').nth(1).unwrap_or_default().to_lowercase();
-    let does = ["read", "write", "add", "min", "max"]
+    let does = ["read", "write", "add", "min", "max", "last"]
         .into_iter()
         .find(|does| asked.starts_with(does));
     let Some(does) = does else {
@@ -293,9 +293,16 @@ fn pin_problem(name: &str, around: Around<'_>) -> Option<(String, String)> {
     let buffer = around.buffers.iter().find(|b| b.name == pin);
     let is_input = |pin: &str| around.desc.input(pin).is_some();
     match (verb, buffer) {
-        ("read", Some(_)) if !is_input(pin) => Some((
+        ("read", Some(b)) if !is_input(pin) => Some((
             format!("`{pin}` is an output, which its kernel cannot read"),
-            "link it to an input of another kernel, and read it there".into(),
+            match b.persistent {
+                true => format!("`{}(i)` is what it held before this frame", b.last()),
+                false => "link it to an input of another kernel, and read it there".into(),
+            },
+        )),
+        ("last", Some(_)) => Some((
+            format!("the output `{pin}` is empty at the start of each frame"),
+            "add \"persistent\": true to keep what it held before".into(),
         )),
         (_, Some(b)) => {
             let meant = BufferWrite::ALL.into_iter().find(|w| w.verb() == verb)?;
@@ -467,6 +474,7 @@ fn analyse(snippet: &Snippet, body: Body, around: Around<'_>, compile_share: f64
     let whole = |b: &&KernelBuffer| {
         let accessor = format!("write_{}", b.name);
         b.write == BufferWrite::Write
+            && !b.persistent
             && (around.one_each)(b)
             && snippet.touches_only_own(&accessor)
             && sure.contains(accessor.as_str())

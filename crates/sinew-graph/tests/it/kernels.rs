@@ -390,6 +390,32 @@ fn rounds_are_whole_numbers_and_feed_something() {
     );
 }
 
+/// What a persistent buffer held is read by another function than its input; others hold nothing.
+#[test]
+fn only_persistent_buffers_have_a_past() {
+    let kept = SUMS.replace("\"float\"", "\"float\", \"persistent\": true");
+    says(
+        &kept,
+        r#""write_sums(index, read_sums(index));""#,
+        "g.json:3:28: `sums` is an output, which its kernel cannot read; `last_sums(i)` is what it held before this frame",
+    );
+    says(
+        SUMS,
+        r#""write_sums(index, last_sums(index));""#,
+        "g.json:3:28: the output `sums` is empty at the start of each frame; add \"persistent\": true to keep what it held before",
+    );
+    says(
+        &SUMS.replace("\"float\"", "\"float\", \"persistent\": 1"),
+        r#""write_sums(index, 1.0);""#,
+        "g.json:2:77: 'persistent' of 'sums' is 1; expected true or false",
+    );
+    says(
+        &format!("{kept}, \"repeat\": 2"),
+        r#""write_sums(index, 1.0);""#,
+        "g.json:2:97: 'mine' has a persistent buffer and repeats; keep the buffer in a kernel of its own, which does not repeat",
+    );
+}
+
 /// The outer graph says how often a nested one repeats. All rounds of a document count together.
 #[test]
 fn nested_graphs_repeat_as_often_as_they_are_told() {

@@ -241,3 +241,75 @@ fn rounds_read_what_the_round_before_wrote() {
     let seen = bound.float_output("seen").expect("floats");
     assert!(seen.iter().all(|s| *s == sum), "{seen:?}, {sum}");
 }
+
+/// Each frame doubles what the frame before left and adds one, for half of the vertices; the others keep what they had. A maximum of all
+/// frames comes from an atomic buffer.
+const PAST: &str = r#""inputs": { "mesh": { "type": "mesh", "link": "body" } },
+"parameters": { "reset": { "type": "bool", "value": "$reset" }, "by": { "type": "int", "value": "$by" } },
+"outputs": { "x": { "type": "buffer", "element": "float", "persistent": true },
+  "most": { "type": "buffer", "element": "int", "per": "mesh", "write": "atomic_max", "persistent": true },
+  "seen": { "type": "buffer", "element": "float" } },
+"text": ["if index % 2u == 0u { write_x(index, 2.0 * last_x(index) + 1.0); }",
+  "max_most(0u, by());",
+  "write_seen(index, last_x((index + 2u) % vertex_count) + f32(last_most(0u)));"]"#;
+
+#[test]
+fn persistent_buffers_keep_their_values() {
+    let document = format!(
+        r#"{{ "sinew": "1.0", "inputs": {{ "body": {{ "type": "mesh" }} }},
+"parameters": {{ "reset": {{ "type": "bool", "default": false }}, "by": {{ "type": "int", "default": 0 }} }},
+"nodes": {{ "mine": {{ "node": "kernel", "domain": "vertex", {PAST} }} }}, "outputs": {{ "x": "mine.x", "seen": "mine.seen" }} }}"#
+    );
+    let plan = Arc::new(compile("g.json", &document, &NoNesting).unwrap_or_else(|e| panic!("{e}")));
+    assert_eq!(plan.solvers().count(), 1);
+    let mesh = Arc::new(sinew_testkit::meshes::cube());
+    let new = || {
+        let inputs = [InputBinding::Mesh(mesh.clone())];
+        let bound = Instance::bind(plan.clone(), &inputs, &[], Par::Seq);
+        bound.unwrap_or_else(|e| panic!("{e}"))
+    };
+    let mut bound = new();
+    let (mut x, mut most) = (0.0_f32, i32::MIN);
+    for (frame, by) in [3, -7, 12, 5, 1, 2, 20, 4].into_iter().enumerate() {
+        let (reset, restored) = (frame == 3 || frame == 5, frame == 6);
+        match frame {
+            // As a parameter, as at a cut.
+            3 | 4 => {
+                let value = ParameterValue::Bool(frame == 3);
+                bound.set_parameter("reset", &value).expect("a parameter");
+            }
+            5 => bound.reset(),
+            _ => {}
+        }
+        if restored {
+            let saved = bound.save_state();
+            bound = new();
+            bound
+                .restore_state(&saved)
+                .unwrap_or_else(|e| panic!("{e}"));
+        }
+        if reset {
+            (x, most) = (0.0, i32::MIN);
+        }
+        bound
+            .set_parameter("by", &ParameterValue::Int(by.into()))
+            .expect("a parameter");
+        update(&mut bound, [Par::Seq, Par::Rayon][frame % 2]);
+        let seen = x + most as f32;
+        (x, most) = (2.0 * x + 1.0, most.max(by));
+        let out = bound.float_output("x").expect("floats");
+        let expected = |i: usize| if i % 2 == 0 { x } else { 0.0 };
+        assert!(
+            out.iter().enumerate().all(|(i, v)| *v == expected(i)),
+            "{frame}: {out:?}"
+        );
+        let out = bound.float_output("seen").expect("floats");
+        assert_eq!(out[0], seen, "{frame}");
+    }
+    let other = document.replace("\"per\": \"mesh\"", "\"per\": \"mesh\", \"count\": 2");
+    let other = compile("g.json", &other, &NoNesting).unwrap_or_else(|e| panic!("{e}"));
+    let inputs = [InputBinding::Mesh(mesh.clone())];
+    let other = Instance::bind(Arc::new(other), &inputs, &[], Par::Seq);
+    let mut other = other.unwrap_or_else(|e| panic!("{e}"));
+    assert!(other.restore_state(&bound.save_state()).is_err());
+}

@@ -158,7 +158,15 @@ impl Collector<'_> {
         element: Element,
     ) -> Option<KernelBuffer> {
         let scope = r.scope;
-        let known = ["type", "element", "per", "count", "write", "doc"];
+        let known = [
+            "type",
+            "element",
+            "per",
+            "count",
+            "write",
+            "persistent",
+            "doc",
+        ];
         self.unknown_keys(scope, &m.value, "a buffer", &known);
         let text_of = |key: &str| {
             m.value
@@ -227,6 +235,20 @@ impl Collector<'_> {
                 whole.map(|n| n as u32)
             }
         }?;
+        let persistent = match m.value.get("persistent").map(|v| (v.bool(), v)) {
+            None => false,
+            Some((Some(persistent), _)) => persistent,
+            Some((None, v)) => {
+                let message = format!("'persistent' of '{}' is {}", m.key, v.describe());
+                self.reporter(scope).error(
+                    "wrong_type",
+                    &v.span,
+                    message,
+                    "expected true or false",
+                );
+                return None;
+            }
+        };
         // A text that uses another verb is reported at the location of that call.
         let uses = |w: BufferWrite| r.names.contains(&format!("{}_{name}", w.verb()));
         if !BufferWrite::ALL.into_iter().any(uses) {
@@ -238,6 +260,7 @@ impl Collector<'_> {
             per,
             count,
             write,
+            persistent,
             cleared: false,
         })
     }

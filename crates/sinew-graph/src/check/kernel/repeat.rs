@@ -3,7 +3,7 @@
 use super::super::{Collector, FixedValue, ParameterRef, RawNode, Symbol};
 use super::Reading;
 use crate::json::Json;
-use sinew_deform::{NodeDesc, ParameterValue, PortType};
+use sinew_deform::{NodeDesc, NodeKind, ParameterValue, PortType};
 use std::ops::Range;
 
 /// Rounds of a kernel, at most.
@@ -84,12 +84,23 @@ impl Collector<'_> {
         }
     }
 
-    /// Reports a kernel that would do the same in each round.
-    pub(super) fn rounds_differ(&mut self, r: &Reading, json: &Json, desc: &NodeDesc) {
+    /// Reports a kernel that would do the same in each round, or that has several pasts.
+    pub(super) fn rounds_differ(
+        &mut self,
+        r: &Reading,
+        json: &Json,
+        desc: &NodeDesc,
+        rounds: usize,
+    ) {
         let Some(given) = json.get("repeat") else {
             return;
         };
-        if feeds(desc).is_empty() {
+        if desc.kind == NodeKind::Solver && rounds > 1 {
+            let message = format!("'{}' has a persistent buffer and repeats", r.node);
+            let help = "keep the buffer in a kernel of its own, which does not repeat";
+            self.reporter(r.scope)
+                .error("kernel_repeat", &given.span, message, help);
+        } else if feeds(desc).is_empty() {
             let message = format!("no output of '{}' is an input of the next round", r.node);
             let help =
                 "write a mesh, or give a buffer output the name and the element of a buffer input";
