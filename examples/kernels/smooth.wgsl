@@ -1,4 +1,4 @@
-// One pass of uniform smoothing: the mean of a vertex and its neighbours.
+// One round of uniform smoothing: the mean of a vertex and its neighbours.
 // Vertices at the same position have the same neighbours, so that seams stay closed.
 
 fn kernel(index: u32) {

@@ -100,6 +100,60 @@ pub enum BufferWrite {
     Write,
     /// Any number of invocations add integers to an element. The graph sets all elements to zero first.
     AtomicAdd,
+    /// An element becomes the least of the integers that invocations give it. The graph first sets all elements to the largest integer.
+    AtomicMin,
+    /// An element becomes the greatest of the integers that invocations give it. The graph first sets all elements to the smallest integer.
+    AtomicMax,
+}
+
+#[cfg(feature = "kernels")]
+impl BufferWrite {
+    pub(crate) const ALL: [Self; 4] = [
+        Self::Write,
+        Self::AtomicAdd,
+        Self::AtomicMin,
+        Self::AtomicMax,
+    ];
+
+    /// Its word in documents.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Write => "write",
+            Self::AtomicAdd => "atomic_add",
+            Self::AtomicMin => "atomic_min",
+            Self::AtomicMax => "atomic_max",
+        }
+    }
+
+    /// What the functions of such an output begin with.
+    pub(crate) fn verb(self) -> &'static str {
+        match self {
+            Self::Write => "write",
+            Self::AtomicAdd => "add",
+            Self::AtomicMin => "min",
+            Self::AtomicMax => "max",
+        }
+    }
+
+    /// What such an output accepts, in messages.
+    pub(crate) fn accepts(self) -> &'static str {
+        match self {
+            Self::Write => "writes",
+            Self::AtomicAdd => "atomic additions",
+            Self::AtomicMin => "atomic minima",
+            Self::AtomicMax => "atomic maxima",
+        }
+    }
+
+    /// The 32 bits of an element that no invocation has written.
+    pub(crate) fn unwritten(self, element: Element) -> u32 {
+        match (self, element) {
+            (Self::AtomicMin, Element::Int) => i32::MAX.cast_unsigned(),
+            (Self::AtomicMax, Element::Int) => i32::MIN.cast_unsigned(),
+            (Self::AtomicMin, _) => u32::MAX,
+            _ => 0,
+        }
+    }
 }
 
 /// A buffer output of a kernel.
@@ -116,7 +170,9 @@ pub struct KernelBuffer {
     pub count: u32,
     /// How the kernel writes it.
     pub write: BufferWrite,
-    /// Whether the graph sets it to zero before the kernel runs.
+    /// Whether elements keep their values from frame to frame.
+    pub persistent: bool,
+    /// Whether the graph sets all its elements before each run: to zero, or to the integer that a minimum or maximum starts from.
     pub cleared: bool,
 }
 
@@ -169,6 +225,26 @@ impl CustomKernel {
     #[cfg(feature = "kernels")]
     fn uses(&self, name: &str) -> bool {
         self.analysis.names.contains(name)
+    }
+
+    /// Its persistent buffers.
+    #[cfg(feature = "kernels")]
+    fn persistent(&self) -> impl Iterator<Item = &KernelBuffer> {
+        self.buffers.iter().filter(|b| b.persistent)
+    }
+}
+
+#[cfg(feature = "kernels")]
+impl KernelBuffer {
+    /// Prefix of the names of arrays that a persistent buffer has in generated code; the digit, which is no beginning of a pin's name, says
+    /// how many frames back its values are.
+    pub(crate) const NOW: &str = "given_0_";
+    /// As [`Self::NOW`], for the values before the frame.
+    pub(crate) const BEFORE: &str = "given_1_";
+
+    /// The function that reads the values before the frame.
+    pub(crate) fn last(&self) -> String {
+        format!("last_{}", self.name)
     }
 }
 

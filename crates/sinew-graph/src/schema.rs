@@ -406,7 +406,8 @@ fn kernel_schema() -> Value {
             "element": element,
             "per": { "enum": ["vertex", "triangle", "strand", "joint", "mesh"], "default": "vertex" },
             "count": { "type": "integer", "minimum": 1, "maximum": 1 << 24, "default": 1 },
-            "write": { "enum": ["write", "atomic_add"], "default": "write" },
+            "write": { "enum": ["write", "atomic_add", "atomic_min", "atomic_max"], "default": "write" },
+            "persistent": { "type": "boolean", "default": false, "description": "Elements keep their values from frame to frame." },
             "doc": { "type": "string" },
         },
     });
@@ -445,6 +446,11 @@ fn kernel_schema() -> Value {
                 ],
             },
             "group_size": { "type": "integer", "minimum": 1, "maximum": 1024 },
+            "repeat": {
+                "description": "Times that the kernel runs in a row: each round reads what the round before wrote.",
+                "anyOf": [{ "type": "integer", "minimum": 1, "maximum": 256 }, { "$ref": "#/$defs/reference" }],
+                "default": 1,
+            },
             "inputs": pins(input),
             "outputs": pins(json!({ "oneOf": [mesh, buffer] })),
             "parameters": pins(parameter),

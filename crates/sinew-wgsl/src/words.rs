@@ -3,7 +3,7 @@
 use crate::tokens;
 
 /// Words of other shading languages and what WGSL has instead.
-const FOREIGN: [(&str, &str); 36] = [
+const FOREIGN: [(&str, &str); 38] = [
     ("float", "f32"),
     ("double", "f32"),
     ("half", "f16"),
@@ -40,6 +40,8 @@ const FOREIGN: [(&str, &str); 36] = [
     ("asint", "bitcast<i32>"),
     ("asfloat", "bitcast<f32>"),
     ("InterlockedAdd", "atomicAdd"),
+    ("InterlockedMin", "atomicMin"),
+    ("InterlockedMax", "atomicMax"),
 ];
 
 /// What WGSL has for a word of HLSL or GLSL.

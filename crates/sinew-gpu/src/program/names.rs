@@ -26,7 +26,7 @@ pub(super) enum Given {
     },
     /// `write_NAME(i, from, to, color)`.
     WriteLine { memory: Option<Memory> },
-    /// `add_NAME(i, v)`, `max_NAME(i, v)`, or a `write_NAME(i, v)` that may leave elements as they were.
+    /// `add_NAME(i, v)`, `min_NAME(i, v)`, `max_NAME(i, v)`, or a `write_NAME(i, v)` that may leave elements as they were.
     Scatter {
         memory: Option<Memory>,
         ty: &'static str,
@@ -56,9 +56,18 @@ pub(super) enum Scatter {
     Write,
     /// Something is added to it.
     Add,
+    /// It becomes the smaller of itself and something.
+    Min,
     /// It becomes the larger of itself and something.
     Max,
 }
+
+/// Functions that combine an element with something, by what they begin with.
+const COMBINED: [(&str, Scatter); 3] = [
+    ("add", Scatter::Add),
+    ("min", Scatter::Min),
+    ("max", Scatter::Max),
+];
 
 /// Node and place in its list.
 pub(super) type RelationId = (usize, usize);
@@ -229,8 +238,9 @@ fn output(out: &mut Vec<NamedGiven>, port: &PortDesc, place: &PortMemory) {
         PortType::Buffer(element) => {
             let (memory, ty) = (place[0], element.wgsl());
             out.push((format!("write_{name}"), Given::Write { memory, ty }));
-            let how = Scatter::Add;
-            out.push((format!("add_{name}"), Given::Scatter { memory, ty, how }));
+            for (verb, how) in COMBINED {
+                out.push((format!("{verb}_{name}"), Given::Scatter { memory, ty, how }));
+            }
         }
     }
     flag(out, format!("wants_{name}"), place[0].is_some());
@@ -258,7 +268,7 @@ fn arrays(out: &mut Vec<NamedGiven>, node: &NodeOnDevice) {
                 sinew_deform::DeviceType::U32 | sinew_deform::DeviceType::I32
             );
             if writes && whole {
-                for (word, how) in [("add", Scatter::Add), ("max", Scatter::Max)] {
+                for (word, how) in COMBINED {
                     let ty = wgsl;
                     out.push((format!("{word}_{name}"), Given::Scatter { memory, ty, how }));
                 }
@@ -335,7 +345,7 @@ pub(super) fn used(
     // An alias stands for an array, whatever is done with it.
     let functions = |alias: &(&str, &str)| {
         let (alias, name) = *alias;
-        let plain = ["read_", "write_", "count_", "add_", "max_"]
+        let plain = ["read_", "write_", "count_", "add_", "min_", "max_"]
             .map(str::to_owned)
             .into_iter();
         let through = relations.iter().map(|r| format!("{r}_"));

@@ -460,9 +460,10 @@ impl Writer<'_> {
         )
     }
 
-    /// `add_NAME(i, v)` or `max_NAME(i, v)` on whole numbers.
+    /// `add_NAME(i, v)`, `min_NAME(i, v)` or `max_NAME(i, v)` on whole numbers.
     fn atomic(&mut self, name: &str, memory: Option<Memory>, ty: &str, how: Scatter) {
         let function = match how {
+            Scatter::Min => "atomicMin",
             Scatter::Max => "atomicMax",
             Scatter::Add | Scatter::Write => "atomicAdd",
         };
@@ -497,7 +498,7 @@ impl Writer<'_> {
             Given::Scatter {
                 memory: Some(memory),
                 ty,
-                how: Scatter::Add | Scatter::Max,
+                how: Scatter::Add | Scatter::Min | Scatter::Max,
             } => {
                 let len = (self.shape)(*memory).len;
                 format!(

@@ -2,6 +2,7 @@
 
 mod inputs;
 mod outputs;
+mod repeat;
 mod values;
 
 use super::nodes::COMMON_KEYS;
@@ -9,19 +10,18 @@ use super::{Collector, RawNode, Symbol};
 use crate::json::{Json, Member, Reporter};
 use crate::kernel::given::given;
 use crate::kernel::source::Source;
-use crate::kernel::{
-    BufferPer, BufferWrite, CustomKernel, KernelBuffer, KernelDomain, signature, text,
-};
+use crate::kernel::{BufferPer, CustomKernel, KernelBuffer, KernelDomain, signature, text};
 use crate::plan::ParameterSource;
-use sinew_deform::{Element, NodeDesc, PortDesc, PortType};
+use sinew_deform::{Element, NodeDesc, NodeKind, PortDesc, PortType};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Keys of a kernel node besides those that every node has.
-const KERNEL_KEYS: [&str; 8] = [
+const KERNEL_KEYS: [&str; 9] = [
     "domain",
     "group_size",
+    "repeat",
     "inputs",
     "outputs",
     "parameters",
@@ -63,6 +63,8 @@ pub(super) struct Checked {
     bytes: usize,
     /// What they take to compile.
     share: f64,
+    /// Rounds of those that repeat.
+    rounds: usize,
 }
 
 /// The declaration of a kernel node while it is read. `None` anywhere means that a problem was reported.
@@ -107,11 +109,17 @@ impl Collector<'_> {
         let (outputs, buffers) = self.kernel_outputs(&mut reading, span, json, domain, &inputs);
         let (parameters, sources) = self.kernel_parameters(&reading, json);
         let constants = self.kernel_constants(&reading, json);
+        let rounds = self.kernel_rounds(&reading, json).unwrap_or(1);
         // A problem of the declaration would be reported again for each use in the text.
         if self.problem_count() > problems {
             return;
         }
-        let Some(desc) = signature::description(&inputs, &outputs, &parameters) else {
+        // As other nodes whose frames depend on the frames before: never in setup, always run, part of saved states.
+        let kind = match buffers.iter().any(|b| b.persistent) {
+            true => NodeKind::Solver,
+            false => NodeKind::Kernel,
+        };
+        let Some(desc) = signature::description(&inputs, &outputs, &parameters, kind) else {
             let message = "the memory for kernel signatures is full";
             let help = format!(
                 "names and types of pins are kept until the program ends, at most {} bytes; restart the program",
@@ -121,6 +129,7 @@ impl Collector<'_> {
                 .error("too_many_kernels", span, message, help);
             return;
         };
+        self.rounds_differ(&reading, json, desc, rounds);
         let declared = Declared {
             desc,
             domain,
@@ -141,7 +150,7 @@ impl Collector<'_> {
         if !reading.unwritten.is_empty() {
             return;
         }
-        self.add_kernel(scope, name, span, kernel, links, sources);
+        self.add_kernel((scope, name, span), kernel, links, sources, rounds);
     }
 
     fn problem_count(&self) -> usize {
@@ -150,18 +159,18 @@ impl Collector<'_> {
 
     fn add_kernel(
         &mut self,
-        scope: usize,
-        name: &str,
-        span: &Range<usize>,
+        (scope, name, span): (usize, &str, &Range<usize>),
         kernel: CustomKernel,
         links: Vec<Link>,
         parameters: Vec<ParameterSource>,
+        rounds: usize,
     ) {
-        if !self.declare(scope, name, span, Symbol::Node(self.nodes.len())) {
+        let index = self.nodes.len() + rounds - 1;
+        if !self.declare(scope, name, span, Symbol::Node(index)) {
             return;
         }
         let full = format!("{}{name}", self.scopes[scope].prefix);
-        self.nodes.push(RawNode {
+        let mut node = RawNode {
             name: full,
             scope,
             span: span.clone(),
@@ -171,7 +180,9 @@ impl Collector<'_> {
             parameters,
             fit: None,
             parameter_links: std::mem::take(&mut self.parameter_links),
-        });
+        };
+        self.add_rounds((scope, name, span), &mut node, rounds);
+        self.nodes.push(node);
     }
 
     /// The text: inline or in a file.
@@ -366,11 +377,7 @@ impl Collector<'_> {
             mut buffers,
             constants,
         } = declared;
-        let writes = |name: &str| {
-            let buffer = buffers.iter().find(|b| b.name == name);
-            buffer.map_or(BufferWrite::Write, |b| b.write)
-        };
-        let given = given(desc, &writes, &constants);
+        let given = given(desc, &buffers, &constants);
         if let Some(twice) = repeated(given.iter().map(|g| g.name.as_str())) {
             let message = format!(
                 "two pins, parameters or constants of '{}' define `{twice}`",
@@ -443,7 +450,7 @@ impl Collector<'_> {
             return None;
         }
         for buffer in &mut buffers {
-            buffer.cleared = analysis.cleared.contains(buffer.name);
+            buffer.cleared = !buffer.persistent && analysis.cleared.contains(buffer.name);
         }
         Some(CustomKernel {
             desc,

@@ -2,15 +2,20 @@
 
 use super::cpu::CpuKernel;
 use super::device::{registers, text, uses_parameters};
-use super::{BufferPer, CustomKernel, KernelDomain, signature};
+use super::{BufferPer, CustomKernel, KernelBuffer, KernelDomain, signature};
 use sinew_deform::{
     BindContext, BoundNode, DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame,
-    DeviceFrameData, DeviceNode, DevicePass, DeviceType, NodeError, ParameterValue, PortType,
-    UniformLayout, UpdateContext,
+    DeviceFrameData, DeviceNode, DevicePass, DeviceType, Element, NodeDesc, NodeError,
+    ParameterValue, PortType, UniformLayout, UpdateContext,
 };
 use sinew_geom::{Mesh, OneRings, Strands, WeldMap, index32};
 use std::any::Any;
 use std::sync::Arc;
+
+/// Bool parameter that makes persistent buffers start anew, as in other nodes with a past.
+const RESET: &str = "reset";
+/// Array of one element: not zero if persistent buffers start anew.
+const IS_FIRST: &str = "given_is_first";
 
 /// What a text needs to know of a mesh.
 #[derive(Clone, Debug)]
@@ -217,6 +222,28 @@ impl BoundKernel {
                 lasting: false,
             });
         }
+        for buffer in kernel.persistent() {
+            let mut add = |prefix: &str, lasting: bool| {
+                node.scratch.push(DeviceArray {
+                    name: signature::name(&format!("{prefix}{}", buffer.name)).unwrap_or(""),
+                    ty: device_type(buffer.element),
+                    len: self.length(buffer.name).max(1),
+                    lasting,
+                });
+            };
+            add(KernelBuffer::NOW, true);
+            if kernel.uses(&buffer.last()) {
+                add(KernelBuffer::BEFORE, false);
+            }
+        }
+        if kernel.persistent().next().is_some() {
+            node.frame_arrays.push(DeviceArray {
+                name: IS_FIRST,
+                ty: DeviceType::U32,
+                len: 1,
+                lasting: false,
+            });
+        }
         if uses_parameters(kernel) {
             let parameters = kernel.desc().parameters.iter();
             let registers: usize = parameters.map(|p| registers(p.ty)).sum();
@@ -225,16 +252,16 @@ impl BoundKernel {
         Ok(node)
     }
 
-    /// Passes and their texts: set buffers to zero, then the kernel.
+    /// Passes and their texts: set the elements of buffers, then the kernel, then copy persistent buffers to their outputs.
     fn passes(&self) -> (Vec<DevicePass>, Vec<String>) {
         let kernel = &self.kernel;
         let cleared = kernel.buffers().iter().filter(|b| b.cleared);
         let clear = cleared.map(|b| {
             let domain = DeviceDomain::Elements(self.length(b.name));
             let text = format!(
-                "fn kernel(index: u32) {{ write_{}(index, {}()); }}",
+                "fn kernel(index: u32) {{ write_{}(index, {}); }}",
                 b.name,
-                b.element.wgsl()
+                unwritten(b)
             );
             (DevicePass::per_vertex("clear", "").over(domain), text)
         });
@@ -248,7 +275,17 @@ impl BoundKernel {
             _ => pass.over(DeviceDomain::Elements(elements)),
         };
         let own = (pass, text(kernel, elements, &self.meshes, &self.poses));
-        clear.chain([own]).unzip()
+        let mut passes: Vec<(DevicePass, String)> = clear.chain([own]).collect();
+        for b in kernel.persistent() {
+            let domain = DeviceDomain::Elements(self.length(b.name));
+            let [before, after] = persistent_texts(b, kernel.uses(&b.last()));
+            passes.insert(
+                0,
+                (DevicePass::per_vertex("begin", "").over(domain), before),
+            );
+            passes.push((DevicePass::per_vertex("out", "").over(domain), after));
+        }
+        passes.into_iter().unzip()
     }
 }
 
@@ -278,6 +315,16 @@ impl BoundNode for BoundKernel {
         }
     }
 
+    fn save_state(&self, scratch: &(dyn Any + Send)) -> Vec<u8> {
+        let cpu = self.cpu.as_ref();
+        cpu.map_or_else(Vec::new, |cpu| cpu.save_state(scratch))
+    }
+
+    fn restore_state(&self, bytes: &[u8], scratch: &mut (dyn Any + Send)) -> Result<(), NodeError> {
+        let cpu = self.cpu.as_ref();
+        cpu.map_or(Ok(()), |cpu| cpu.restore_state(bytes, scratch))
+    }
+
     fn device(&self, context: &BindContext<'_>) -> Option<DeviceNode> {
         let mut node = self.data(context).ok()?;
         (node.passes, node.written) = self.passes();
@@ -293,7 +340,58 @@ impl BoundNode for BoundKernel {
                 rows.iter_mut().zip(from).for_each(|(to, from)| *to = from);
             }
         }
+        if self.kernel.persistent().next().is_some() {
+            let matrices = self.poses.iter().filter(|p| p.uses_matrices(&self.kernel));
+            let starts = starts_anew(self.kernel.desc(), frame.is_first, frame.parameters.values);
+            data.array(matrices.count()).fill(u32::from(starts));
+        }
         parameter_words(frame.parameters.values, data.uniforms);
+    }
+}
+
+/// Kernels around one with a persistent buffer: what it holds at the start of the frame, and its output.
+fn persistent_texts(buffer: &KernelBuffer, reads_last: bool) -> [String; 2] {
+    let (now, name) = (KernelBuffer::NOW, buffer.name);
+    let before = match reads_last {
+        true => format!(" write_{}{name}(index, v);", KernelBuffer::BEFORE),
+        false => String::new(),
+    };
+    let start = unwritten(buffer);
+    [
+        format!(
+            "fn kernel(index: u32) {{
+    var v = read_{now}{name}(index);
+    if (read_{IS_FIRST}(0u) != 0u) {{ v = {start}; }}
+    write_{now}{name}(index, v);{before}
+}}"
+        ),
+        format!("fn kernel(index: u32) {{ write_{name}(index, read_{now}{name}(index)); }}"),
+    ]
+}
+
+fn device_type(element: Element) -> DeviceType {
+    match element {
+        Element::Int => DeviceType::I32,
+        Element::Uint => DeviceType::U32,
+        Element::Vec2 => DeviceType::Vec2F,
+        Element::Vec3 => DeviceType::Vec3F,
+        Element::Vec4 => DeviceType::Vec4F,
+        _ => DeviceType::F32,
+    }
+}
+
+/// Whether persistent buffers start anew in a frame with these parameters.
+pub(super) fn starts_anew(desc: &NodeDesc, is_first: bool, values: &[ParameterValue]) -> bool {
+    let mut parameters = desc.parameters.iter().zip(values);
+    is_first || parameters.any(|(p, v)| p.name == RESET && *v == ParameterValue::Bool(true))
+}
+
+/// An element that the kernel has not written, in WGSL.
+fn unwritten(buffer: &KernelBuffer) -> String {
+    let ty = buffer.element.wgsl();
+    match buffer.write.unwritten(buffer.element) {
+        0 => format!("{ty}()"),
+        bits => format!("bitcast<{ty}>({bits}u)"),
     }
 }
 

@@ -3,27 +3,28 @@
 //! [`CpuKernel::new`] puts the text together with stubs of the functions that reach data, and gives each a buffer. A frame then:
 //!
 //! 1. writes matrices and parameters to buffers of the instance,
-//! 2. sets outputs to zero that the kernel adds to or may leave unwritten,
+//! 2. sets outputs that the kernel may leave unwritten or combines with others: to zero, or to what a minimum or maximum starts from,
 //! 3. runs the kernel for each element. Outputs are atomic words, so that threads can share them,
 //! 4. copies them to the outputs of the node.
 //!
 //! Results are the same bits for any number of threads: sums of integers do not depend on their order, and a kernel that may write one
 //! element of a buffer twice runs on one thread, in ascending order.
 
-use super::bound::{BoundKernel, parameter_words};
+use super::bound::{BoundKernel, parameter_words, starts_anew};
 use super::device::{text, uses_parameters};
-use super::{BufferWrite, element, written};
+use super::{BufferWrite, KernelBuffer, element, written};
 use arrayvec::ArrayVec;
 use bytemuck::{cast_slice, cast_slice_mut};
 use sinew_deform::{
     BindContext, BindInput, DeviceNode, InputValue, Inputs, MAX_ITERATIONS, MAX_PORTS,
-    MESH_ATTRIBUTES, MeshAttribute, MeshView, MeshViewMut, NodeError, OutputValue, Par, PortDesc,
-    PortType, UpdateContext,
+    MESH_ATTRIBUTES, MeshAttribute, MeshView, MeshViewMut, NodeDesc, NodeError, OutputValue, Par,
+    PortDesc, PortType, UpdateContext,
 };
 use sinew_wgsl::tokens::{TokenKind, tokenize};
 use sinew_wgsl::{
     CpuAccess, CpuBuffers, CpuProgram, CpuRegisters, ModuleBuilder, ModuleOptions, Snippet,
 };
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::ops::Range;
@@ -57,6 +58,10 @@ enum Source {
     Parameters {
         at: usize,
     },
+    /// What a persistent buffer held before the frame, in a buffer of the instance.
+    Before {
+        at: usize,
+    },
 }
 
 /// Where a buffer that is written goes.
@@ -66,12 +71,24 @@ struct Target {
     /// `None` for a buffer output.
     attribute: Option<MeshAttribute>,
     words: usize,
-    cleared: bool,
+    /// What all words are before the kernel runs.
+    cleared: Option<u32>,
+    persistent: Option<Persistent>,
+}
+
+/// A buffer that keeps its words from frame to frame.
+#[derive(Clone, Copy, Debug)]
+struct Persistent {
+    /// What all words are before the first frame.
+    start: u32,
+    /// The buffer of the instance that gets a copy before the kernel runs.
+    before: Option<usize>,
 }
 
 /// A kernel that is ready for the CPU.
 #[derive(Debug)]
 pub(super) struct CpuKernel {
+    desc: &'static NodeDesc,
     program: CpuProgram,
     elements: u32,
     sources: Vec<Source>,
@@ -152,11 +169,13 @@ impl CpuKernel {
             used: names.map(|t| t.text(&text).to_owned()).collect(),
             ..Stubs::default()
         };
-        let (sources, frame) = bound.cpu_sources(&mut stubs, device, context);
-        let targets = bound.cpu_targets(&mut stubs);
+        let (mut sources, mut frame) = bound.cpu_sources(&mut stubs, device, context);
+        let mut targets = bound.cpu_targets(&mut stubs);
+        bound.cpu_persistent(&mut stubs, &mut sources, &mut frame, &mut targets);
         let program = program(kernel.file(), &text, &stubs);
         let program = program.map_err(|e| NodeError::Bind(Box::new(e)))?;
         Ok(Self {
+            desc: kernel.desc(),
             program,
             elements: u32::try_from(bound.elements()).unwrap_or(u32::MAX),
             sources,
@@ -198,6 +217,46 @@ impl CpuKernel {
         self.parts() * self.program.register_bytes() + 4 * words
     }
 
+    /// The words of its persistent buffers.
+    pub(super) fn save_state(&self, scratch: &(dyn Any + Send)) -> Vec<u8> {
+        let written = scratch.downcast_ref::<CpuScratch>().map(|s| &s.written);
+        let words = self.persistent(written.map_or(&[], Vec::as_slice));
+        words
+            .flat_map(|w| w.load(Ordering::Relaxed).to_le_bytes())
+            .collect()
+    }
+
+    pub(super) fn restore_state(
+        &self,
+        bytes: &[u8],
+        scratch: &mut (dyn Any + Send),
+    ) -> Result<(), NodeError> {
+        let written = scratch.downcast_ref::<CpuScratch>().map(|s| &s.written);
+        let written = written.map_or(&[][..], Vec::as_slice);
+        let (words, rest) = bytes.as_chunks::<4>();
+        let expected = self.persistent(written).count();
+        if words.len() != expected || !rest.is_empty() {
+            return Err(NodeError::Restore(format!(
+                "found {} bytes of persistent buffers, expected {}",
+                bytes.len(),
+                4 * expected
+            )));
+        }
+        for (word, bytes) in self.persistent(written).zip(words) {
+            word.store(u32::from_le_bytes(*bytes), Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    fn persistent<'a>(
+        &'a self,
+        written: &'a [Vec<AtomicU32>],
+    ) -> impl Iterator<Item = &'a AtomicU32> {
+        let both = self.targets.iter().zip(written);
+        both.filter(|(target, _)| target.persistent.is_some())
+            .flat_map(|(_, words)| words)
+    }
+
     /// One frame.
     pub(super) fn update(&self, context: UpdateContext<'_>) {
         let UpdateContext {
@@ -205,9 +264,11 @@ impl CpuKernel {
             parameters,
             par,
             scratch,
+            is_first,
             mut outputs,
             ..
         } = context;
+        let starts_anew = starts_anew(self.desc, is_first, parameters.values);
         let Some(scratch) = scratch.downcast_mut::<CpuScratch>() else {
             return;
         };
@@ -221,8 +282,12 @@ impl CpuKernel {
             }
         }
         for (words, target) in scratch.written.iter().zip(&self.targets) {
-            if target.cleared {
-                words.iter().for_each(|w| w.store(0, Ordering::Relaxed));
+            let persistent = target.persistent.filter(|_| starts_anew);
+            if let Some(start) = target.cleared.or(persistent.map(|p| p.start)) {
+                words.iter().for_each(|w| w.store(start, Ordering::Relaxed));
+            }
+            if let Some(before) = target.persistent.and_then(|p| p.before) {
+                copy(words, &mut scratch.frame[before]);
             }
         }
         let read: ArrayVec<&[u32], MOST_READ> = self
@@ -363,18 +428,27 @@ impl BoundKernel {
                     output: output(port).unwrap_or(usize::MAX),
                     attribute: Some(attribute),
                     words: self.vertices() * element.bytes() / 4,
-                    cleared: false,
+                    cleared: None,
+                    persistent: None,
                 });
             }
         }
         for buffer in self.kernel.buffers() {
             stubs.constant(&format!("wants_{}", buffer.name), "bool", "true");
-            let (verb, access) = match buffer.write {
-                BufferWrite::Write => ("write", CpuAccess::Write { buffer: out.len() }),
-                BufferWrite::AtomicAdd => ("add", CpuAccess::Add { buffer: out.len() }),
+            let (verb, at) = (buffer.write.verb(), out.len());
+            let start = buffer.write.unwritten(buffer.element);
+            let access = match buffer.write {
+                BufferWrite::Write => CpuAccess::Write { buffer: at },
+                BufferWrite::AtomicAdd => CpuAccess::Add { buffer: at },
+                BufferWrite::AtomicMin => CpuAccess::Min { buffer: at },
+                BufferWrite::AtomicMax => CpuAccess::Max { buffer: at },
+            };
+            let array = match buffer.persistent {
+                true => KernelBuffer::NOW,
+                false => "",
             };
             if stubs.access(
-                &format!("{verb}_{}", buffer.name),
+                &format!("{verb}_{array}{}", buffer.name),
                 access,
                 buffer.element.wgsl(),
             ) {
@@ -382,11 +456,42 @@ impl BoundKernel {
                     output: output(buffer.name).unwrap_or(usize::MAX),
                     attribute: None,
                     words: self.length(buffer.name) * buffer.element.bytes() / 4,
-                    cleared: buffer.cleared,
+                    cleared: buffer.cleared.then_some(start),
+                    persistent: buffer.persistent.then_some(Persistent {
+                        start,
+                        before: None,
+                    }),
                 });
             }
         }
         out
+    }
+
+    /// Functions that read what persistent buffers held before the frame.
+    fn cpu_persistent(
+        &self,
+        stubs: &mut Stubs,
+        sources: &mut Vec<Source>,
+        frame: &mut Vec<usize>,
+        targets: &mut [Target],
+    ) {
+        for target in targets {
+            let port = self.kernel.desc().outputs.get(target.output);
+            let mut buffers = self.kernel.persistent();
+            let buffer = buffers.find(|b| port.is_some_and(|p| p.name == b.name));
+            let (Some(buffer), Some(persistent)) = (buffer, &mut target.persistent) else {
+                continue;
+            };
+            let name = format!("read_{}{}", KernelBuffer::BEFORE, buffer.name);
+            let access = CpuAccess::Read {
+                buffer: sources.len(),
+            };
+            if stubs.access(&name, access, buffer.element.wgsl()) {
+                sources.push(Source::Before { at: frame.len() });
+                persistent.before = Some(frame.len());
+                frame.push(target.words);
+            }
+        }
     }
 }
 
@@ -429,7 +534,7 @@ impl Source {
         };
         match *self {
             Self::Constant(ref words) => words,
-            Self::Matrices { at, .. } | Self::Parameters { at } => &frame[at],
+            Self::Matrices { at, .. } | Self::Parameters { at } | Self::Before { at } => &frame[at],
             Self::Rest(input) => cast_slice(mesh(input).rest),
             Self::Mesh(input, attribute) => {
                 let mesh = mesh(input);
@@ -468,9 +573,13 @@ impl Target {
             (OutputValue::Buffer(words), None) => words,
             _ => &mut [],
         };
-        let words = to.iter_mut().zip(from);
-        words.for_each(|(to, from)| *to = from.load(Ordering::Relaxed));
+        copy(from, to);
     }
+}
+
+fn copy(from: &[AtomicU32], to: &mut [u32]) {
+    let words = to.iter_mut().zip(from);
+    words.for_each(|(to, from)| *to = from.load(Ordering::Relaxed));
 }
 
 fn attribute_words<'a>(mesh: &'a mut MeshViewMut<'_>, attribute: MeshAttribute) -> &'a mut [u32] {

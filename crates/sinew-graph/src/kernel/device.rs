@@ -1,10 +1,10 @@
 //! A kernel's text as executors run it: the user's own text, followed by the functions of its pins.
 
-use super::CustomKernel;
 use super::bound::{MeshFacts, PoseFacts};
 use super::given::parameter_type;
 use super::text::TAKEN_PREFIX;
 use super::written;
+use super::{CustomKernel, KernelBuffer};
 use sinew_deform::{MAX_ITERATIONS, MeshAttribute, NodeDesc, ParameterType};
 use sinew_wgsl::Snippet;
 use sinew_wgsl::tokens::{TokenKind, tokenize};
@@ -49,6 +49,14 @@ pub(super) fn text(
     poses
         .iter()
         .for_each(|pose| pose_text(&mut out, kernel, pose));
+    for buffer in kernel.persistent().filter(|b| kernel.uses(&b.last())) {
+        let (last, ty) = (buffer.last(), buffer.element.wgsl());
+        let array = format!("{}{}", KernelBuffer::BEFORE, buffer.name);
+        let _ = writeln!(
+            out,
+            "fn {last}(i: u32) -> {ty} {{ return read_{array}(i); }}"
+        );
+    }
     if uses_parameters(kernel) {
         parameters(&mut out, kernel.desc());
     }
@@ -78,6 +86,7 @@ fn users_text(kernel: &CustomKernel, elements: usize) -> String {
     let snippet = Snippet::parse(kernel.file(), text);
     let mut inserted = snippet.map_or_else(|_| Vec::new(), |s| s.loop_counters(&counter));
     let is_counted = !inserted.is_empty();
+    inserted.extend(persistent_writes(kernel));
     let prefix = if is_counted { TAKEN_PREFIX } else { "" };
     if !analysis.is_body {
         inserted.push((analysis.body_start, prologue.clone()));
@@ -92,6 +101,20 @@ fn users_text(kernel: &CustomKernel, elements: usize) -> String {
     };
     if is_counted {
         count_loops(&mut out, kernel.desc(), &counter, turns(elements));
+    }
+    out
+}
+
+/// Functions that write a persistent buffer write the array that keeps its values: what makes them do so, and before which byte it belongs.
+fn persistent_writes(kernel: &CustomKernel) -> Vec<(usize, String)> {
+    let text = kernel.text();
+    let mut out = Vec::new();
+    for buffer in kernel.persistent() {
+        let verb = format!("{}_", buffer.write.verb());
+        let function = format!("{verb}{}", buffer.name);
+        let names = tokenize(text).into_iter();
+        let calls = names.filter(|t| t.kind == TokenKind::Name && t.text(text) == function);
+        out.extend(calls.map(|t| (t.start + verb.len(), KernelBuffer::NOW.to_owned())));
     }
     out
 }

@@ -1,6 +1,6 @@
 //! The functions and constants that a kernel may use: derived from its pins, parameters and constants.
 
-use super::{BufferWrite, element, written};
+use super::{BufferWrite, KernelBuffer, element, written};
 use sinew_deform::{Element, MeshAttribute, NodeDesc, ParameterType, PortDesc, PortType};
 use std::fmt::Write;
 
@@ -123,10 +123,10 @@ impl Table {
     }
 }
 
-/// All of it. What is written comes with how: a buffer is either written or added to.
+/// All of it.
 pub(crate) fn given(
     desc: &NodeDesc,
-    writes: &dyn Fn(&str) -> BufferWrite,
+    buffers: &[KernelBuffer],
     constants: &[(String, String)],
 ) -> Vec<Given> {
     let mut out = Table(Vec::new());
@@ -139,11 +139,12 @@ pub(crate) fn given(
     }
     for port in desc.outputs {
         if let Some(ty) = element(port.ty).map(Element::wgsl) {
-            let verb = match writes(port.name) {
-                BufferWrite::Write => "write",
-                BufferWrite::AtomicAdd => "add",
-            };
+            let buffer = buffers.iter().find(|b| b.name == port.name);
+            let verb = buffer.map_or(BufferWrite::Write, |b| b.write).verb();
             out.push(format!("{verb}_{}", port.name), What::Write { ty });
+            if let Some(buffer) = buffer.filter(|b| b.persistent) {
+                out.reads(buffer.last(), INDEX, ty, false);
+            }
             out.constant(format!("wants_{}", port.name), "bool");
         }
     }

@@ -56,8 +56,9 @@ pub(crate) fn description(
     inputs: &[PortDesc],
     outputs: &[PortDesc],
     parameters: &[ParameterDesc],
+    kind: NodeKind,
 ) -> Option<&'static NodeDesc> {
-    let signature = format!("{inputs:?}{outputs:?}{parameters:?}");
+    let signature = format!("{inputs:?}{outputs:?}{parameters:?}{kind:?}");
     with(|kept| {
         if let Some(known) = kept.descriptions.get(&signature) {
             return Some(*known);
@@ -65,7 +66,7 @@ pub(crate) fn description(
         kept.room(2 * signature.len() + size_of::<NodeDesc>())?;
         let description: &'static NodeDesc = Box::leak(Box::new(NodeDesc {
             name: "kernel",
-            kind: NodeKind::Kernel,
+            kind,
             summary: super::SUMMARY,
             docs: NodeDocs::NONE,
             rows: &[27, 28, 29, 32, 35],
@@ -96,10 +97,18 @@ mod tests {
     #[test]
     fn one_signature_is_kept_once() {
         let port = |n: &str| PortDesc::input(name(n).expect("room"), PortType::Mesh, "");
-        let first = description(&[port("signature_test")], &[], &[]).expect("room");
-        let again = description(&[port(&String::from("signature_test"))], &[], &[]).expect("room");
+        let first =
+            description(&[port("signature_test")], &[], &[], NodeKind::Kernel).expect("room");
+        let again = description(
+            &[port(&String::from("signature_test"))],
+            &[],
+            &[],
+            NodeKind::Kernel,
+        )
+        .expect("room");
         assert!(std::ptr::eq(first, again));
-        let other = description(&[port("signature_test_2")], &[], &[]).expect("room");
+        let other =
+            description(&[port("signature_test_2")], &[], &[], NodeKind::Kernel).expect("room");
         assert!(!std::ptr::eq(first, other));
     }
 

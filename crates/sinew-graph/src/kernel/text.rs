@@ -51,7 +51,7 @@ pub(crate) struct Analysis {
     pub(crate) locality: Locality,
     /// Attributes that the kernel may leave unwritten for some vertices: those keep the values of the input.
     pub(crate) kept: Vec<(&'static str, MeshAttribute)>,
-    /// Buffers with elements that the kernel may leave unwritten or adds to: they start as zero.
+    /// Buffers with elements that the kernel may leave unwritten or combines with others: they are set before it runs.
     pub(crate) cleared: BTreeSet<&'static str>,
     /// Whether threads can share the elements on the CPU: no two of them may write one element of a buffer.
     pub(crate) threads: bool,
@@ -158,7 +158,7 @@ pub(crate) fn check(file: &str, text: &str, around: Around<'_>) -> Result<Analys
 /// Help for an unknown function: the functions with the same verb, or the pins.
 fn functions_like(message: &str, around: Around<'_>) -> String {
     let asked = message.split('`').nth(1).unwrap_or_default().to_lowercase();
-    let does = ["read", "write", "add"]
+    let does = ["read", "write", "add", "min", "max", "last"]
         .into_iter()
         .find(|does| asked.starts_with(does));
     let Some(does) = does else {
@@ -293,19 +293,27 @@ fn pin_problem(name: &str, around: Around<'_>) -> Option<(String, String)> {
     let buffer = around.buffers.iter().find(|b| b.name == pin);
     let is_input = |pin: &str| around.desc.input(pin).is_some();
     match (verb, buffer) {
-        ("read", Some(_)) if !is_input(pin) => Some((
+        ("read", Some(b)) if !is_input(pin) => Some((
             format!("`{pin}` is an output, which its kernel cannot read"),
-            "link it to an input of another kernel, and read it there".into(),
+            match b.persistent {
+                true => format!("`{}(i)` is what it held before this frame", b.last()),
+                false => "link it to an input of another kernel, and read it there".into(),
+            },
         )),
-        ("write", Some(b)) if b.write == BufferWrite::AtomicAdd => Some((
-            format!("the output `{pin}` accepts atomic additions, not writes"),
-            format!("use `add_{pin}(i, v)`, or declare it with \"write\": \"write\""),
+        ("last", Some(_)) => Some((
+            format!("the output `{pin}` is empty at the start of each frame"),
+            "add \"persistent\": true to keep what it held before".into(),
         )),
-        ("add", Some(b)) if b.write == BufferWrite::Write => Some((
-            format!("the output `{pin}` accepts writes, not atomic additions"),
-            format!("use `write_{pin}(i, v)`, or declare it with \"write\": \"atomic_add\""),
-        )),
-        ("write" | "add", None) => mesh_problem(pin, around.desc),
+        (_, Some(b)) => {
+            let meant = BufferWrite::ALL.into_iter().find(|w| w.verb() == verb)?;
+            let (accepts, not) = (b.write.accepts(), meant.accepts());
+            let (own, word) = (b.write.verb(), meant.word());
+            Some((
+                format!("the output `{pin}` accepts {accepts}, not {not}"),
+                format!("use `{own}_{pin}(i, v)`, or declare it with \"write\": \"{word}\""),
+            ))
+        }
+        ("write" | "add" | "min" | "max", None) => mesh_problem(pin, around.desc),
         _ => None,
     }
 }
@@ -466,6 +474,7 @@ fn analyse(snippet: &Snippet, body: Body, around: Around<'_>, compile_share: f64
     let whole = |b: &&KernelBuffer| {
         let accessor = format!("write_{}", b.name);
         b.write == BufferWrite::Write
+            && !b.persistent
             && (around.one_each)(b)
             && snippet.touches_only_own(&accessor)
             && sure.contains(accessor.as_str())
@@ -482,7 +491,7 @@ fn analyse(snippet: &Snippet, body: Body, around: Around<'_>, compile_share: f64
         (true, true) => Locality::Own,
     };
     let threads = around.buffers.iter().all(|b| {
-        b.write == BufferWrite::AtomicAdd
+        b.write != BufferWrite::Write
             || (around.one_each)(b) && snippet.touches_only_own(&format!("write_{}", b.name))
     });
     Analysis {

@@ -90,7 +90,7 @@ fn wrong_3_atomic_addition_of_floats() {
     says(
         pins,
         r#""add_sums(index, 1.0);""#,
-        "g.json:2:72: only int and uint buffers allow atomic_add, but 'sums' is a buffer of float; use \"element\": \"int\" and add \
+        "g.json:2:72: only int and uint buffers allow atomic_add, but 'sums' is a buffer of float; use \"element\": \"int\" and \
          scaled floats: i32(x * 32767.0)",
     );
 }
@@ -223,6 +223,32 @@ fn wrong_11_writing_what_is_added_to_and_the_other_way_round() {
         "g.json:3:18: `sums` is an output, which its kernel cannot read; link it to an input of another kernel, and read \
          it there",
     );
+    let least = ADDED.replace("atomic_add", "atomic_min");
+    says(
+        &least,
+        r#""max_sums(index, 1);""#,
+        "g.json:3:10: the output `sums` accepts atomic minima, not atomic maxima; use `min_sums(i, v)`, or declare it with \"write\": \
+         \"atomic_max\"",
+    );
+    says(
+        &least,
+        r#""min_sums(index, 1u);""#,
+        "g.json:3:26: argument 2 of `min_sums` must be `i32`, found `u32`; it is declared as `fn min_sums(i: u32, v: i32)`",
+    );
+    says(
+        &ADDED.replace("atomic_add", "atomic_mean"),
+        r#""add_sums(index, 1);""#,
+        "g.json:2:70: a buffer has no write mode \"atomic_mean\"; expected \"write\": one of write, atomic_add, atomic_min, atomic_max",
+    );
+    says(
+        &SUMS.replace(
+            "\"element\": \"float\"",
+            "\"element\": \"float\", \"write\": \"atomic_max\"",
+        ),
+        r#""max_sums(index, 1.0);""#,
+        "g.json:2:72: only int and uint buffers allow atomic_max, but 'sums' is a buffer of float; use \"element\": \"int\" and scaled floats: \
+         i32(x * 32767.0)",
+    );
 }
 
 #[test]
@@ -333,6 +359,88 @@ fn wrong_15_a_declaration_that_does_not_hold_together() {
         r#""write_mesh_positions(index, vec3f(0.0));""#,
         "g.json:2:12: the kernel 'mine' has 17 inputs, but at most 16 are allowed; remove some, or split the kernel in two",
     );
+}
+
+#[test]
+fn rounds_are_whole_numbers_and_feed_something() {
+    let help = "expected a whole number from 1 to 256, or in a nested graph an int parameter that the outer graph sets to one";
+    for (given, found) in [
+        ("0", "0"),
+        ("2.5", "2.5"),
+        ("257", "257"),
+        ("\"many\"", "\"many\""),
+        ("\"$up\"", "\"$up\", which may change later"),
+    ] {
+        let pins = format!("{MESH}, \"repeat\": {given}");
+        let expected = format!("g.json:2:80: 'repeat' of 'mine' is {found}; {help}");
+        let document = document(&pins, "\"write_mesh_positions(index, vec3f());\"");
+        let document = document.replacen(
+            "\"nodes\"",
+            "\"parameters\": { \"up\": { \"type\": \"int\", \"default\": 1 } }, \"nodes\"",
+            1,
+        );
+        let said = message(&document);
+        assert!(said.contains(&expected), "{said}");
+    }
+    says(
+        &format!("{SUMS}, \"repeat\": 2"),
+        r#""write_sums(index, 1.0);""#,
+        "g.json:2:77: no output of 'mine' is an input of the next round; write a mesh, or give a buffer output the name and the element of \
+         a buffer input",
+    );
+}
+
+/// What a persistent buffer held is read by another function than its input; others hold nothing.
+#[test]
+fn only_persistent_buffers_have_a_past() {
+    let kept = SUMS.replace("\"float\"", "\"float\", \"persistent\": true");
+    says(
+        &kept,
+        r#""write_sums(index, read_sums(index));""#,
+        "g.json:3:28: `sums` is an output, which its kernel cannot read; `last_sums(i)` is what it held before this frame",
+    );
+    says(
+        SUMS,
+        r#""write_sums(index, last_sums(index));""#,
+        "g.json:3:28: the output `sums` is empty at the start of each frame; add \"persistent\": true to keep what it held before",
+    );
+    says(
+        &SUMS.replace("\"float\"", "\"float\", \"persistent\": 1"),
+        r#""write_sums(index, 1.0);""#,
+        "g.json:2:77: 'persistent' of 'sums' is 1; expected true or false",
+    );
+    says(
+        &format!("{kept}, \"repeat\": 2"),
+        r#""write_sums(index, 1.0);""#,
+        "g.json:2:97: 'mine' has a persistent buffer and repeats; keep the buffer in a kernel of its own, which does not repeat",
+    );
+}
+
+/// The outer graph says how often a nested one repeats. All rounds of a document count together.
+#[test]
+fn nested_graphs_repeat_as_often_as_they_are_told() {
+    let inner = r#"{ "sinew": "1.0", "inputs": { "mesh": { "type": "mesh" } }, "parameters": { "rounds": { "type": "int", "default": 1 } },
+  "nodes": { "move": { "node": "kernel", "domain": "vertex", "repeat": "$rounds", "text": "write_mesh_positions(index, vec3f(1.0));",
+    "inputs": { "mesh": { "type": "mesh", "link": "mesh" } }, "outputs": { "mesh": { "type": "mesh", "writes": ["positions"] } } } },
+  "outputs": { "mesh": "move" } }"#;
+    let files = Files(BTreeMap::from([("kernels/waves.json", inner)]));
+    let three = OUTER.replace("\"mesh\": \"body\"", "\"mesh\": \"body\", \"rounds\": 3");
+    let plan = compile("g.json", &three, &files).unwrap_or_else(|e| panic!("{e}"));
+    let names: Vec<&str> = plan.nodes().iter().map(|n| n.name.as_str()).collect();
+    assert_eq!(names, ["waves/move/1", "waves/move/2", "waves/move"]);
+    let node = |i: usize| {
+        format!(
+            r#""n{i}": {{ "node": "kernel", "domain": "vertex", "repeat": 256, "text": "write_mesh_positions(index, vec3f());",
+"inputs": {{ "mesh": {{ "type": "mesh", "link": "body" }} }}, "outputs": {{ "mesh": {{ "type": "mesh", "writes": ["positions"] }} }} }}"#
+        )
+    };
+    let nodes: Vec<String> = (0..17).map(node).collect();
+    let many = format!(
+        r#"{{ "sinew": "1.0", "nodes": {{ {} }}, "outputs": {{ "body": "n16" }} }}"#,
+        nodes.join(",\n")
+    );
+    let expected = "g.json:33:58: the kernels up to this one repeat 4352 times; at most 4096 are allowed; repeat fewer times";
+    assert_eq!(message(&many), expected);
 }
 
 #[test]
@@ -631,5 +739,5 @@ fn the_schema_knows_kernels() {
             }
         }
     }
-    assert_eq!(seen, 6);
+    assert_eq!(seen, 8);
 }

@@ -195,3 +195,121 @@ fn a_mesh_without_strands_is_refused() {
         "g.json:2:12: node 'mine' (kernel): input 'mesh': the mesh has no strands, but the kernel runs over strands or writes a buffer per strand"
     );
 }
+
+/// Five rounds: what a round writes is what the next one reads. What no round is fed by is that of the last round; sums begin at zero in
+/// each round.
+#[test]
+fn rounds_read_what_the_round_before_wrote() {
+    let start = r#""start": { "node": "kernel", "domain": "vertex", "inputs": { "mesh": { "type": "mesh", "link": "body" } },
+  "outputs": { "x": { "type": "buffer", "element": "float" } }, "text": "write_x(index, f32(index + 1u));" }"#;
+    let rounds = r#""rounds": { "node": "kernel", "domain": "vertex", "repeat": 5,
+  "inputs": { "mesh": { "type": "mesh", "link": "body" }, "rest": { "type": "mesh", "link": "body" },
+    "x": { "type": "buffer", "element": "float", "link": "start" },
+    "sum": { "type": "buffer", "element": "int", "optional": true } },
+  "outputs": { "mesh": { "type": "mesh", "writes": ["positions"] }, "x": { "type": "buffer", "element": "float" },
+    "sum": { "type": "buffer", "element": "int", "per": "mesh", "write": "atomic_add" },
+    "seen": { "type": "buffer", "element": "float" } },
+  "text": ["write_mesh_positions(index, read_mesh_positions(index) + read_rest_positions(index));",
+    "write_x(index, 3.0 * read_x(index));", "add_sum(0u, 1 + 2 * read_sum(0u));",
+    "write_seen(index, f32(read_sum(0u)));"] }"#;
+    let document = format!(
+        r#"{{ "sinew": "1.0", "inputs": {{ "body": {{ "type": "mesh" }} }}, "nodes": {{ {start}, {rounds} }},
+"outputs": {{ "body": "rounds", "x": "rounds.x", "seen": "rounds.seen" }} }}"#
+    );
+    let plan = compile("g.json", &document, &NoNesting).unwrap_or_else(|e| panic!("{e}"));
+    let names: Vec<&str> = plan.nodes().iter().map(|n| n.name.as_str()).collect();
+    let expected = "start rounds/1 rounds/2 rounds/3 rounds/4 rounds";
+    assert_eq!(names.join(" "), expected);
+    let mesh = Arc::new(sinew_testkit::meshes::cube());
+    let count = mesh.vertex_count() as f32;
+    let inputs = [InputBinding::Mesh(mesh.clone())];
+    let bound = Instance::bind(Arc::new(plan), &inputs, &[], Par::Seq);
+    let mut bound = bound.unwrap_or_else(|e| panic!("{e}"));
+    update(&mut bound, Par::Seq);
+    let out = bound.mesh_output("body").expect("a mesh");
+    for (p, q) in mesh.positions.iter().zip(out.positions) {
+        assert_eq!(p.map(|x| 6.0 * x), *q);
+    }
+    let x = bound.float_output("x").expect("floats");
+    assert!(
+        x.iter()
+            .enumerate()
+            .all(|(i, x)| *x == 243.0 * (i as f32 + 1.0))
+    );
+    // Each round adds 1 + 2 s for every vertex to zero, where s is the sum of the round before; the last one sees that of four rounds.
+    let sum = (0..4).fold(0.0, |s, _| count * (1.0 + 2.0 * s));
+    let seen = bound.float_output("seen").expect("floats");
+    assert!(seen.iter().all(|s| *s == sum), "{seen:?}, {sum}");
+}
+
+/// Each frame doubles what the frame before left and adds one, for half of the vertices; the others keep what they had. A maximum of all
+/// frames comes from an atomic buffer.
+const PAST: &str = r#""inputs": { "mesh": { "type": "mesh", "link": "body" } },
+"parameters": { "reset": { "type": "bool", "value": "$reset" }, "by": { "type": "int", "value": "$by" } },
+"outputs": { "x": { "type": "buffer", "element": "float", "persistent": true },
+  "most": { "type": "buffer", "element": "int", "per": "mesh", "write": "atomic_max", "persistent": true },
+  "seen": { "type": "buffer", "element": "float" } },
+"text": ["if index % 2u == 0u { write_x(index, 2.0 * last_x(index) + 1.0); }",
+  "max_most(0u, by());",
+  "write_seen(index, last_x((index + 2u) % vertex_count) + f32(last_most(0u)));"]"#;
+
+#[test]
+fn persistent_buffers_keep_their_values() {
+    let document = format!(
+        r#"{{ "sinew": "1.0", "inputs": {{ "body": {{ "type": "mesh" }} }},
+"parameters": {{ "reset": {{ "type": "bool", "default": false }}, "by": {{ "type": "int", "default": 0 }} }},
+"nodes": {{ "mine": {{ "node": "kernel", "domain": "vertex", {PAST} }} }}, "outputs": {{ "x": "mine.x", "seen": "mine.seen" }} }}"#
+    );
+    let plan = Arc::new(compile("g.json", &document, &NoNesting).unwrap_or_else(|e| panic!("{e}")));
+    assert_eq!(plan.solvers().count(), 1);
+    let mesh = Arc::new(sinew_testkit::meshes::cube());
+    let new = || {
+        let inputs = [InputBinding::Mesh(mesh.clone())];
+        let bound = Instance::bind(plan.clone(), &inputs, &[], Par::Seq);
+        bound.unwrap_or_else(|e| panic!("{e}"))
+    };
+    let mut bound = new();
+    let (mut x, mut most) = (0.0_f32, i32::MIN);
+    for (frame, by) in [3, -7, 12, 5, 1, 2, 20, 4].into_iter().enumerate() {
+        let (reset, restored) = (frame == 3 || frame == 5, frame == 6);
+        match frame {
+            // As a parameter, as at a cut.
+            3 | 4 => {
+                let value = ParameterValue::Bool(frame == 3);
+                bound.set_parameter("reset", &value).expect("a parameter");
+            }
+            5 => bound.reset(),
+            _ => {}
+        }
+        if restored {
+            let saved = bound.save_state();
+            bound = new();
+            bound
+                .restore_state(&saved)
+                .unwrap_or_else(|e| panic!("{e}"));
+        }
+        if reset {
+            (x, most) = (0.0, i32::MIN);
+        }
+        bound
+            .set_parameter("by", &ParameterValue::Int(by.into()))
+            .expect("a parameter");
+        update(&mut bound, [Par::Seq, Par::Rayon][frame % 2]);
+        let seen = x + most as f32;
+        (x, most) = (2.0 * x + 1.0, most.max(by));
+        let out = bound.float_output("x").expect("floats");
+        let expected = |i: usize| if i % 2 == 0 { x } else { 0.0 };
+        assert!(
+            out.iter().enumerate().all(|(i, v)| *v == expected(i)),
+            "{frame}: {out:?}"
+        );
+        let out = bound.float_output("seen").expect("floats");
+        assert_eq!(out[0], seen, "{frame}");
+    }
+    let other = document.replace("\"per\": \"mesh\"", "\"per\": \"mesh\", \"count\": 2");
+    let other = compile("g.json", &other, &NoNesting).unwrap_or_else(|e| panic!("{e}"));
+    let inputs = [InputBinding::Mesh(mesh.clone())];
+    let other = Instance::bind(Arc::new(other), &inputs, &[], Par::Seq);
+    let mut other = other.unwrap_or_else(|e| panic!("{e}"));
+    assert!(other.restore_state(&bound.save_state()).is_err());
+}

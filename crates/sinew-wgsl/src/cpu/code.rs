@@ -109,7 +109,9 @@ pub(super) enum Op {
         from: Slot,
         words: u32,
     },
-    AddBuffer {
+    CombineBuffer {
+        /// Element from the element before and a value.
+        f: fn(u32, u32) -> u32,
         buffer: u32,
         index: Slot,
         from: Slot,

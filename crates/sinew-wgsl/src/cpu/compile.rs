@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use naga::valid::{FunctionInfo, ModuleInfo};
 use naga::{
-    AddressSpace, Block, Expression, Function, GlobalVariable, Handle, Span, Statement, SwitchCase,
-    SwitchValue,
+    AddressSpace, Block, Expression, Function, GlobalVariable, Handle, ScalarKind, Span, Statement,
+    SwitchCase, SwitchValue,
 };
 
 use super::code::{Op, Slot};
@@ -568,7 +568,12 @@ impl Body<'_, '_> {
                 from: self.slot(*value)?,
                 words: self.words(*value)?,
             },
-            (CpuAccess::Add { buffer }, Some(value), _) => Op::AddBuffer {
+            (
+                CpuAccess::Add { buffer } | CpuAccess::Min { buffer } | CpuAccess::Max { buffer },
+                Some(value),
+                _,
+            ) => Op::CombineBuffer {
+                f: combine(access, self.kind(*value)?),
                 buffer: buffer as u32,
                 index,
                 from: self.slot(*value)?,
@@ -584,6 +589,22 @@ impl Body<'_, '_> {
         let to = self.new_slot(result, words)?;
         self.set(result, Value::Words(to));
         Ok(to)
+    }
+}
+
+/// Combines two integers as an access does.
+fn combine(access: CpuAccess, kind: ScalarKind) -> fn(u32, u32) -> u32 {
+    let signed = kind == ScalarKind::Sint;
+    match access {
+        CpuAccess::Min { .. } if signed => {
+            |a, b| a.cast_signed().min(b.cast_signed()).cast_unsigned()
+        }
+        CpuAccess::Max { .. } if signed => {
+            |a, b| a.cast_signed().max(b.cast_signed()).cast_unsigned()
+        }
+        CpuAccess::Min { .. } => Ord::min,
+        CpuAccess::Max { .. } => Ord::max,
+        _ => u32::wrapping_add,
     }
 }
 

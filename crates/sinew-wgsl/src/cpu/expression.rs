@@ -23,7 +23,7 @@ impl<'a> Body<'_, 'a> {
         self.info[handle].ty.inner_with(types)
     }
 
-    fn kind(&self, handle: Handle<Expression>) -> Compiled<ScalarKind> {
+    pub(super) fn kind(&self, handle: Handle<Expression>) -> Compiled<ScalarKind> {
         let kind = self.inner(handle).scalar_kind();
         kind.ok_or_else(|| self.fault(handle, "an operation on this type"))
     }

@@ -69,6 +69,16 @@ pub enum CpuAccess {
         /// Index of the buffer.
         buffer: usize,
     },
+    /// Replaces an element of [`CpuBuffers::written`] by its second parameter, an integer, if that is less.
+    Min {
+        /// Index of the buffer.
+        buffer: usize,
+    },
+    /// Replaces an element of [`CpuBuffers::written`] by its second parameter, an integer, if that is greater.
+    Max {
+        /// Index of the buffer.
+        buffer: usize,
+    },
 }
 
 /// The buffers of a run.

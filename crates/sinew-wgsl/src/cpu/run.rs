@@ -86,7 +86,7 @@ fn step(op: &Op, registers: Registers<'_>, buffers: &CpuBuffers<'_>) {
             from,
             words,
         } => copy(registers, get(registers, address), from, words),
-        Op::ReadBuffer { .. } | Op::WriteBuffer { .. } | Op::AddBuffer { .. } => {
+        Op::ReadBuffer { .. } | Op::WriteBuffer { .. } | Op::CombineBuffer { .. } => {
             buffer_step(op, registers, buffers);
         }
         Op::Stop
@@ -154,13 +154,17 @@ fn buffer_step(op: &Op, registers: Registers<'_>, buffers: &CpuBuffers<'_>) {
                 word.store(get(registers, from), Ordering::Relaxed);
             }
         }
-        Op::AddBuffer {
+        Op::CombineBuffer {
+            f,
             buffer,
             index,
             from,
         } => {
+            let value = get(registers, from);
             if let Some(word) = written(buffer, index, 1).first() {
-                word.fetch_add(get(registers, from), Ordering::Relaxed);
+                let _ = word.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |old| {
+                    Some(f(old, value))
+                });
             }
         }
         _ => {}

@@ -26,6 +26,8 @@ mod gpu_vat;
 #[cfg(feature = "io")]
 mod hair;
 #[cfg(feature = "io")]
+mod kernel_buffers;
+#[cfg(feature = "io")]
 mod kernels;
 mod kernels_math;
 mod linked;

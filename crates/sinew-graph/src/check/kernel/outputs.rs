@@ -2,7 +2,7 @@
 
 use super::super::Collector;
 use super::Reading;
-use crate::diagnostic::closest;
+use crate::diagnostic::{closest, listed};
 use crate::json::{Json, Member};
 use crate::kernel::{BufferPer, BufferWrite, KernelBuffer, KernelDomain};
 use sinew_deform::{
@@ -158,7 +158,15 @@ impl Collector<'_> {
         element: Element,
     ) -> Option<KernelBuffer> {
         let scope = r.scope;
-        let known = ["type", "element", "per", "count", "write", "doc"];
+        let known = [
+            "type",
+            "element",
+            "per",
+            "count",
+            "write",
+            "persistent",
+            "doc",
+        ];
         self.unknown_keys(scope, &m.value, "a buffer", &known);
         let text_of = |key: &str| {
             m.value
@@ -183,28 +191,32 @@ impl Collector<'_> {
         };
         let write = match text_of("write") {
             None => BufferWrite::Write,
-            Some((Some("write"), ..)) => BufferWrite::Write,
-            Some((Some("atomic_add"), ..)) => BufferWrite::AtomicAdd,
-            Some((_, span, found)) => {
-                let message = format!("a buffer has no write mode {found}");
-                let help = "expected \"write\": \"write\" or \"atomic_add\"";
-                self.reporter(scope)
-                    .error("kernel_buffer", &span, message, help);
-                return None;
+            Some((word, span, found)) => {
+                let known = BufferWrite::ALL.into_iter();
+                let write = known.clone().find(|w| Some(w.word()) == word);
+                if write.is_none() {
+                    let message = format!("a buffer has no write mode {found}");
+                    let known = listed(known.map(BufferWrite::word));
+                    let help = format!("expected \"write\": one of {known}");
+                    self.reporter(scope)
+                        .error("kernel_buffer", &span, message, help);
+                }
+                write?
             }
         };
-        if write == BufferWrite::AtomicAdd && !matches!(element, Element::Int | Element::Uint) {
+        if write != BufferWrite::Write && !matches!(element, Element::Int | Element::Uint) {
             let span = m
                 .value
                 .get("write")
                 .map_or(&m.key_span, |w| &w.span)
                 .clone();
             let message = format!(
-                "only int and uint buffers allow atomic_add, but '{}' is a {}",
+                "only int and uint buffers allow {}, but '{}' is a {}",
+                write.word(),
                 m.key,
                 PortType::Buffer(element).as_str()
             );
-            let help = "use \"element\": \"int\" and add scaled floats: i32(x * 32767.0)";
+            let help = "use \"element\": \"int\" and scaled floats: i32(x * 32767.0)";
             self.reporter(scope)
                 .error("kernel_buffer", &span, message, help);
             return None;
@@ -223,17 +235,24 @@ impl Collector<'_> {
                 whole.map(|n| n as u32)
             }
         }?;
-        let verb = match write {
-            BufferWrite::Write => "write",
-            BufferWrite::AtomicAdd => "add",
+        let persistent = match m.value.get("persistent").map(|v| (v.bool(), v)) {
+            None => false,
+            Some((Some(persistent), _)) => persistent,
+            Some((None, v)) => {
+                let message = format!("'persistent' of '{}' is {}", m.key, v.describe());
+                self.reporter(scope).error(
+                    "wrong_type",
+                    &v.span,
+                    message,
+                    "expected true or false",
+                );
+                return None;
+            }
         };
-        let other = match write {
-            BufferWrite::Write => "add",
-            BufferWrite::AtomicAdd => "write",
-        };
-        // A text that uses the other verb is reported at the location of that call.
-        if !r.names.contains(&format!("{other}_{name}")) {
-            r.expect_use(format!("{verb}_{name}"), &m.key_span);
+        // A text that uses another verb is reported at the location of that call.
+        let uses = |w: BufferWrite| r.names.contains(&format!("{}_{name}", w.verb()));
+        if !BufferWrite::ALL.into_iter().any(uses) {
+            r.expect_use(format!("{}_{name}", write.verb()), &m.key_span);
         }
         Some(KernelBuffer {
             name,
@@ -241,6 +260,7 @@ impl Collector<'_> {
             per,
             count,
             write,
+            persistent,
             cleared: false,
         })
     }
