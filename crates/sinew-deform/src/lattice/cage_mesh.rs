@@ -141,8 +141,8 @@ impl LatticeBind {
                 // One control point sits in the middle.
                 let cells = if last > 0.0 { at * last } else { at - 0.5 };
                 let nearest = cells.round().clamp(0.0, last);
-                // NaN is at no control point.
-                if !((cells - nearest).abs() <= REACH) {
+                let off = (cells - nearest).abs();
+                if off.is_nan() || off > REACH {
                     return Err(LatticeBindError::CageVertex {
                         vertex,
                         position: positions[vertex],

@@ -157,7 +157,7 @@ fn vertices_are_control_points() {
     let mesh = body();
     for word in ["bernstein", "catmull_rom", "cell_eased"] {
         let interpolation = text(("interpolation", word));
-        let followed = settings(resolution, &[interpolation.clone()]);
+        let followed = settings(resolution, std::slice::from_ref(&interpolation));
         let node = bind_node(&mesh, &cage, &followed).expect("binds");
         let still = update(node.as_ref(), &mesh, &cage.positions, &followed);
         assert_eq!(still, mesh.positions, "{word} at rest");
@@ -257,7 +257,7 @@ fn a_moving_box_carries_the_cage_or_not() {
     let expected = carry(&update(node.as_ref(), &mesh, &shaken, &at_rest));
     for (space, cage_now) in [("local", shaken.clone()), ("world", carry(&shaken))] {
         let space = text(("points_space", space));
-        let at_rest = settings(resolution, &[space.clone()]);
+        let at_rest = settings(resolution, std::slice::from_ref(&space));
         let there = (
             "rest_transform",
             ParameterValue::Transform(motion * box_transform()),
