@@ -7,7 +7,7 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   sinew hair grow hero.glb --joint head --box -0.1,1.65,-0.1,0.1,1.9,0.1 --comb 0,-1,-0.3 --length 0.15 -o hair.tfx
-  sinew hair grow hero.glb --joint head --guide-points 0,1.7,-0.1 0,1.65,-0.2 0,1.3,-0.25 --gather 0.8 -o ponytail.tfx";
+  sinew hair grow hero.glb --joint head --guide \"0,1.7,-0.1 0,1.65,-0.2 0,1.3,-0.25\" --gather 0.8 -o ponytail.tfx";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum HairCommand {
@@ -81,14 +81,17 @@ pub(crate) struct HairGrowArgs {
     /// Comb strands in this direction, in scene axes: X,Y,Z, or the name of a vector vertex attribute.
     #[arg(long, value_name = "X,Y,Z|ATTRIBUTE", allow_hyphen_values = true)]
     pub(crate) comb: Option<String>,
-    /// Let strands follow the curves in this file instead: lines of a GLB or glTF file, or strands of a TFX file, in scene space.
+    /// Let strands follow a curve instead: points X,Y,Z in metres, separated by spaces, or a file with curves in scene space.
     ///
-    /// Each strand follows the curve whose first point is nearest to its root.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["comb", "guide_points"])]
-    pub(crate) guide: Option<PathBuf>,
-    /// Let strands follow a curve through these points instead: X,Y,Z for each point, in metres, two points or more.
-    #[arg(long, value_name = "X,Y,Z", num_args = 2.., allow_hyphen_values = true, conflicts_with = "comb")]
-    pub(crate) guide_points: Vec<Numbers<3>>,
+    /// For example "0,1.7,-0.1 0,1.5,-0.2". A file has curves as lines (GLB, glTF) or as strands (TFX). Each strand follows the curve
+    /// whose first point is nearest to its root.
+    #[arg(
+        long,
+        value_name = "POINTS|FILE",
+        allow_hyphen_values = true,
+        conflicts_with = "comb"
+    )]
+    pub(crate) guide: Option<String>,
     /// Set how far strands gather around the curve: 0 keeps the distance of their roots, 1 brings tips together.
     #[arg(long, default_value_t = 0.0, value_name = "SHARE")]
     pub(crate) gather: f32,

@@ -296,7 +296,7 @@ mod tests {
     use clap::CommandFactory;
 
     /// Arguments that name files which are only read.
-    const READ: [&str; 14] = [
+    const READ: [&str; 13] = [
         "character",
         "graph",
         "state",
@@ -310,7 +310,6 @@ mod tests {
         "against",
         "file",
         "allowed_folders",
-        "guide",
     ];
 
     fn leaves<'a>(

@@ -120,13 +120,11 @@ fn request(
     request.guides = guides(args, reporter)?;
     if args.gather > 0.0 && request.guides.is_empty() {
         return Err(Failure::usage(
-            "--gather needs a curve: --guide FILE or --guide-points",
+            "--gather needs a curve: --guide POINTS or --guide FILE",
         ));
     }
     if args.comb_strength < 1.0 && request.guides.is_empty() && request.comb.is_none() {
-        return Err(Failure::usage(
-            "--comb-strength needs --comb, --guide or --guide-points",
-        ));
+        return Err(Failure::usage("--comb-strength needs --comb or --guide"));
     }
     request.clearance = (!args.no_clearance).then_some(args.clearance);
     let settings = &mut request.settings;
@@ -149,14 +147,14 @@ fn request(
 
 /// The guide curves: those of a file, or the one through the given points.
 fn guides(args: &HairGrowArgs, reporter: &Reporter) -> Outcome<Vec<Vec<[f32; 3]>>> {
-    let Some(path) = &args.guide else {
-        let points: Vec<[f32; 3]> = args.guide_points.iter().map(|p| p.0).collect();
-        return Ok(if points.is_empty() {
-            Vec::new()
-        } else {
-            vec![points]
-        });
+    let Some(given) = &args.guide else {
+        return Ok(Vec::new());
     };
+    let points = given.split_whitespace().map(|p| p.parse::<Numbers<3>>());
+    if let Ok(points) = points.collect::<Result<Vec<_>, _>>() {
+        return Ok(vec![points.iter().map(|p| p.0).collect()]);
+    }
+    let path = Path::new(given);
     let file = load::character(path, reporter)?;
     let mut out = Vec::new();
     for mesh in &file.asset.strands {

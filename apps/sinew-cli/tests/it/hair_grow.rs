@@ -104,7 +104,7 @@ fn hair_is_combed_in_a_direction_and_along_a_curve() {
             end(s)
         );
     }
-    let along = ["--guide-points", "0.5,0.5,0", "0.5,0.5,0.1", "3,0.5,0.1"];
+    let along = ["--guide", "0.5,0.5,0 0.5,0.5,0.1 3,0.5,0.1"];
     let guided = grown(&p, "square.obj", &[&straight[..], &along].concat());
     for s in &guided {
         let [x, ..] = end(s);
@@ -118,7 +118,7 @@ fn hair_is_combed_in_a_direction_and_along_a_curve() {
         (&["--gather", "1"], 2, "--gather needs a curve"),
         (&["--comb-strength", "0.5"], 2, "--comb-strength needs"),
         (&["--guide", "curve.obj"], 2, "the file has no curves"),
-        (&["--guide-points", "0,0,0", "0,0,0"], 5, "no finite length"),
+        (&["--guide", "0,0,0 0,0,0"], 5, "no finite length"),
         (&["--mask", "m"], 2, "--graph"),
     ] {
         let all = [&["hair", "grow", "sample:head", "-o", "n.ply"], more].concat();
@@ -150,6 +150,7 @@ fn a_focus_keeps_the_hair_of_its_joint_in_the_picture() {
             "sample:head",
             "--count",
             "20",
+            "--no-clearance",
             "-o",
             "h.tfx",
         ],
