@@ -1,8 +1,8 @@
 //! Control points that follow the vertices of a mesh.
 //!
-//! Each vertex of the mesh is matched with the control point at its rest position. Several vertices may be one control point (copies at hard
-//! edges); the first one moves it. Control points inside the box may be without a vertex: their displacement is the mean of the three linear
-//! interpolations between opposite faces, as for Blender's lattices with the option "Outside".
+//! Each vertex of the mesh is matched with the control point at its rest position. Several vertices may be one control point (copies at
+//! hard edges); the first one moves it. Control points inside the box may be without a vertex: their displacement is the mean of the three
+//! linear interpolations between opposite faces, as for Blender's lattices with the option "Outside".
 
 use super::bind::{LatticeBind, LatticeBindError};
 use sinew_geom::{Affine, Real, Vec3};

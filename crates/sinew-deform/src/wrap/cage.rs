@@ -1,9 +1,9 @@
 //! Mode `cage`: mean value coordinates of a closed triangle mesh.
 //!
 //! Ju, Schaefer and Warren, "Mean Value Coordinates for Closed Triangular Meshes", 2005. Around a position `x`, a triangle covers a part of
-//! the unit sphere with corners `u_i`. Its mean vector is `m = Σ θ_i n_i / 2`, with the angle `θ_i` of the edge opposite to corner `i` and
-//! the unit normal `n_i` of the plane through that edge and `x`. Corner `i` gets the weight `(n_i m) / (n_i u_i d_i)` for its distance `d_i`.
-//! Their paper has the same weights in angles. Angles and normals belong to edges here, which two triangles share.
+//! the unit sphere with corners `u_i`. Its mean vector is `m = Σ θ_i n_i / 2`, with the angle `θ_i` of the edge opposite to corner `i`
+//! and the unit normal `n_i` of the plane through that edge and `x`. Corner `i` gets the weight `(n_i m) / (n_i u_i d_i)` for its distance
+//! `d_i`. Their paper has the same weights in angles. Angles and normals belong to edges here, which two triangles share.
 
 use super::WrapMode;
 use super::bind::WrapError;

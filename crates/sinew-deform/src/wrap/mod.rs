@@ -1,7 +1,9 @@
 //! Node `wrap`: the surface or the points of one mesh move the vertices of another.
 //!
-//! Modes `surface`, `triangle` and `smooth`: setup finds, for each point, one or several closest points on the rest surface of the driver (`bind.rs`, over the box tree of `bvh.rs`),
-//! and stores the inverse of the local frame there. Each frame rebuilds these frames on the moved driver and carries the points with them.
+//! Modes `surface`, `triangle` and `smooth`: setup finds, for each vertex, one or several closest points on the rest surface of the driver
+//! (`bind.rs`, over the box tree of `bvh.rs`), and stores the inverse of the local frame there. Each frame rebuilds these frames on the
+//! moved driver and carries the vertices with them.
+//!
 //! Modes `points`, `rbf` and `cage`: setup computes how much each vertex moves with points of the driver (`points.rs`, with `nearest.rs`,
 //! `rbf.rs` and `cage.rs`), and each frame sums up their displacements. The page of the node has the formulas.
 

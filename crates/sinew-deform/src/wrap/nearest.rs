@@ -1,7 +1,8 @@
 //! Mode `points`: each vertex moves with its nearest points of the driver, by moving least squares with similarities.
 //!
 //! Schaefer, McPhail and Warren, "Image Deformation Using Moving Least Squares", 2006; in space: Zhu and Gortler, "3D Deformation Using
-//! Moving Least Squares", 2007. The weights are those of Franke and Little (1980), which reach a little farther than the points, so that several at the same distance count.
+//! Moving Least Squares", 2007. The weights are those of Franke and Little (1980). They reach a little farther than the points, so that
+//! several points at the same distance count.
 
 use super::WrapConfig;
 use super::bind::{VERTICES_A_REPORT, WrapError};

@@ -355,8 +355,8 @@ fn dense(
     Ok(this)
 }
 
-/// Takes rounding out of shares that reproduce affine maps: the smallest change after which weights sum to 1 and the weighted points to `p`,
-/// and gradients likewise to zero and the identity. In directions that the points do not span, nothing changes.
+/// Takes rounding out of shares that reproduce affine maps: the smallest change after which weights sum to 1 and the weighted points to
+/// `p`, and gradients likewise to zero and the identity. In directions that the points do not span, nothing changes.
 fn reproduce_affine_maps(points: &[Vec3<f64>], p: Vec3<f64>, shares: &mut [Share]) {
     let far = points.iter().map(|q| (q - p).norm_squared());
     let scale = far.fold(0.0, f64::max).sqrt();
