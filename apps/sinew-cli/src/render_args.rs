@@ -152,6 +152,11 @@ pub(crate) struct LookArgs {
     /// A name that would cover another one is left out; longer bones come first. Use --focus or a larger --size to see more names.
     #[arg(long)]
     pub(crate) names: bool,
+    /// Draw what is inside the graph: lattice (boxes of lattices), mask (its weights as colours), field (its surface as lines).
+    ///
+    /// With =NAME only the node of this name, as in mask=left. These nodes need not be outputs of the graph. `field` evaluates on the CPU.
+    #[arg(long, value_name = "PART,...", value_delimiter = ',')]
+    pub(crate) show: Vec<String>,
     /// Do not draw the lines that the graph outputs.
     #[arg(long)]
     pub(crate) no_lines: bool,

@@ -110,18 +110,46 @@ fn hair_is_combed_in_a_direction_and_along_a_curve() {
         let [x, ..] = end(s);
         assert!(x > 0.099, "parallel to the end of the curve: {:?}", end(s));
     }
-    p.put("curve.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
     for (more, code, expected) in [
-        (&["--joint", "hed"][..], 2, "did you mean 'head'?"),
-        (&["--box", "5,5,5,6,6,6"], 5, "no vertex is in a box"),
-        (&["--box", "1,2,3"], 2, "expected 6 finite numbers"),
-        (&["--gather", "1"], 2, "--gather needs a curve"),
-        (&["--comb-strength", "0.5"], 2, "--comb-strength needs"),
-        (&["--guide", "curve.obj"], 2, "the file has no curves"),
-        (&["--guide", "0,0,0 0,0,0"], 5, "no finite length"),
-        (&["--mask", "m"], 2, "--graph"),
+        (
+            &["sample:arm", "--joint", "forarm"][..],
+            2,
+            "did you mean 'forearm'?",
+        ),
+        (&["square.obj", "--joint", "head"], 2, "there are no joints"),
+        (
+            &["square.obj", "--box", "5,5,5,6,6,6"],
+            5,
+            "no vertex is in a box",
+        ),
+        (
+            &["square.obj", "--box", "1,2,3"],
+            2,
+            "expected 6 finite numbers",
+        ),
+        (
+            &["square.obj", "--gather", "1"],
+            2,
+            "--gather needs a curve",
+        ),
+        (
+            &["square.obj", "--comb-strength", "0.5"],
+            2,
+            "--comb-strength needs",
+        ),
+        (
+            &["square.obj", "--guide", "square.obj"],
+            2,
+            "the file has no curves",
+        ),
+        (
+            &["square.obj", "--guide", "0,0,0 0,0,0"],
+            5,
+            "no finite length",
+        ),
+        (&["square.obj", "--mask", "m"], 2, "--graph"),
     ] {
-        let all = [&["hair", "grow", "sample:head", "-o", "n.ply"], more].concat();
+        let all = [&["hair", "grow", "-o", "n.ply"], more].concat();
         let out = p.sinew(&all);
         assert_eq!(out.status.code(), Some(code), "{more:?} {}", said(&out));
         assert!(said(&out).contains(expected), "{more:?} {}", said(&out));

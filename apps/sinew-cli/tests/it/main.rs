@@ -26,6 +26,8 @@ mod psd_convert;
 mod psd_extract;
 #[cfg(feature = "gpu")]
 mod render;
+#[cfg(feature = "gpu")]
+mod render_show;
 mod resume;
 mod setup;
 mod strangers;

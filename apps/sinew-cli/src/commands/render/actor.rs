@@ -1,8 +1,10 @@
 //! One of the things that stand side by side: it plays, and its results are on the renderer's device.
 
 use super::super::run::solvers;
+use super::inside::{Part, field_lines};
 use super::variants::Variant;
 use super::{strands, view};
+use crate::args::Device;
 use crate::exit::{Failure, Outcome};
 use crate::frames::tell_held;
 use crate::render_args::PlayArgs;
@@ -64,6 +66,8 @@ pub(super) struct Actor {
     pub(super) label: String,
     pub(super) parts: Vec<Shown>,
     pub(super) lines: Vec<Lines>,
+    /// Outputs that are fields to draw as lines.
+    fields: Vec<String>,
     source: Source,
     gpu: Gpu,
     shows: Option<i64>,
@@ -80,6 +84,8 @@ pub(super) struct Play<'a> {
     /// Where simulations go on.
     pub(super) state: Option<&'a Arc<SavedState>>,
     pub(super) setup: &'a SetupFile,
+    /// What is drawn of the inside of graphs.
+    pub(super) show: &'a [Part],
 }
 
 impl Actor {
@@ -92,10 +98,12 @@ impl Actor {
         focus: &[String],
         reporter: &Reporter,
     ) -> Outcome<Self> {
+        let mut fields = Vec::new();
         let source = match character.asset.sequence {
             Some(_) => Source::Sequence(character.clone()),
             None => {
-                let (player, state) = player(gpu, character, variant, play, reporter)?;
+                let (player, state, shown) = player(gpu, character, variant, play, reporter)?;
+                fields = shown;
                 Source::Graph(Box::new(player), state)
             }
         };
@@ -103,6 +111,7 @@ impl Actor {
             label: variant.label.clone(),
             parts: Vec::new(),
             lines: Vec::new(),
+            fields,
             source,
             gpu: gpu.clone(),
             shows: None,
@@ -137,6 +146,11 @@ impl Actor {
                 match player.runner_mut() {
                     Runner::Cpu(instance) => {
                         from_cpu(&self.gpu, instance, &mut self.parts, &mut self.lines)?;
+                        for name in &self.fields {
+                            let words = instance.field_output(name).unwrap_or_default();
+                            let made = field_lines(words);
+                            self.lines.push(drawn(Lines::new(&self.gpu, &made))?);
+                        }
                     }
                     Runner::Gpu(instances) => {
                         from_device(&self.gpu, instances, &mut self.parts, &mut self.lines)?;
@@ -325,13 +339,14 @@ fn player(
     variant: &Variant,
     play: &Play<'_>,
     reporter: &Reporter,
-) -> Outcome<(Player, Option<Arc<SavedState>>)> {
+) -> Outcome<(Player, Option<Arc<SavedState>>, Vec<String>)> {
     let args = play.args;
     let mut plan = load::compile(&variant.document, reporter)?;
     // A stack such as `rest` has outputs of its own, and leaves joints and targets out on purpose.
     if !variant.is_built_in {
         load::keep_outputs(&mut plan, &args.chosen.only)?;
     }
+    let fields = add_parts(&mut plan, variant, play.show)?;
     let plan = Arc::new(plan);
     let is_alone = variant.label.is_empty();
     let simulates = plan.solvers().next().is_some();
@@ -383,13 +398,31 @@ fn player(
     numbers.sort_unstable();
     tell_held(&cast, &numbers, args.fps, reporter);
     let graph = setup::bind(&cast, &plan, &parameters, play.setup, reporter)?;
-    let device = state.map_or(args.device, |s| s.device(args.device));
+    let mut device = state.map_or(args.device, |s| s.device(args.device));
+    if !fields.is_empty() {
+        // The words of fields are read there.
+        device = Device::Cpu;
+    }
     let runner = device::runner_on(gpu, &graph, device, reporter)?;
     let mut player = Player::new(runner, cast, values, args.clip.as_deref(), args.fps)?;
     if let Some(state) = state {
         state.restore(&mut player, reporter)?;
     }
-    Ok((player, state.cloned()))
+    Ok((player, state.cloned(), fields))
+}
+
+/// Adds the parts of `--show` to the outputs; the names of fields. Of things that stand side by side, some may lack a part.
+fn add_parts(plan: &mut Plan, variant: &Variant, show: &[Part]) -> Outcome<Vec<String>> {
+    let mut fields = Vec::new();
+    for part in show {
+        match part.add(plan) {
+            Ok(names) if part.is_field() => fields.extend(names),
+            Ok(_) => {}
+            Err(_) if !variant.label.is_empty() && !part.is_mask() => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(fields)
 }
 
 fn outputs(graph: &BoundGraph) -> impl Iterator<Item = (&str, &OutputData)> {

@@ -8,6 +8,7 @@ mod actor;
 mod built_in;
 mod extras;
 mod files;
+mod inside;
 mod layout;
 mod look;
 mod names;
@@ -29,6 +30,7 @@ use crate::saved_state::SavedState;
 use crate::terminal::overheard;
 use actor::drawn;
 use files::Files;
+use inside::Part;
 use layout::{Format, Paper};
 use look::{Look, Source};
 use render_job::RenderJob;
@@ -41,7 +43,9 @@ use view::View;
 
 pub(super) fn render(args: &RenderArgs, reporter: &Reporter) -> Outcome {
     let format = Format::of(&args.output, args.kind.sheet)?;
-    let look = Look::parse(&args.look.look)?;
+    let show = args.look.show.iter().map(|entry| Part::parse(entry));
+    let show: Vec<Part> = show.collect::<Outcome<_>>()?;
+    let look = look(args, &show)?;
     let map = look::color_map(args.look.map.as_deref())?;
     let compared = args.kind.compare.as_deref().map(variants::split);
     let compared = compared.unwrap_or_default();
@@ -74,9 +78,23 @@ pub(super) fn render(args: &RenderArgs, reporter: &Reporter) -> Outcome {
         character,
         compared,
         look,
+        show,
         map,
     };
     studio.draw(&steps, files)
+}
+
+/// What surfaces show: the look that is asked for, or the mask of `--show`.
+fn look(args: &RenderArgs, show: &[Part]) -> Outcome<Look> {
+    let look = Look::parse(&args.look.look)?;
+    match show.iter().filter(|p| p.is_mask()).count() {
+        0 => Ok(look),
+        1 if look == Look::Shaded => Ok(Look::Numbers(Source::Output(inside::MASK.to_owned()))),
+        1 => Err(Failure::usage(
+            "--show mask and --look both colour the surface; leave out one of them",
+        )),
+        _ => Err(Failure::usage("--show has several masks; select one")),
+    }
 }
 
 /// The device takes as long to start as the file to load.
@@ -143,6 +161,7 @@ fn turned_up(character: Arc<Character>) -> Arc<Character> {
 fn plays_graph(args: &RenderArgs) -> bool {
     let inputs = &args.play.graph.inputs;
     args.play.graph.graph.is_some()
+        || !args.look.show.is_empty()
         || args.kind.compare.is_some()
         || args.look.look.starts_with("difference")
         || [&inputs.set, &inputs.values, &inputs.point_caches]

@@ -3,6 +3,7 @@
 use super::actor::{Actor, Play, drawn};
 use super::extras::Extras;
 use super::files::Files;
+use super::inside::Part;
 use super::layout::{Format, Paper, Row};
 use super::look::{self, Look, Source};
 use super::paint::{self, Numbers, Range, Worst};
@@ -49,6 +50,8 @@ pub(super) struct RenderJob<'a> {
     /// Entries of `--compare`.
     pub(super) compared: Vec<String>,
     pub(super) look: Look,
+    /// What is drawn of the inside of graphs.
+    pub(super) show: Vec<Part>,
     pub(super) map: ColorMap,
     pub(super) lighting: Lighting,
     pub(super) view: View,
@@ -173,6 +176,7 @@ impl RenderJob<'_> {
             args: &self.args.play,
             numbers: &numbers,
             state: self.state.as_ref(),
+            show: &self.show,
             setup: &SetupFile::open(self.args.play.graph.inputs.cache.as_deref())?,
         };
         let against = match &self.look {
