@@ -7,6 +7,7 @@
 //! | `source` | maps bytes of a kernel to locations in the document |
 //! | `device` | the text as executors run it, with the functions of its pins |
 //! | `cpu` | the same text on the CPU |
+//! | `field` | functions that look up fields |
 //! | `bound` | a kernel bound to meshes: arrays, uniforms |
 //! | `signature` | node descriptions that live as long as the process |
 
@@ -16,6 +17,8 @@ mod bound;
 mod cpu;
 #[cfg(feature = "kernels")]
 mod device;
+#[cfg(feature = "kernels")]
+mod field;
 #[cfg(feature = "kernels")]
 pub(crate) mod given;
 #[cfg(feature = "kernels")]

@@ -379,7 +379,7 @@ fn kernel_schema() -> Value {
         "required": ["type"],
         "additionalProperties": false,
         "properties": {
-            "type": { "enum": ["mesh", "pose", "buffer", "mask", "values"] },
+            "type": { "enum": ["mesh", "pose", "buffer", "mask", "values", "field"] },
             "element": element,
             "link": link,
             "optional": { "type": "boolean", "description": "True if the input does not need a link; buffers, masks and values only." },

@@ -67,7 +67,7 @@ pub use reference::{Nearest, ReferenceMesh};
 pub(crate) use settings::FieldBox;
 pub use settings::{Axis, Resolution, SdfError, SdfSettings, SignMethod, Storage};
 pub use slices::slice;
-pub use words::FieldWords;
 pub use words::SolidsView;
+pub use words::{FIELD_WGSL, FieldWords};
 pub(crate) use words::{GridParts, lay_grid};
 pub(crate) use words::{SOLID_WORDS, grid_words, solids_words, write_solids};

@@ -21,6 +21,10 @@ use super::frame::FieldFrame;
 use bytemuck::{cast_slice, cast_slice_mut};
 use sinew_geom::index32;
 
+/// WGSL that looks a field up: `field_sample(f: Field, point: vec3f) -> vec4f` is the gradient and the distance. Its head says which
+/// functions it needs.
+pub const FIELD_WGSL: &str = include_str!("../collide/field.wgsl");
+
 /// Words before everything else.
 pub(crate) const HEADER_WORDS: usize = 32;
 /// Words of a solid.

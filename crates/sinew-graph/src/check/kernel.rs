@@ -51,7 +51,7 @@ const ELEMENTS: [(&str, Element); 6] = [
     ("vec3", Element::Vec3),
     ("vec4", Element::Vec4),
 ];
-const INPUT_TYPES: [&str; 5] = ["mesh", "pose", "buffer", "mask", "values"];
+const INPUT_TYPES: [&str; 6] = ["mesh", "pose", "buffer", "mask", "values", "field"];
 
 type Link = Option<(String, Range<usize>)>;
 

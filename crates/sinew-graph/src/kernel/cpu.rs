@@ -520,6 +520,8 @@ fn port_stubs(stubs: &mut Stubs, sources: &mut Vec<Source>, input: usize, port: 
             "vec3f",
             Source::Rest(input),
         );
+    } else if port.ty == PortType::Field {
+        add(format!("read_{p}"), "u32", Source::Array(input));
     } else if let Some(element) = element(port.ty) {
         add(format!("read_{p}"), element.wgsl(), Source::Array(input));
     }
@@ -547,7 +549,7 @@ impl Source {
             }
             Self::Array(input) => match value(input) {
                 Some(InputValue::Mask(floats) | InputValue::Values(floats)) => cast_slice(floats),
-                Some(InputValue::Buffer(words)) => words,
+                Some(InputValue::Buffer(words) | InputValue::Field(words)) => words,
                 _ => &[],
             },
         }

@@ -49,6 +49,7 @@ pub(super) fn text(
     poses
         .iter()
         .for_each(|pose| pose_text(&mut out, kernel, pose));
+    super::field::fields(&mut out, kernel);
     for buffer in kernel.persistent().filter(|b| kernel.uses(&b.last())) {
         let (last, ty) = (buffer.last(), buffer.element.wgsl());
         let array = format!("{}{}", KernelBuffer::BEFORE, buffer.name);

@@ -20,6 +20,8 @@ pub(crate) enum What {
         /// Whether what it reads changes from step to step, so that it must be there before.
         linked: bool,
     },
+    /// `fn name(p: vec3f) -> result`; it looks a field up.
+    Lookup { result: &'static str },
     /// `fn name(i: u32, v: ty)`.
     Write { ty: &'static str },
     /// `const name: ty`.
@@ -33,6 +35,9 @@ const INDEX_AND_K: &[&str] = &["i", "k"];
 const CORNER: &[&str] = &["t", "corner"];
 const STRAND: &[&str] = &["s"];
 const JOINT: &[&str] = &["joint"];
+
+/// Words that a look-up of a field reads, for what it takes to compile: header, brick and eight values.
+const LOOKUP_READS: usize = 40;
 
 /// A parameter's type in WGSL.
 pub(crate) fn parameter_type(ty: ParameterType) -> Option<&'static str> {
@@ -96,7 +101,12 @@ impl Table {
                 self.constant(format!("count_{p}"), "u32");
                 self.constant(format!("has_{p}"), "bool");
             }
-            PortType::Lines | PortType::Field | PortType::VertexAnimation => {}
+            PortType::Field => {
+                for (verb, result) in [("sample", "f32"), ("gradient", "vec3f")] {
+                    self.push(format!("{verb}_{p}"), What::Lookup { result });
+                }
+            }
+            PortType::Lines | PortType::VertexAnimation => {}
         }
     }
 
@@ -184,6 +194,14 @@ pub(crate) fn stubs(given: &[Given], entry: &str) -> String {
                 let value = value(result, &format!("sinew_in[{at}]"));
                 let list = list.join(", ");
                 writeln!(out, "fn {name}({list}) -> {result} {{ return {value}; }}")
+            }
+            What::Lookup { result } => {
+                let reads = (0..LOOKUP_READS).map(|k| format!("sinew_in[{k}u]"));
+                let sum = reads.collect::<Vec<_>>().join(" + ");
+                writeln!(
+                    out,
+                    "fn {name}(p: vec3f) -> {result} {{ return {result}(p.x + {sum}); }}"
+                )
             }
             What::Write { ty } => writeln!(
                 out,

@@ -158,9 +158,11 @@ pub(crate) fn check(file: &str, text: &str, around: Around<'_>) -> Result<Analys
 /// Help for an unknown function: the functions with the same verb, or the pins.
 fn functions_like(message: &str, around: Around<'_>) -> String {
     let asked = message.split('`').nth(1).unwrap_or_default().to_lowercase();
-    let does = ["read", "write", "add", "min", "max", "last"]
-        .into_iter()
-        .find(|does| asked.starts_with(does));
+    let does = [
+        "read", "write", "add", "min", "max", "last", "sample", "gradient",
+    ]
+    .into_iter()
+    .find(|does| asked.starts_with(does));
     let Some(does) = does else {
         return format!(
             "{}; docs/nodes/kernel.md lists the functions",
@@ -221,7 +223,7 @@ fn finish(snippet: &Snippet, given: &[Given]) -> Result<Module, KernelErrors> {
     builder.declare("generated", &stubs(given, &entry));
     let module = builder.finish()?;
     let access = |g: &Given| match g.what {
-        What::Read { .. } => Some(CpuAccess::Read { buffer: 0 }),
+        What::Read { .. } | What::Lookup { .. } => Some(CpuAccess::Read { buffer: 0 }),
         What::Write { .. } => Some(CpuAccess::Write { buffer: 0 }),
         What::Constant { .. } | What::Value { .. } => None,
     };
@@ -483,6 +485,8 @@ fn analyse(snippet: &Snippet, body: Body, around: Around<'_>, compile_share: f64
     let cleared: BTreeSet<&'static str> = partly.map(|b| b.name).collect();
     let reads_own = around.given.iter().all(|g| match g.what {
         What::Read { linked: true, .. } => snippet.touches_only_own(&g.name),
+        // A field is read anywhere.
+        What::Lookup { .. } => !names.contains(&g.name),
         _ => true,
     });
     let locality = match (cleared.is_empty(), reads_own) {

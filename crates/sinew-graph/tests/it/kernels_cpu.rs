@@ -298,7 +298,7 @@ fn persistent_buffers_keep_their_values() {
         let seen = x + most as f32;
         (x, most) = (2.0 * x + 1.0, most.max(by));
         let out = bound.float_output("x").expect("floats");
-        let expected = |i: usize| if i % 2 == 0 { x } else { 0.0 };
+        let expected = |i: usize| if i.is_multiple_of(2) { x } else { 0.0 };
         assert!(
             out.iter().enumerate().all(|(i, v)| *v == expected(i)),
             "{frame}: {out:?}"
@@ -312,4 +312,37 @@ fn persistent_buffers_keep_their_values() {
     let other = Instance::bind(Arc::new(other), &inputs, &[], Par::Seq);
     let mut other = other.unwrap_or_else(|e| panic!("{e}"));
     assert!(other.restore_state(&bound.save_state()).is_err());
+}
+
+/// A ball and a plane. The kernel that looks them up runs in setup, as they never change.
+#[test]
+fn fields_are_looked_up() {
+    let document = r#"{ "sinew": "1.0", "inputs": { "body": { "type": "mesh" } }, "nodes": {
+  "ball": { "node": "solids", "capsules": [{ "from": [0.5, 1, 2], "to": [0.5, 1, 2], "radius": 0.25 }] },
+  "floor": { "node": "solids", "planes": [{ "point": [0, -3, 0], "normal": [0, 0, 5] }] },
+  "look": { "node": "kernel", "domain": "vertex",
+    "inputs": { "mesh": { "type": "mesh", "link": "body" }, "ball": { "type": "field", "link": "ball" },
+      "floor": { "type": "field", "link": "floor" } },
+    "outputs": { "out": { "type": "buffer", "element": "float", "count": 4 } },
+    "text": ["let p = read_mesh_positions(index); let slope = gradient_ball(p);",
+      "write_out(4u * index, sample_ball(p)); write_out(4u * index + 1u, sample_floor(p));",
+      "write_out(4u * index + 2u, slope.x); write_out(4u * index + 3u, gradient_floor(p).z);"] } },
+"outputs": { "out": "look" } }"#;
+    let plan = compile("g.json", document, &NoNesting).unwrap_or_else(|e| panic!("{e}"));
+    let mesh = Arc::new(sinew_testkit::meshes::cube());
+    let inputs = [InputBinding::Mesh(mesh.clone())];
+    let bound = Instance::bind(Arc::new(plan), &inputs, &[], Par::Seq);
+    let mut bound = bound.unwrap_or_else(|e| panic!("{e}"));
+    update(&mut bound, Par::Seq);
+    let out = bound.float_output("out").expect("floats");
+    for (p, found) in mesh.positions.iter().zip(out.chunks_exact(4)) {
+        let off = [p[0] - 0.5, p[1] - 1.0, p[2] - 2.0];
+        let length = off.iter().map(|v| v * v).sum::<f32>().sqrt();
+        for (found, expected) in found
+            .iter()
+            .zip([length - 0.25, p[2], off[0] / length, 1.0])
+        {
+            assert!((found - expected).abs() < 1e-6, "{p:?}: {found} {expected}");
+        }
+    }
 }

@@ -11,10 +11,14 @@ const ACCESSORS: &str = "
 fn sinew_read(i: u32) -> u32 { return 0u; }
 fn sinew_read3(i: u32) -> vec3f { return vec3f(); }
 fn sinew_write(i: u32, v: u32) { }
-fn sinew_add(i: u32, v: u32) { }";
+fn sinew_add(i: u32, v: u32) { }
+fn sinew_least(i: u32, v: i32) { }
+fn sinew_least_unsigned(i: u32, v: u32) { }
+fn sinew_greatest(i: u32, v: i32) { }
+fn sinew_greatest_unsigned(i: u32, v: u32) { }";
 
-/// A kernel that reads words with `read`, vectors of three floats of the same buffer with `read3`, writes words with `write` and adds
-/// to them with `add`.
+/// A kernel that reads words with `read`, vectors of three floats of the same buffer with `read3`, writes words with `write`, adds
+/// to them with `add`, and makes them smaller or larger with `least` and `greatest`.
 pub(crate) fn program(text: &str) -> Result<CpuProgram, KernelErrors> {
     let snippet = Snippet::parse("k.wgsl", text)?;
     let mut builder = ModuleBuilder::new(ModuleOptions::default());
@@ -23,6 +27,10 @@ pub(crate) fn program(text: &str) -> Result<CpuProgram, KernelErrors> {
         ("read3", "sinew_read3"),
         ("write", "sinew_write"),
         ("add", "sinew_add"),
+        ("least", "sinew_least"),
+        ("least_unsigned", "sinew_least_unsigned"),
+        ("greatest", "sinew_greatest"),
+        ("greatest_unsigned", "sinew_greatest_unsigned"),
     ];
     let entry = builder.add(&snippet, "sinew_k_", &renames)?;
     builder.declare("accessors", ACCESSORS);
@@ -31,6 +39,10 @@ pub(crate) fn program(text: &str) -> Result<CpuProgram, KernelErrors> {
         ("sinew_read3", CpuAccess::Read { buffer: 0 }),
         ("sinew_write", CpuAccess::Write { buffer: 0 }),
         ("sinew_add", CpuAccess::Add { buffer: 0 }),
+        ("sinew_least", CpuAccess::Min { buffer: 0 }),
+        ("sinew_least_unsigned", CpuAccess::Min { buffer: 0 }),
+        ("sinew_greatest", CpuAccess::Max { buffer: 0 }),
+        ("sinew_greatest_unsigned", CpuAccess::Max { buffer: 0 }),
     ];
     let accesses: BTreeMap<String, CpuAccess> = accesses
         .map(|(name, access)| (name.to_owned(), access))
@@ -531,4 +543,18 @@ write(0u, u ^ bitcast<u32>(i)); write(1u, bitcast<u32>(x + v.x));
         };
         assert_eq!(words(), words());
     }
+}
+
+/// Words begin as zero. The sign bit makes a signed integer small and an unsigned one large.
+#[test]
+fn minima_and_maxima_follow_the_type() {
+    let text = "fn kernel(index: u32) {
+least(0u, 3); least(0u, -5); least(0u, -4); greatest(1u, -7); greatest(1u, 6); greatest(1u, 2);
+greatest_unsigned(2u, 5u); greatest_unsigned(2u, 0x80000001u); greatest_unsigned(2u, 7u); greatest(3u, bitcast<i32>(0x80000001u));
+write(4u, 0xfffffff0u); least_unsigned(4u, 0xffffffffu); write(5u, 0xfffffff0u); least_unsigned(5u, 9u); least(99u, -1); }";
+    let minus_5 = (-5_i32).cast_unsigned();
+    assert_eq!(
+        run(text, &[], 6),
+        [minus_5, 6, 0x8000_0001, 0, 0xffff_fff0, 9]
+    );
 }

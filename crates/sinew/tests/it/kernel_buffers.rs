@@ -2,10 +2,14 @@
 
 #![allow(clippy::print_stdout, reason = "tests say what they skip")]
 
-use crate::kernels::{floats, instances, sample, update};
-use sinew::deform::ParameterValue;
+use crate::kernels::{Both, Files, example, floats, instances, poses, sample, update};
+use sinew::deform::sdf::UNSET;
+use sinew::deform::tressfx_sdf::CompatibilityField;
+use sinew::deform::{Par, ParameterValue};
+use sinew::graph::{BoundGraph, Frame, compile};
+use std::sync::Arc;
 
-/// Triangles give their corners the least and the greatest of scrambled numbers, signed (`s`) and unsigned (`u`). The second element of each
+/// Triangles give their corners the least and greatest of scrambled numbers, signed (`s`) and unsigned (`u`). The second element of each
 /// vertex is never written: it holds the number from which a minimum or maximum starts. Numbers leave as two halves, each exact as a float.
 const MINIMA_AND_MAXIMA: &str = r#"{ "sinew": "1.0", "nodes": {
   "combine": { "node": "kernel", "domain": "triangle",
@@ -131,7 +135,7 @@ fn persistent_buffers_keep_their_values() {
         for (i, (x, frames)) in state.iter_mut().enumerate() {
             (*x, *frames) = (2.0 * *x + 1.0, *frames + 1);
             let found = floats(&mut out, "x", i);
-            let expected = |v: usize| if v % 2 == 0 { *x } else { 0.0 };
+            let expected = |v: usize| if v.is_multiple_of(2) { *x } else { 0.0 };
             assert!(
                 found.iter().enumerate().all(|(v, x)| *x == expected(v)),
                 "{frame}"
@@ -143,5 +147,72 @@ fn persistent_buffers_keep_their_values() {
                 "{frame}"
             );
         }
+    }
+}
+
+/// How the distances of the example differ from those of `tressfx_sdf` for the same positions.
+#[derive(Debug, Default)]
+struct FieldDifferences {
+    /// Nodes with a distance.
+    set: usize,
+    /// Nodes with a distance in one of the two only.
+    set_once: usize,
+    /// Largest difference of signed distances, over the diagonal of the mesh.
+    distances: f32,
+}
+
+fn compare(field: &CompatibilityField, found: &[f32], diagonal: f32) -> FieldDifferences {
+    let mut out = FieldDifferences::default();
+    assert!(found[field.values.len()..].iter().all(|d| *d == UNSET));
+    for (a, b) in field.values.iter().zip(found) {
+        if *a == UNSET || *b == UNSET {
+            out.set_once += usize::from(a != b);
+        } else {
+            out.set += 1;
+            out.distances = out.distances.max((a - b).abs() / diagonal);
+        }
+    }
+    out
+}
+
+/// The three passes of TressFX as kernels give the field of the built-in node, for a bent arm.
+#[test]
+fn the_field_by_kernels_equals_the_built_in_node() {
+    let Some(gpu) = sinew_gpu::test_support::gpu() else {
+        return;
+    };
+    let asset = sample("arm_with_hand");
+    let path = example("kernel_sdf.json").display().to_string();
+    let text = std::fs::read_to_string(&path).expect("the example");
+    let plan = Arc::new(compile(&path, &text, &Files).unwrap_or_else(|e| panic!("{e}")));
+    let inputs = crate::common::bindings(&asset, &plan);
+    let graph = BoundGraph::bind(plan, &inputs, &[], Par::Seq).unwrap_or_else(|e| panic!("{e}"));
+    let mut both = Both::new(&gpu, &Arc::new(graph), 1);
+    let mesh = asset.merged(&Default::default()).expect("a mesh");
+    let mut field = CompatibilityField::new(&mesh.positions, 16).expect("an extent");
+    let origin = field.origin.map(f64::from);
+    both.set_parameter(0, "origin", &ParameterValue::Vec3(origin));
+    both.set_parameter(0, "cell", &ParameterValue::Float(field.cell.into()));
+    let nodes = field.nodes.map(i64::from);
+    both.set_parameter(0, "nodes", &ParameterValue::Int3(nodes));
+    let (time, pose) = poses(&asset).swap_remove(3);
+    both.update(&[Frame::at(time).pose(&pose)]);
+    let positions = both
+        .gpu
+        .read_mesh("body", 0)
+        .expect("reads")
+        .expect("a mesh")
+        .positions;
+    let distances = both.gpu.read_floats("distances", 0).expect("reads");
+    field.build(&mesh.topology, &positions);
+    let on_gpu = compare(&field, &distances.expect("floats"), mesh.diagonal());
+    let positions = both.cpu[0].mesh_output("body").expect("a mesh").positions;
+    field.build(&mesh.topology, positions);
+    let distances = both.cpu[0].float_output("distances").expect("floats");
+    let on_cpu = compare(&field, distances, mesh.diagonal());
+    for found in [on_gpu, on_cpu] {
+        println!("{found:?}");
+        assert!(found.set > 500 && found.set_once == 0, "{found:?}");
+        assert!(found.distances < 1e-5, "{found:?}");
     }
 }

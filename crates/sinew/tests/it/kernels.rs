@@ -167,7 +167,7 @@ const BUILT_IN: &str = r#"{ "sinew": "1.0",
 }"#;
 
 /// Rest, and the first clip at some times: clips that come back to rest do so at quarters.
-fn poses(asset: &Asset) -> Vec<(f64, Pose)> {
+pub(crate) fn poses(asset: &Asset) -> Vec<(f64, Pose)> {
     let range = asset.clips.first().map_or((0.0, 1.0), |c| c.range());
     let mut out = vec![(0.0, asset.rig.rest_pose())];
     for i in [0, 1, 3, 4] {

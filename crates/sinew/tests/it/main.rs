@@ -28,6 +28,8 @@ mod hair;
 #[cfg(feature = "io")]
 mod kernel_buffers;
 #[cfg(feature = "io")]
+mod kernel_fields;
+#[cfg(feature = "io")]
 mod kernels;
 mod kernels_math;
 mod linked;

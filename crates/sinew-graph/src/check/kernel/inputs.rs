@@ -49,7 +49,7 @@ impl Collector<'_> {
             .get("optional")
             .and_then(Json::bool)
             .unwrap_or(false);
-        if optional && matches!(ty, PortType::Mesh | PortType::Pose) {
+        if optional && matches!(ty, PortType::Mesh | PortType::Pose | PortType::Field) {
             let message = format!("the {} '{}' cannot be optional", ty.as_str(), m.key);
             let help = "only buffers, masks and values can be optional";
             let span = m
@@ -130,6 +130,7 @@ impl Collector<'_> {
                 "mesh" => PortType::Mesh,
                 "pose" => PortType::Pose,
                 "mask" => PortType::Mask,
+                "field" => PortType::Field,
                 _ => PortType::Values,
             });
         }
