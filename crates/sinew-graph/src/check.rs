@@ -417,6 +417,13 @@ impl Collector<'_> {
                 },
             })
         };
+        let of_mesh: Vec<Vec<usize>> = order
+            .iter()
+            .map(|&raw| {
+                let links = self.nodes[raw].parameter_links.iter().enumerate();
+                links.filter(|(_, l)| l.of_mesh).map(|(i, _)| i).collect()
+            })
+            .collect();
         let nodes = order
             .iter()
             .map(|&raw| {
@@ -467,7 +474,7 @@ impl Collector<'_> {
                 .collect(),
             distrusted: false,
         };
-        plan.link_poses_of_meshes();
+        plan.link_poses_of_meshes(&of_mesh);
         plan.derive_phases(&[]);
         Some(plan)
     }

@@ -399,11 +399,12 @@ impl Plan {
         }
     }
 
-    /// Links unlinked inputs that take the pose of the node's mesh ([`sinew_deform::PortDesc::of_mesh`]).
-    pub(crate) fn link_poses_of_meshes(&mut self) {
+    /// Links unlinked inputs that take the pose of the node's mesh ([`sinew_deform::PortDesc::of_mesh`]), and those of `parameters`: for
+    /// each node the indices of its parameter inputs that do so where the mesh has a pose.
+    pub(crate) fn link_poses_of_meshes(&mut self, parameters: &[Vec<usize>]) {
         // The pose that each node takes, or else the nearest one upstream of its first mesh: nodes come after those they read.
         let mut poses: Vec<Option<Source>> = Vec::with_capacity(self.nodes.len());
-        for node in &mut self.nodes {
+        for (node, parameters) in self.nodes.iter_mut().zip(parameters) {
             let ports = node.desc.inputs;
             let input = |sources: &[Option<Source>], ty| {
                 ports.iter().zip(sources).find_map(|(port, source)| {
@@ -418,6 +419,13 @@ impl Plan {
             for (port, source) in ports.iter().zip(&mut node.inputs) {
                 if port.of_mesh && source.is_none() {
                     *source = upstream;
+                }
+            }
+            for &index in parameters {
+                if let (Some(pose), Some(source)) =
+                    (upstream, node.parameter_inputs.get_mut(index))
+                {
+                    *source = pose;
                 }
             }
             poses.push(input(&node.inputs, PortType::Pose).or(upstream));

@@ -27,6 +27,26 @@ pub(super) struct RawLink {
     pub(super) count: usize,
     /// What the parameter is without a link.
     pub(super) expected: String,
+    /// Whether the document names no pose: that of the node's mesh, if it has one, is taken instead.
+    pub(super) of_mesh: bool,
+}
+
+/// A link to a pose.
+pub(super) struct PoseLink {
+    pub(super) link: String,
+    pub(super) span: Range<usize>,
+    /// Whether it is the main pose, for want of another one.
+    pub(super) is_default: bool,
+}
+
+impl From<(String, Range<usize>)> for PoseLink {
+    fn from((link, span): (String, Range<usize>)) -> Self {
+        Self {
+            link,
+            span,
+            is_default: false,
+        }
+    }
 }
 
 /// A link as read: where it leads, and what is taken.
@@ -202,9 +222,9 @@ impl Collector<'_> {
             None => ParameterSource::Constant(ParameterValue::Transform(Affine::identity())),
             Some(offset) => self.read_offset(scope, &m.key, offset)?,
         };
-        let (link, span) = self.pose_of(scope, &m.key, json.get("pose"), &json.span)?;
+        let pose = self.pose_of(scope, &m.key, json.get("pose"), &json.span)?;
         let at = joint.span.start;
-        Some(follows_joint(scope, &m.key, (link, span), at, name, offset))
+        Some(follows_joint(scope, &m.key, pose, at, name, offset))
     }
 
     /// The offset of a joint: a transform, keys or a parameter of the graph.
@@ -224,23 +244,29 @@ impl Collector<'_> {
         self.read_source(scope, &OFFSET, &m)
     }
 
-    /// The pose that `what` takes its joint from: the given one, or the main pose of the graph.
+    /// The pose that `what` takes its joint from: the given one, or the main pose of the graph, which that of the node's mesh replaces.
     pub(super) fn pose_of(
         &mut self,
         scope: usize,
         what: &str,
         pose: Option<&Json>,
         span: &Range<usize>,
-    ) -> Option<(String, Range<usize>)> {
+    ) -> Option<PoseLink> {
         let (message, help) = match (pose, self.main_input(scope, InputType::Pose)) {
             (Some(pose), _) => match pose.text() {
-                Some(link) => return Some((link.to_owned(), pose.span.clone())),
+                Some(link) => return Some((link.to_owned(), pose.span.clone()).into()),
                 None => (
                     format!("the pose of '{what}' is {}", pose.describe()),
                     "expected the name of an input, a node, or node.port",
                 ),
             },
-            (None, Some(link)) => return Some((link, span.clone())),
+            (None, Some(link)) => {
+                return Some(PoseLink {
+                    link,
+                    span: span.clone(),
+                    is_default: true,
+                });
+            }
             (None, None) => (
                 format!("'{what}' names a joint, but the graph has no input of type pose"),
                 "add \"pose\": {\"type\": \"pose\"} to \"inputs\"",
@@ -422,15 +448,16 @@ fn looks_linked(ty: ParameterType, json: &Json) -> bool {
 pub(super) fn follows_joint(
     scope: usize,
     parameter: &str,
-    (link, span): (String, Range<usize>),
+    pose: PoseLink,
     at: usize,
     name: ParameterSource,
     offset: ParameterSource,
 ) -> Linked {
     let raw = RawLink {
         scope,
-        link,
-        span,
+        link: pose.link,
+        span: pose.span,
+        of_mesh: pose.is_default,
         at,
         parameter: parameter.to_owned(),
         ty: PortType::Pose,
@@ -461,6 +488,7 @@ pub(super) fn mask_link(scope: usize, parameter: &str, link: &str, span: &Range<
         ty: PortType::Mask,
         count: 0,
         expected: "the name of a mask".into(),
+        of_mesh: false,
     }
 }
 
@@ -490,6 +518,7 @@ fn numbers(
         ty: PortType::Values,
         count: first + width(ty).unwrap_or(1),
         expected: expectation(ty),
+        of_mesh: false,
     };
     let takes = Takes::Numbers {
         first,

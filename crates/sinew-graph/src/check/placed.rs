@@ -115,7 +115,10 @@ impl Collector<'_> {
                 Some((of, mask.span.start))
             }
             (None, Some(joint)) => {
-                let pose = pose.or_else(|| self.pose_of(scope, FIT, None, &joint.span))?;
+                let pose = match pose {
+                    Some(pose) => pose.into(),
+                    None => self.pose_of(scope, FIT, None, &joint.span)?,
+                };
                 let name = ParameterSource::Constant(ParameterValue::Text(String::new()));
                 let at = joint.span.start;
                 let (link, _) = follows_joint(scope, FIT, pose, at, name.clone(), name);
@@ -161,7 +164,10 @@ impl Collector<'_> {
             self.follows_twice(scope, m, placement.name);
             return;
         }
-        let pose = pose.or_else(|| self.pose_of(scope, FOLLOW.name, None, &m.value.span));
+        let pose = match pose {
+            Some(pose) => Some(pose.into()),
+            None => self.pose_of(scope, FOLLOW.name, None, &m.value.span),
+        };
         let Some(pose) = pose else { return };
         self.warn_of_rest_space(scope, desc, m, parameters);
         let offset = parameters[index].clone();

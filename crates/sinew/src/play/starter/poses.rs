@@ -4,8 +4,10 @@ use crate::geom::{Asset, LocalTransform, Quat, Rig};
 
 /// Poses at most, without the rest pose.
 const MOST: usize = 4;
-/// Poses closer than this to another one are not worth a weight, rad.
-const LEAST: f64 = 0.75;
+/// A joint that rotates less does not move, rad.
+const STILL: f64 = 0.1;
+/// Further poses are at least this share of the largest rotation away from the others.
+const APART: f64 = 0.4;
 /// Samples of each clip.
 const SAMPLES: u32 = 240;
 
@@ -17,12 +19,14 @@ pub(super) fn farthest(asset: &Asset, joint: usize) -> Vec<Quat<f64>> {
     let mut chosen = Vec::new();
     // Distance of each sample to what is chosen.
     let mut distances: Vec<f64> = samples.iter().map(Quat::angle).collect();
+    let largest = distances.iter().copied().fold(0.0, f64::max);
+    let least = STILL.max(APART * largest);
     while chosen.len() < MOST {
         let best = distances
             .iter()
             .enumerate()
             .max_by(|a, b| a.1.total_cmp(b.1));
-        let Some((best, _)) = best.filter(|(_, distance)| **distance > LEAST) else {
+        let Some((best, _)) = best.filter(|(_, distance)| **distance > least) else {
             break;
         };
         for (distance, sample) in distances.iter_mut().zip(&samples) {
