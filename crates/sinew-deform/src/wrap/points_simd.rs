@@ -34,7 +34,14 @@ pub(super) fn run<S: Simd>(
             let (shift, [x, y, z]) = dense_sum(simd, frame, points, frames || is_off, v);
             let moved = p + shift + combine([x, y, z], offset);
             let unit = identity(simd);
-            (moved, [x + unit[0], y + unit[1], z + unit[2]])
+            let jacobian = [x + unit[0], y + unit[1], z + unit[2]];
+            let some = square(jacobian).simd_ge(COLLAPSED);
+            let none = V3::splat(simd, 0.0);
+            let [x, y, z] = jacobian;
+            (
+                moved,
+                [x.or(some, none), y.or(some, none), z.or(some, none)],
+            )
         } else {
             let (shift, gradient) = sparse_sum(simd, frame, points, v);
             let linear = similarity(simd, rest_moments(simd, points, v), gradient);
@@ -124,6 +131,12 @@ fn rest_moments<S: Simd>(simd: S, points: &PointBind, v: usize) -> [V3<S>; 3] {
     ]
 }
 
+/// Sum of the squares of all elements.
+#[inline(always)]
+fn square<S: Simd>(a: [V3<S>; 3]) -> f32x8<S> {
+    a[0].dot_add(a[0], a[1].dot_add(a[1], a[2].dot(a[2])))
+}
+
 /// The rotation nearest to the moved moments, times their scale.
 #[inline(always)]
 fn similarity<S: Simd>(simd: S, rest: [V3<S>; 3], gradient: [V3<S>; 3]) -> [V3<S>; 3] {
@@ -132,7 +145,7 @@ fn similarity<S: Simd>(simd: S, rest: [V3<S>; 3], gradient: [V3<S>; 3]) -> [V3<S
         rest[1] + gradient[1],
         rest[2] + gradient[2],
     ];
-    let square = a[0].dot_add(a[0], a[1].dot_add(a[1], a[2].dot(a[2])));
+    let square = square(a);
     let one = f32x8::splat(simd, 1.0);
     let inverse = one / square.max(1e-30).sqrt();
     let unit = [a[0] * inverse, a[1] * inverse, a[2] * inverse];

@@ -88,24 +88,30 @@ pub(super) fn carry_by_points<R: Real>(
         gradient += d * R::vec3(g).transpose();
     }
     let offset = p - R::vec3(points.origins[v]);
+    // What is left of points at one position is rounding.
+    let is_collapsed = |m: &Mat3<R>| m.norm_squared().to_single() < COLLAPSED;
     let Some(m) = points.moments.get(v) else {
-        return (p + shift + gradient * offset, Mat3::identity() + gradient);
+        let jacobian = Mat3::identity() + gradient;
+        let moved = p + shift + gradient * offset;
+        return match is_collapsed(&jacobian) {
+            true => (moved, Mat3::zeros()),
+            false => (moved, jacobian),
+        };
     };
     let [xx, xy, xz, yy, yz, zz] = m.map(R::from_single);
     let a = Mat3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz) + gradient;
-    let (origin, size) = (R::vec3(points.origins[v]), a.norm());
-    // What is left of points at one position is rounding.
-    if size.to_single().powi(2) < COLLAPSED {
+    let origin = R::vec3(points.origins[v]);
+    if is_collapsed(&a) {
         return (origin + shift, Mat3::zeros());
     }
-    let unit = a / size;
+    let unit = a / a.norm();
     // Cofactors have the same nearest rotation, and they fix it where all points are in one plane.
     let rotation = nearest_rotation(&(unit + cofactors(&unit)));
     let similarity = rotation * rotation.dot(&a);
     (origin + shift + similarity * offset, similarity)
 }
 
-/// Squared size of moments, 1 or a little less at rest, below which the points are at one position.
+/// Squared size of moments or of a Jacobian, about 1 at rest, below which the points are at one position.
 pub(super) const COLLAPSED: f32 = 1e-9;
 
 fn cofactors<R: Real>(m: &Mat3<R>) -> Mat3<R> {

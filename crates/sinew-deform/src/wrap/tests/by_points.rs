@@ -438,7 +438,7 @@ fn unsuitable_drivers_are_refused() {
     flat.positions[2] = [0.25, 0.0, 0.3];
     let flat = refused(&mesh, &flat, WrapMode::Cage);
     assert!(flat.contains("encloses no volume"), "{flat}");
-    let many = mesh_of(cloud(1200, 1.0));
+    let many = meshes::sphere(40, 60);
     let many = refused(&mesh, &many, WrapMode::Rbf);
     assert!(
         many.contains("points of the driver") && many.contains("at most 1024"),
