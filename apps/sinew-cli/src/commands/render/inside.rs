@@ -238,7 +238,7 @@ fn capsule(out: &mut Vec<Line>, ends: [[f32; 3]; 2], radii: [f32; 2]) {
     }
     // The slope of the sides; none if one ball holds the other.
     let sin = (radii[0] - radii[1]) / way.norm();
-    if !(sin.abs() < 1.0) {
+    if sin.is_nan() || sin.abs() >= 1.0 {
         return;
     }
     let cos = (1.0 - sin * sin).sqrt();
