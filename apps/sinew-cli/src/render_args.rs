@@ -154,7 +154,7 @@ pub(crate) struct LookArgs {
     pub(crate) names: bool,
     /// Draw what is inside the graph: lattice (boxes of lattices), mask (its weights as colours), field (its surface as lines).
     ///
-    /// With =NAME only the node of this name, as in mask=left. These nodes need not be outputs of the graph. `field` evaluates on the CPU.
+    /// With =NAME only the node of this name, as in mask=left. These nodes need not be outputs, but an output must depend on them. `field` evaluates on the CPU.
     #[arg(long, value_name = "PART,...", value_delimiter = ',')]
     pub(crate) show: Vec<String>,
     /// Do not draw the lines that the graph outputs.

@@ -8,11 +8,11 @@ fn graph(more: &str) -> String {
     format!(
         r#"{{"sinew": "1.0", "inputs": {{"body": {{"type": "mesh"}}}},
  "nodes": {{
-  "left": {{"node": "mask", "mesh": "body", "source": "sphere", "transform": {{"scale": 0.5}}, "falloff": 0.5}},
+  "left": {{"node": "mask", "mesh": "body", "source": "sphere", "transform": {{"scale": [0.5, 0.5, 0.5]}}, "falloff": 0.5}},
   "cage": {{"node": "lattice", "mesh": "body", "mask": "left", "size": [3, 3, 1], "resolution": [2, 2, 2], "points_are": "offsets",
    "points": [[0, 0, 0], [0, 0, 0], [0.3, 0, 0], [0.3, 0, 0], [0, 0, 0], [0, 0, 0], [0.3, 0, 0], [0.3, 0, 0]]}},
   "rod": {{"node": "solids", "capsules": [{{"from": [0.2, 0.2, 0.2], "to": [0.8, 0.8, 0.2], "radius": 0.1}}]}}}},
- "outputs": {{"body": "cage"{more}}}}}"#
+ "outputs": {{"body": "cage", "rod": "rod"{more}}}}}"#
     )
 }
 
