@@ -422,8 +422,7 @@ impl Plan {
                 }
             }
             for &index in parameters {
-                if let (Some(pose), Some(source)) =
-                    (upstream, node.parameter_inputs.get_mut(index))
+                if let (Some(pose), Some(source)) = (upstream, node.parameter_inputs.get_mut(index))
                 {
                     *source = pose;
                 }

@@ -206,3 +206,36 @@ fn following_regions_allocate_nothing() {
         });
     }
 }
+
+/// A region follows the pose that moved its mesh, here that of a node, and not the main pose. A pose that is named wins.
+#[test]
+fn regions_follow_the_pose_of_their_mesh() {
+    let asset = arm();
+    let (_, pose) = &poses(&asset, &[0.4])[0];
+    let positions = |muscle: &str| {
+        let text = format!(
+            r#"{{"sinew": "1.0", "inputs": {{"body": {{"type": "mesh"}}, "pose": {{"type": "pose"}}}},
+ "nodes": {{
+ "one": {{"node": "expression", "expressions": ["1"]}},
+ "posed": {{"node": "drive_joints", "pose": "pose", "weights": "one", "joints": ["forearm"],
+  "poses": [{{"name": "bent", "joints": [{{"rotation_degrees": [0, 0, 75]}}]}}]}},
+ "skin": {{"node": "skin", "mesh": "body", "pose": "posed"}},
+ "smooth": {{"node": "smooth", "mesh": "skin", "iterations": 1}},
+ "it": {{"node": "taper", "mesh": "smooth", "axis": "x", "length": 0.27, "curve": 0.4, {muscle}}}}},
+ "outputs": {{"body": "it"}}}}"#
+        );
+        let mut i = instance(&asset, &text);
+        play(&mut i, pose);
+        i.mesh_output("body").expect("a mesh").positions.to_vec()
+    };
+    let place = r#"{"translation": [0.28, 0, 0]}"#;
+    let follow = positions(&format!(r#""transform": {place}, "follow": "forearm""#));
+    let joint = |more: &str| {
+        positions(&format!(
+            r#""transform": {{"joint": "forearm", "offset": {place}{more}}}"#
+        ))
+    };
+    assert_eq!(follow, joint(r#", "pose": "posed""#));
+    assert_eq!(follow, joint(""));
+    assert_ne!(follow, joint(r#", "pose": "pose""#));
+}
