@@ -230,6 +230,14 @@ impl<'a> Maker<'a> {
                 .inputs
                 .push(r#""pose": { "type": "pose" }"#.to_owned());
         }
+        for input in draft
+            .inputs
+            .iter_mut()
+            .filter(|i| i.starts_with("\"hair\""))
+        {
+            // Strands of a file are few.
+            *input = r#""hair": { "type": "strands", "followers": { "count": 6, "radius": 0.006, "tip_separation": 0.2 } }"#.to_owned();
+        }
         draft.parameters.push(
             r#""wind": { "type": "vec3", "default": [0, 0, 0], "doc": "Acceleration by wind, m/s^2" }"#.to_owned(),
         );

@@ -382,6 +382,8 @@ pub(crate) fn posed(desc: &NodeDesc, pose_node: &str, turned: bool) -> String {
     let mut meshes = 0;
     for port in desc.inputs {
         let link = match port.ty {
+            // Its vertices are a grid, which no character is.
+            PortType::Mesh if port.name == "cage" => continue,
             PortType::Mesh => {
                 meshes += 1;
                 let at_rest = desc.name == pose_node || (meshes == 1) == turned;
