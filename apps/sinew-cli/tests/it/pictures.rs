@@ -113,6 +113,8 @@ const PICTURES: &[(&str, &[&str])] = &[
         "custom_kernels",
         &["sample:arm GRAPH --device gpu", ARM, BENT],
     ),
+    // Of its distances, a picture shows nothing; the tests of kernels compare them.
+    ("kernel_sdf", &["sample:arm GRAPH", ARM, BENT]),
     (
         "on_a_device",
         &[
