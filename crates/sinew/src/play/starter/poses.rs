@@ -57,3 +57,53 @@ fn rotations(asset: &Asset, node: usize) -> Vec<Quat<f64>> {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geom::{Affine, Channel, ChannelTarget, Clip, Interpolation, Joint, Node, Trs};
+    use std::sync::Arc;
+
+    /// A joint that is rotated at rest, and a clip that turns it from there by half a radian about its own x axis.
+    #[test]
+    fn rotations_are_from_the_rest_rotation() {
+        let rest = Quat::from_euler_angles(0.4, -0.9, 1.2);
+        let turn = Quat::from_euler_angles(0.5, 0.0, 0.0);
+        let local = Trs {
+            rotation: rest,
+            ..Trs::default()
+        };
+        let node = Node {
+            name: "elbow".into(),
+            parent: None,
+            local: LocalTransform::Trs(local),
+            morph_weights: Vec::new(),
+            morph_offset: 0,
+        };
+        let joint = Joint {
+            node: 0,
+            joint_from_bind: Affine::identity(),
+        };
+        let key = |q: Quat<f64>| [q.i, q.j, q.k, q.w].map(|v| v as f32);
+        let keys = [key(rest), key(rest * turn)].concat();
+        let channel = Channel::new(
+            0,
+            ChannelTarget::Rotation,
+            Interpolation::Linear,
+            vec![0.0, 1.0],
+            keys,
+            4,
+        );
+        let asset = Asset {
+            rig: Arc::new(Rig::new(vec![node], vec![joint]).expect("a rig")),
+            clips: vec![Clip::new("bend", vec![channel.expect("a channel")])],
+            ..Asset::default()
+        };
+        let found = farthest(&asset, 0);
+        assert!(found[0].angle_to(&turn) < 1e-6, "{found:?}");
+        // The next one is halfway.
+        let halfway = Quat::from_euler_angles(0.25, 0.0, 0.0);
+        assert!(found[1].angle_to(&halfway) < 0.01, "{found:?}");
+        assert_eq!(found.len(), 2, "{found:?}");
+    }
+}
