@@ -53,9 +53,9 @@ mod tests {
     use super::*;
     use crate::geom::{Mesh, Topology};
 
-    /// Equilateral triangles of edge 1, 12 rows and columns around the middle.
+    /// Equilateral triangles of edge 1.
     fn net() -> Asset {
-        let side = 24_u32;
+        let side = 120_u32;
         let at = |x: u32, y: u32| [x as f32 + 0.5 * y as f32, 0.75_f32.sqrt() * y as f32, 0.0];
         let positions: Vec<_> = (0..side * side).map(|v| at(v % side, v / side)).collect();
         let squares = (0..(side - 1) * (side - 1)).map(|s| s / (side - 1) * side + s % (side - 1));
@@ -73,6 +73,9 @@ mod tests {
     fn passes_spread_as_far_as_they_say() {
         let found = passes(&net()).expect("triangles");
         assert!((found.edge - 1.0).abs() < 1e-4, "{found:?}");
+        // A parallelogram of 119 edges a side: 178.5 wide and 103.06 high.
+        let wanted = 0.02 * 178.5_f32.hypot(103.06);
+        assert!((found.spread - wanted).abs() < 0.01 * wanted, "{found:?}");
         const SIDE: usize = 101;
         let mut now = vec![0.0_f64; SIDE * SIDE];
         now[SIDE / 2 * SIDE + SIDE / 2] = 1.0;
