@@ -20,7 +20,7 @@ fn carried(index: u32, p: vec3f, origin: vec3f) -> Carried {
     let moved = p + shift + x * offset.x + y * offset.y + z * offset.z;
     let j = mat3x3f(x + vec3f(1.0, 0.0, 0.0), y + vec3f(0.0, 1.0, 0.0), z + vec3f(0.0, 0.0, 1.0));
     if (dot(j[0], j[0]) + dot(j[1], j[1]) + dot(j[2], j[2]) < 1e-9) {
-        // What is left of points at one position is rounding.
+        // Points at one position differ by rounding only.
         return Carried(moved, mat3x3f(vec3f(0.0), vec3f(0.0), vec3f(0.0)));
     }
     return Carried(moved, j);

@@ -20,7 +20,7 @@ fn carried(index: u32, p: vec3f, origin: vec3f) -> Carried {
     }
     let square = dot(a[0], a[0]) + dot(a[1], a[1]) + dot(a[2], a[2]);
     if (square < 1e-9) {
-        // What is left of points at one position is rounding.
+        // Points at one position differ by rounding only.
         return Carried(origin + shift, mat3x3f(vec3f(0.0), vec3f(0.0), vec3f(0.0)));
     }
     let b = a * (1.0 / sqrt(square));

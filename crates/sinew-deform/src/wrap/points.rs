@@ -368,7 +368,7 @@ fn reproduce_affine_maps(points: &[Vec3<f64>], p: Vec3<f64>, shares: &mut [Share
         Vector4::new(1.0, x.x, x.y, x.z)
     };
     let mut gram = Matrix4::zeros();
-    // What is missing, in the columns: of the weights, and of each coordinate of the gradients.
+    // Residuals, by column: of the weights, and of each coordinate of the gradients.
     let mut missing = Matrix4::zeros();
     missing[(0, 0)] = 1.0;
     for c in 0..3 {

@@ -157,7 +157,7 @@ fn similarity<S: Simd>(simd: S, rest: [V3<S>; 3], gradient: [V3<S>; 3]) -> [V3<S
     ];
     let r = newton(simd, both, identity(simd));
     let scale = r[0].dot_add(a[0], r[1].dot_add(a[1], r[2].dot(a[2])));
-    // What is left of points at one position is rounding.
+    // Points at one position differ by rounding only.
     let zero = f32x8::splat(simd, 0.0);
     let scale = square.simd_lt(COLLAPSED).select(zero, scale);
     [r[0] * scale, r[1] * scale, r[2] * scale]

@@ -88,7 +88,7 @@ pub(super) fn carry_by_points<R: Real>(
         gradient += d * R::vec3(g).transpose();
     }
     let offset = p - R::vec3(points.origins[v]);
-    // What is left of points at one position is rounding.
+    // Points at one position differ by rounding only.
     let is_collapsed = |m: &Mat3<R>| m.norm_squared().to_single() < COLLAPSED;
     let Some(m) = points.moments.get(v) else {
         let jacobian = Mat3::identity() + gradient;

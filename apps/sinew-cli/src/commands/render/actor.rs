@@ -84,7 +84,7 @@ pub(super) struct Play<'a> {
     /// Where simulations go on.
     pub(super) state: Option<&'a Arc<SavedState>>,
     pub(super) setup: &'a SetupFile,
-    /// What is drawn of the inside of graphs.
+    /// The lattices, masks and fields that `--show` draws.
     pub(super) show: &'a [Part],
 }
 

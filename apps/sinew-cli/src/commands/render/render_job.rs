@@ -50,7 +50,7 @@ pub(super) struct RenderJob<'a> {
     /// Entries of `--compare`.
     pub(super) compared: Vec<String>,
     pub(super) look: Look,
-    /// What is drawn of the inside of graphs.
+    /// The lattices, masks and fields that `--show` draws.
     pub(super) show: Vec<Part>,
     pub(super) map: ColorMap,
     pub(super) lighting: Lighting,
