@@ -766,3 +766,51 @@ fn solvers_are_played_up_to_the_frame() {
     let mut plain = player(&arm(), &Document::of_character(&arm()));
     assert_eq!(seek(&mut plain, 7), [7]);
 }
+
+/// A mesh or a camera with the name of a joint, before it in the file, changes no graph that names the joint.
+#[test]
+fn nodes_with_the_names_of_joints_change_nothing() {
+    let plain = arm();
+    let mut asset = plain.asset.clone();
+    let rig = asset.rig.clone();
+    let named: Vec<usize> = rig.joints().iter().map(|j| j.node).collect();
+    let count = named.len();
+    let still = |n: &usize| sinew::geom::Node {
+        parent: None,
+        local: sinew::geom::LocalTransform::Trs(sinew::geom::Trs::default()),
+        morph_weights: Vec::new(),
+        ..rig.nodes()[*n].clone()
+    };
+    let mut nodes: Vec<_> = named.iter().map(still).collect();
+    nodes.extend(rig.nodes().iter().cloned().map(|mut n| {
+        n.parent = n.parent.map(|p| p + count);
+        n
+    }));
+    let joints = rig.joints().iter().cloned().map(|mut j| {
+        j.node += count;
+        j
+    });
+    asset.rig = Arc::new(Rig::new(nodes, joints.collect()).expect("a rig"));
+    for clip in &mut asset.clips {
+        let channels = clip.channels().iter().cloned().map(|mut c| {
+            c.node += count;
+            c
+        });
+        *clip = Clip::new(clip.name.clone(), channels.collect());
+    }
+    let shadowed = Arc::new(Character::from_asset(asset));
+    let of_arm = sinew::deform::examples().filter(|e| e.sample == "arm");
+    for example in of_arm {
+        let document = Document::from_text(example.name, example.graph, "");
+        let found = [&plain, &shadowed].map(|character| {
+            let mut player = player(character, &document);
+            [0, 6, 12, 24].iter().for_each(|f| {
+                player
+                    .seek(*f, |_| Ok::<(), PlayError>(()))
+                    .expect(example.name);
+            });
+            positions(&player)
+        });
+        assert_eq!(found[0], found[1], "{}", example.name);
+    }
+}
