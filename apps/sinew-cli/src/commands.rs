@@ -19,7 +19,7 @@ use crate::args::{Args, Command, EmbedArgs, InitArgs, TemplateName};
 use crate::bake_args::BakeCommand;
 use crate::exit::{Failure, Outcome};
 use crate::load;
-use crate::reporter::{Reporter, print};
+use crate::reporter::Reporter;
 use clap::CommandFactory;
 use sinew::io::{IoError, gltf_write};
 use sinew::play::{Character, Document, Template};
@@ -43,16 +43,16 @@ pub(crate) fn dispatch(args: &Args, reporter: &Reporter) -> Outcome {
         Command::Bake(BakeCommand::Vat(a)) => vat::bake_vat(a, reporter),
         Command::Bake(BakeCommand::Skin(a)) => skin::bake_skin(a, reporter),
         Command::Vat(a) => vat::vat(a, reporter),
-        Command::Schema => schema(),
+        Command::Schema => schema(reporter),
         Command::Init(a) => init(a, args.force, reporter),
         Command::Embed(a) => embed(a, reporter),
         Command::Demo(a) => demo::demo(a, reporter),
-        Command::Bench(a) => bench::bench(a, args.log_format, reporter),
-        Command::Doctor => doctor::doctor(args.log_format, reporter),
+        Command::Bench(a) => bench::bench(a, reporter),
+        Command::Doctor => doctor::doctor(reporter),
         Command::Completions { shell } => {
             let mut out = Vec::new();
             clap_complete::generate(*shell, &mut Args::command(), "sinew", &mut out);
-            print(&String::from_utf8_lossy(&out));
+            reporter.print(&String::from_utf8_lossy(&out));
             Ok(())
         }
         Command::Man => {
@@ -60,15 +60,15 @@ pub(crate) fn dispatch(args: &Args, reporter: &Reporter) -> Outcome {
             clap_mangen::Man::new(Args::command())
                 .render(&mut out)
                 .map_err(Failure::output)?;
-            print(&String::from_utf8_lossy(&out));
+            reporter.print(&String::from_utf8_lossy(&out));
             Ok(())
         }
     }
 }
 
-fn schema() -> Outcome {
+fn schema(reporter: &Reporter) -> Outcome {
     let text = serde_json::to_string_pretty(&sinew::graph::schema()).map_err(Failure::output)?;
-    print(&text);
+    reporter.print(&text);
     Ok(())
 }
 
@@ -129,8 +129,8 @@ fn embed(args: &EmbedArgs, reporter: &Reporter) -> Outcome {
     load::compile(&document, reporter)?;
     let plain = sinew::graph::to_plain_json(&document.name, &document.text)
         .map_err(|e| Failure::new(crate::exit::Code::Graph, e))?;
-    let written = match load::built_in(&args.character) {
-        Some(made) => write_with_graph(made?, plain, &args.output),
+    let written = match load::in_memory(&args.character, reporter) {
+        Some(found) => write_with_graph(&*found?, plain, &args.output),
         None => gltf_write::embed_graph(&args.character, &plain, &args.output),
     };
     written.map_err(|e| match e {
@@ -142,8 +142,8 @@ fn embed(args: &EmbedArgs, reporter: &Reporter) -> Outcome {
 }
 
 /// A character that has no file, as a GLB.
-fn write_with_graph(character: Character, graph: String, output: &Path) -> Result<(), IoError> {
-    let mut asset = character.asset;
+fn write_with_graph(character: &Character, graph: String, output: &Path) -> Result<(), IoError> {
+    let mut asset = character.asset.clone();
     asset.graph = Some(graph);
     let glb = gltf_write::character_glb(output, &asset)?;
     sinew::io::write_bytes(output, &glb)

@@ -50,13 +50,12 @@ pub(crate) fn runner(
 #[cfg(feature = "gpu")]
 pub(crate) mod gpu {
     use super::{Arc, BoundGraph, Outcome, Reporter, Runner};
-    use crate::terminal::overheard;
     use sinew::gpu::{AdapterKind, Gpu, GpuError, GpuOptions};
     use sinew::play::PlayError;
 
     /// The selected adapter. Lines that its driver writes are reported as such.
     pub(crate) fn open(reporter: &Reporter) -> Result<Gpu, GpuError> {
-        let (gpu, said) = overheard(|| Gpu::new(&GpuOptions::from_env()));
+        let (gpu, said) = reporter.overheard(|| Gpu::new(&GpuOptions::from_env()));
         tell(&said, reporter);
         let gpu = gpu?;
         gpu.limit_compiling(reporter.compile_limit());

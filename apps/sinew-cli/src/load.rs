@@ -18,26 +18,33 @@ use std::sync::Arc;
 
 /// A file, or a built-in sample: `sample:NAME`. Of a sequence the first file.
 pub(crate) fn character(path: &Path, reporter: &Reporter) -> Outcome<Arc<Character>> {
-    let character = silent_rest(path)?;
+    let character = silent_rest(path, reporter)?;
     show_warnings(&character, reporter);
     Ok(character)
 }
 
 /// The same, nothing said.
-pub(crate) fn silent_rest(path: &Path) -> Outcome<Arc<Character>> {
-    match built_in(path) {
-        Some(made) => made.map(Arc::new),
+pub(crate) fn silent_rest(path: &Path, reporter: &Reporter) -> Outcome<Arc<Character>> {
+    match in_memory(path, reporter) {
+        Some(found) => found,
         None => Ok(Arc::new(Character::load_rest(path)?)),
     }
 }
 
 /// The same with all files of a sequence, nothing said; for pictures, which need a GPU.
 #[cfg(feature = "gpu")]
-pub(crate) fn silent_character(path: &Path) -> Outcome<Arc<Character>> {
-    match built_in(path) {
-        Some(made) => made.map(Arc::new),
+pub(crate) fn silent_character(path: &Path, reporter: &Reporter) -> Outcome<Arc<Character>> {
+    match in_memory(path, reporter) {
+        Some(found) => found,
         None => Ok(Arc::new(Character::load(path)?)),
     }
+}
+
+/// A character without a file: of the program that runs the command, or a built-in sample.
+pub(crate) fn in_memory(path: &Path, reporter: &Reporter) -> Option<Outcome<Arc<Character>>> {
+    let of_host = || reporter.host()?.character(path.to_str()?);
+    let found = of_host().map(Ok);
+    found.or_else(|| Some(built_in(path)?.map(Arc::new)))
 }
 
 /// The built-in sample that `sample:NAME` names.
@@ -147,6 +154,10 @@ pub(crate) fn gather(
 
 /// A file, or a built-in example: `example:NAME`.
 pub(crate) fn document(path: &Path, reporter: &Reporter) -> Outcome<Document> {
+    let of_host = || reporter.host()?.document(path.to_str()?);
+    if let Some(document) = of_host() {
+        return Ok(allowing(document, reporter));
+    }
     let document = match path.to_str().and_then(example_name) {
         Some(name) => Document::from_text(path.display().to_string(), example(name)?.graph, ""),
         None if path.to_str().is_some_and(|p| p.starts_with("sample:")) => {

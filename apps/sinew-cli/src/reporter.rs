@@ -2,6 +2,7 @@
 
 use crate::args::LogFormat;
 use crate::exit::{Code, Failure, Outcome};
+use crate::host::Host;
 use crate::outputs::Outputs;
 use crate::terminal::{escaped, masked, message};
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
@@ -41,6 +42,9 @@ pub(crate) struct Reporter {
     /// Files that this command has written.
     written: AtomicU64,
     outputs: Mutex<Outputs>,
+    sink: Sink,
+    /// Why standard output could not be written.
+    not_printed: OnceLock<String>,
 }
 
 impl Reporter {
@@ -52,6 +56,25 @@ impl Reporter {
             interrupted: Arc::default(),
             written: AtomicU64::new(0),
             outputs: Mutex::default(),
+            sink: Sink::Terminal,
+            not_printed: OnceLock::new(),
+        }
+    }
+
+    /// Of a command inside another program.
+    pub(crate) fn of_host(host: Arc<dyn Host>, quiet: bool, allowed: Allowed) -> Self {
+        Self {
+            interrupted: host.stop(),
+            sink: Sink::Host(host),
+            ..Self::new(LogFormat::Json, quiet, allowed)
+        }
+    }
+
+    /// The program that the command runs in.
+    pub(crate) fn host(&self) -> Option<&dyn Host> {
+        match &self.sink {
+            Sink::Terminal => None,
+            Sink::Host(host) => Some(host.as_ref()),
         }
     }
 
@@ -105,6 +128,16 @@ impl Reporter {
         self.interrupted.load(Ordering::Relaxed)
     }
 
+    /// Calls `work`, and gives the lines that drivers and their libraries wrote to standard error meanwhile. Inside another program,
+    /// standard error is not ours.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn overheard<T>(&self, work: impl FnOnce() -> T) -> (T, Vec<String>) {
+        match self.sink {
+            Sink::Terminal => crate::terminal::overheard(work),
+            Sink::Host(_) => (work(), Vec::new()),
+        }
+    }
+
     /// What stops the compiler of kernels.
     #[cfg(feature = "gpu")]
     pub(crate) fn compile_limit(&self) -> sinew::gpu::CompileLimit {
@@ -150,7 +183,7 @@ impl Reporter {
                 if let (Value::Object(line), Value::Object(more)) = (&mut line, more) {
                     line.extend(more);
                 }
-                self.line(&line.to_string());
+                self.sink.event(&line);
             }
         }
     }
@@ -164,7 +197,7 @@ impl Reporter {
                 let mut line = note_json(note);
                 line["level"] = "info".into();
                 line["event"] = "setup_note".into();
-                self.line(&line.to_string());
+                self.sink.event(&line);
             }
         }
     }
@@ -173,9 +206,9 @@ impl Reporter {
         match (self.quiet, self.format) {
             (true, _) => {}
             (_, LogFormat::Text | LogFormat::Openjd) => self.line(&format!("warning: {message}")),
-            (_, LogFormat::Json) => self.line(
-                &json!({ "level": "warning", "event": code, "message": message }).to_string(),
-            ),
+            (_, LogFormat::Json) => self
+                .sink
+                .event(&json!({ "level": "warning", "event": code, "message": message })),
         }
     }
 
@@ -184,7 +217,8 @@ impl Reporter {
         match self.format {
             LogFormat::Text | LogFormat::Openjd => self.line(&format!("error: {message}")),
             LogFormat::Json => self
-                .line(&json!({ "level": "error", "event": code, "message": message }).to_string()),
+                .sink
+                .event(&json!({ "level": "error", "event": code, "message": message })),
         }
     }
 
@@ -198,7 +232,7 @@ impl Reporter {
                 self.line(&format!("error: {}", failure.message));
                 openjd("fail", &failure.message);
             }
-            LogFormat::Json => self.line(&json!({ "level": "error", "event": "failed", "exit": failure.code as u8, "message": failure.message }).to_string()),
+            LogFormat::Json => self.sink.event(&json!({ "level": "error", "event": "failed", "exit": failure.code as u8, "message": failure.message })),
         }
     }
 
@@ -227,10 +261,7 @@ impl Reporter {
             Severity::Warning => "warning",
         };
         let location = d.location();
-        self.line(
-            &json!({ "level": level, "event": d.code, "message": d.message, "help": d.help, "file": &*d.file, "line": location.line, "column": location.column })
-                .to_string(),
-        );
+        self.sink.event(&json!({ "level": level, "event": d.code, "message": d.message, "label": d.label, "help": d.help, "file": &*d.file, "line": location.line, "column": location.column }));
     }
 
     /// With its location underlined.
@@ -292,6 +323,7 @@ impl Reporter {
             what: what.to_owned(),
             node: None,
             total,
+            sink: self.sink.clone(),
         }
     }
 }
@@ -384,6 +416,7 @@ pub(crate) struct Progress {
     /// Node at work, in setup.
     node: Option<String>,
     total: usize,
+    sink: Sink,
 }
 
 impl Progress {
@@ -407,7 +440,7 @@ impl Progress {
         if let Some(seconds) = seconds_left(self.begun.elapsed(), done, self.total) {
             line["seconds_left"] = seconds.into();
         }
-        let _ = writeln!(std::io::stderr(), "{}", escaped(&line.to_string()));
+        self.sink.event(&line);
     }
 }
 
@@ -443,33 +476,56 @@ fn seconds_left(elapsed: Duration, done: usize, total: usize) -> Option<f64> {
     Some((elapsed.as_secs_f64() * left * 10.0).round() / 10.0)
 }
 
-/// Why standard output could not be written.
-static NOT_PRINTED: OnceLock<String> = OnceLock::new();
+/// Who gets messages.
+#[derive(Clone, Debug)]
+enum Sink {
+    /// Standard error and standard output.
+    Terminal,
+    /// A program that runs the command.
+    Host(Arc<dyn Host>),
+}
 
-/// Prints data on standard output; [`printed`] tells in the end whether all of it came there.
-pub(crate) fn print(text: &str) {
-    let text = escaped(text);
-    let mut out = std::io::stdout().lock();
-    let end: &[u8] = if text.ends_with('\n') { b"" } else { b"\n" };
-    let written = out.write_all(text.as_bytes());
-    let written = written.and_then(|()| out.write_all(end));
-    if let Err(error) = written.and_then(|()| out.flush()) {
-        // A reader that closes the pipe has read enough.
-        if error.kind() != ErrorKind::BrokenPipe {
-            NOT_PRINTED.get_or_init(|| error.to_string());
+impl Sink {
+    /// A message for programs.
+    fn event(&self, event: &Value) {
+        match self {
+            // A closed pipe is not worth an error.
+            Self::Terminal => _ = writeln!(std::io::stderr(), "{}", escaped(&event.to_string())),
+            Self::Host(host) => host.event(event),
         }
     }
 }
 
-/// Whether standard output took all that was printed.
-///
-/// # Errors
-/// Where it did not; a closed pipe is none.
-pub(crate) fn printed() -> Outcome {
-    match NOT_PRINTED.get() {
-        Some(error) => Err(Failure::output(format!(
-            "cannot write to standard output: {error}"
-        ))),
-        None => Ok(()),
+impl Reporter {
+    /// Prints data on standard output; [`Self::printed`] tells in the end whether all of it came there.
+    pub(crate) fn print(&self, text: &str) {
+        if let Some(host) = self.host() {
+            host.print(text);
+            return;
+        }
+        let text = escaped(text);
+        let mut out = std::io::stdout().lock();
+        let end: &[u8] = if text.ends_with('\n') { b"" } else { b"\n" };
+        let written = out.write_all(text.as_bytes());
+        let written = written.and_then(|()| out.write_all(end));
+        if let Err(error) = written.and_then(|()| out.flush()) {
+            // A reader that closes the pipe has read enough.
+            if error.kind() != ErrorKind::BrokenPipe {
+                self.not_printed.get_or_init(|| error.to_string());
+            }
+        }
+    }
+
+    /// Whether standard output took all that was printed.
+    ///
+    /// # Errors
+    /// Where it did not; a closed pipe is none.
+    pub(crate) fn printed(&self) -> Outcome {
+        match self.not_printed.get() {
+            Some(error) => Err(Failure::output(format!(
+                "cannot write to standard output: {error}"
+            ))),
+            None => Ok(()),
+        }
     }
 }

@@ -85,8 +85,8 @@ pub use mask_weight::MaskWeight;
 pub(crate) use mask_weight::{MASK_PORT, MASK_WEIGHT_WGSL};
 pub use node::{
     BindContext, BindInput, BindWarnings, BoundNode, Example, InputValue, Inputs, Line, MAX_PORTS,
-    MeshView, MeshViewMut, NodeDesc, NodeDocs, NodeError, NodeKind, OutputValue, Outputs, Preset,
-    Restore, SetupNote, UpdateContext,
+    MeshView, MeshViewMut, NodeDesc, NodeDocs, NodeError, NodeKind, NodeScratch, OutputValue,
+    Outputs, Preset, Restore, SetupNote, UpdateContext,
 };
 pub use par::Par;
 pub(crate) use par::{SplitMut, for_each_chunk};

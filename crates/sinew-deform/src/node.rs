@@ -56,6 +56,9 @@ impl NodeKind {
     }
 }
 
+/// What [`BoundNode::new_scratch`] makes: scratch and state of one node in one instance. Nodes downcast it to their own type.
+pub type NodeScratch = dyn Any + Send + Sync;
+
 /// Setup of a node.
 pub(crate) type BindFn = fn(&BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>;
 /// Setup of a node from saved bytes.
@@ -628,7 +631,7 @@ pub struct UpdateContext<'a> {
     /// Where to write.
     pub outputs: Outputs<'a>,
     /// What [`BoundNode::new_scratch`] made, for this instance alone.
-    pub scratch: &'a mut (dyn Any + Send),
+    pub scratch: &'a mut NodeScratch,
 }
 
 /// A node after setup: immutable, shared between instances and threads.
@@ -663,7 +666,7 @@ pub trait BoundNode: Send + Sync + Debug {
     }
     /// Scratch and state of one instance. It allocates all that `update` needs. State begins with the first frame
     /// ([`UpdateContext::is_first`]).
-    fn new_scratch(&self) -> Box<dyn Any + Send> {
+    fn new_scratch(&self) -> Box<NodeScratch> {
         Box::new(())
     }
     /// Bytes of what [`Self::new_scratch`] makes.
@@ -671,7 +674,7 @@ pub trait BoundNode: Send + Sync + Debug {
         0
     }
     /// State that later frames depend on, to resume a simulation; empty if the node has none.
-    fn save_state(&self, _scratch: &(dyn Any + Send)) -> Vec<u8> {
+    fn save_state(&self, _scratch: &NodeScratch) -> Vec<u8> {
         Vec::new()
     }
     /// Restores what [`Self::save_state`] gave for the same setup: the next frame is then what it would have been. A node that is not in
@@ -680,11 +683,7 @@ pub trait BoundNode: Send + Sync + Debug {
     ///
     /// # Errors
     /// [`NodeError::Restore`] if the bytes do not fit.
-    fn restore_state(
-        &self,
-        bytes: &[u8],
-        _scratch: &mut (dyn Any + Send),
-    ) -> Result<(), NodeError> {
+    fn restore_state(&self, bytes: &[u8], _scratch: &mut NodeScratch) -> Result<(), NodeError> {
         match bytes.len() {
             0 => Ok(()),
             found => Err(NodeError::Restore(format!(

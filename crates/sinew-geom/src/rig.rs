@@ -252,6 +252,35 @@ impl Rig {
         first.is_close(&at(last)) && !first.is_close(&at(before))
     }
 
+    /// Sets nodes of a pose by their transforms in scene space, then calls [`Self::finish`]. `scene_from_node` gives the transform of a node by
+    /// its index; nodes for which it gives `None` keep their local transform. Does not allocate.
+    ///
+    /// A node below a parent that flattens space (scale 0) keeps its local transform, too.
+    pub fn pose_in_scene(
+        &self,
+        scene_from_node: impl Fn(usize) -> Option<Affine<f64>>,
+        pose: &mut Pose,
+    ) {
+        for (i, n) in self.nodes.iter().enumerate() {
+            let parent = n.parent.map(|p| pose.scene_from_node[p]);
+            let given = scene_from_node(i);
+            let local = match (given, parent) {
+                (Some(scene), None) => Some(scene),
+                (Some(scene), Some(parent)) => parent.inverse().map(|p| p * scene),
+                (None, _) => None,
+            };
+            if let Some(local) = local {
+                pose.locals[i] = LocalTransform::Matrix(local);
+            }
+            let local = pose.locals[i].to_affine();
+            pose.scene_from_node[i] = match parent.map(|p| p * local) {
+                Some(scene) => scene,
+                None => local,
+            };
+        }
+        self.finish(pose);
+    }
+
     /// Recomputes scene transforms and palette from `pose.locals`. Does not allocate.
     /// For code that writes `locals` itself, between [`Self::evaluate`] and a node that reads the pose.
     pub fn finish(&self, pose: &mut Pose) {

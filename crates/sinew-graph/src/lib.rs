@@ -4,7 +4,8 @@
 //! * [`compile`] checks a document and gives a [`Plan`], or [`Diagnostics`]. [`GraphSource`] gives the text of nested graphs and kernels.
 //! * [`BoundGraph::bind`] binds a plan to meshes and rigs ([`InputBinding`]) and runs setup. [`BoundGraph::setup_cache`] saves the results.
 //! * [`Instance`] is one character: [`Instance::update`] computes a [`Frame`].
-//! * [`compile_with_nodes`] also takes nodes of your own. [`schema`](schema()) gives the JSON Schema of documents.
+//! * [`compile_with_nodes`] also takes nodes of your own. [`schema`](schema()) gives the JSON Schema of documents,
+//!   [`node_list`] the nodes as data.
 //!
 //! This crate knows no deformer by name except `tangent_frames`: the binder inserts that node where a node or an output reads stale normals
 //! or tangents.
@@ -22,6 +23,7 @@ mod json;
 mod kernel;
 mod keyed;
 mod linked;
+mod node_list;
 mod plan;
 mod program;
 pub mod renamed;
@@ -48,6 +50,7 @@ pub use kernel::{
 };
 pub use keyed::{KeyInterpolation, Keyed};
 pub use linked::can_follow;
+pub use node_list::node_list;
 pub use plan::{
     Fit, FitOf, Followers, InputDecl, InputType, NoOutput, NodeParameter, OutputDecl,
     ParameterDecl, ParameterError, ParameterLink, ParameterSource, Plan, PlanNode, Source, Takes,

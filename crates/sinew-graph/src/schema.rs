@@ -233,7 +233,7 @@ fn type_schema(ty: ParameterType) -> Value {
     }
 }
 
-fn default_json(d: DefaultValue) -> Option<Value> {
+pub(crate) fn default_json(d: DefaultValue) -> Option<Value> {
     Some(match d {
         DefaultValue::Bool(v) => json!(v),
         DefaultValue::Int(v) => json!(v),

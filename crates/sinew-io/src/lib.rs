@@ -70,6 +70,7 @@ pub use npz::{write_npz, write_npz_meshes};
 #[cfg(feature = "images")]
 pub use picture::{FrameRate, decode_image, png_bytes, read_png, write_animation, write_png};
 pub use point_cache::{PointCacheReader, PointTiming};
+pub use polygon::topology as topology_of_polygons;
 pub use range_reader::RangeReader;
 pub use sequence::{
     MeshFormat, SequenceFiles, find_sequence, read_mesh, read_mesh_from, read_sequence,

@@ -17,11 +17,12 @@ const MOST_FANS: usize = 64;
 /// Number of corners that ear clipping may test per corner of a polygon. The limit keeps time linear in the file size.
 const LOOKS_FOR_A_CORNER: usize = 1 << 14;
 
-/// The topology of polygons over vertices. The number of triangles is that of fans, in face order.
+/// The topology of polygons over vertices, triangulated so that triangles of a face do not overlap. The number of triangles is
+/// that of fans, in face order. Offsets must be valid: see [`Polygons`]. Faces for which it found no such triangles are a warning.
 ///
 /// # Errors
 /// [`TopologyError`] with the first invalid face.
-pub(crate) fn topology(
+pub fn topology(
     positions: &[[f32; 3]],
     polygons: Polygons,
     warnings: &mut Vec<Warning>,

@@ -35,6 +35,18 @@
 //! Players can share characters: a [`Character`] is in an [`Arc`](std::sync::Arc). Players of the same character and
 //! graph use clones of one [`PlayInputs`] and runners of one [`BoundGraph`](crate::graph::BoundGraph).
 
+/// Bindings share them between threads behind a lock of their own.
+const _: () = {
+    const fn is_shared<T: Send + Sync>() {}
+    is_shared::<Player>();
+    is_shared::<PlayInputs>();
+    is_shared::<crate::graph::BoundGraph>();
+    is_shared::<crate::graph::Instance>();
+    #[cfg(feature = "gpu")]
+    is_shared::<crate::gpu::GpuInstances>();
+};
+
+mod arrays;
 mod character;
 mod document;
 mod error;
@@ -48,6 +60,10 @@ mod starter;
 mod unread;
 mod values;
 
+pub use arrays::{
+    ArraysError, CharacterArrays, ClipArrays, Faces, JointArrays, JointTrack, MeshArrays,
+    SkinArrays, StrandArrays, TargetArrays,
+};
 pub use character::Character;
 pub use document::Document;
 pub use error::{PlayError, RunError, StateFault};

@@ -10,7 +10,7 @@ mod table;
 use crate::args::{BenchArgs, LogFormat};
 use crate::exit::{Failure, Outcome};
 use crate::load;
-use crate::reporter::{Reporter, note_json, print};
+use crate::reporter::{Reporter, note_json};
 use crate::setup::{self, SetupFile};
 use cpu::CpuTimes;
 use motion::{FPS, Motion};
@@ -81,7 +81,7 @@ mod gpu {
     }
 }
 
-pub(super) fn bench(args: &BenchArgs, format: LogFormat, reporter: &Reporter) -> Outcome {
+pub(super) fn bench(args: &BenchArgs, reporter: &Reporter) -> Outcome {
     let frames = args.frames as usize;
     let pool = args.threads.pool()?;
     let opened = gpu::Bench::new(reporter);
@@ -138,10 +138,10 @@ pub(super) fn bench(args: &BenchArgs, format: LogFormat, reporter: &Reporter) ->
         text += &table::crossover(&found);
         report["crossover"] = found.json();
     }
-    match format {
-        LogFormat::Text | LogFormat::Openjd => print(&text),
+    match reporter.format() {
+        LogFormat::Text | LogFormat::Openjd => reporter.print(&text),
         LogFormat::Json => {
-            print(&serde_json::to_string_pretty(&report).map_err(Failure::output)?);
+            reporter.print(&serde_json::to_string_pretty(&report).map_err(Failure::output)?);
         }
     }
     Ok(())

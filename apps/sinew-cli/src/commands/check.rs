@@ -5,7 +5,7 @@ use crate::args::CheckArgs;
 use crate::exit::{Code, Failure, Outcome};
 use crate::frames::{frame_list, tell_held};
 use crate::load;
-use crate::reporter::{Reporter, counted, print};
+use crate::reporter::{Reporter, counted};
 use crate::setup::{self, SetupFile};
 use serde_json::json;
 use sinew::deform::Par;
@@ -26,7 +26,7 @@ pub(super) fn check(args: &CheckArgs, reporter: &Reporter) -> Outcome {
     let plan = Arc::new(load::compile(&document, reporter)?);
     match &args.character {
         Some(path) => check_with(args, path, &document, &plan, reporter)?,
-        None if args.explain => print(&plan.explain()),
+        None if args.explain => reporter.print(&plan.explain()),
         None => {}
     }
     tell_checked(args, &document.name, &plan, reporter);
@@ -56,7 +56,7 @@ fn check_with(
     let bound = setup::bind(&cast, plan, &[], &SetupFile::default(), reporter);
     let graph = bound.map_err(|first| all_errors(first, &cast, plan, reporter))?;
     if args.explain {
-        print(&graph.instance().explain());
+        reporter.print(&graph.instance().explain());
     }
     Ok(())
 }

@@ -5,22 +5,22 @@ mod adapters;
 
 use crate::args::LogFormat;
 use crate::exit::{Failure, Outcome};
-use crate::reporter::{Reporter, print};
+use crate::reporter::Reporter;
 use serde_json::{Value, json};
 use sinew::deform::simd_level;
 use std::fmt::Write;
 
-pub(super) fn doctor(format: LogFormat, reporter: &Reporter) -> Outcome {
+pub(super) fn doctor(reporter: &Reporter) -> Outcome {
     let machine = machine();
     let gpu = adapters::report(reporter);
-    match format {
+    match reporter.format() {
         LogFormat::Text | LogFormat::Openjd => {
-            print(&format!("{}{}", machine_text(&machine), gpu.text))
+            reporter.print(&format!("{}{}", machine_text(&machine), gpu.text))
         }
         LogFormat::Json => {
             let mut report = machine;
             report["gpu"] = gpu.json;
-            print(&serde_json::to_string_pretty(&report).map_err(Failure::output)?);
+            reporter.print(&serde_json::to_string_pretty(&report).map_err(Failure::output)?);
         }
     }
     Ok(())

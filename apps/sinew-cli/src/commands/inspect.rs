@@ -7,7 +7,7 @@ mod text;
 use crate::args::InspectArgs;
 use crate::exit::{Failure, Outcome};
 use crate::load;
-use crate::reporter::{Reporter, print};
+use crate::reporter::Reporter;
 use asset::Looks;
 use joints::Joints;
 use serde_json::{Value, json};
@@ -23,10 +23,10 @@ pub(super) fn inspect(args: &InspectArgs, reporter: &Reporter) -> Outcome {
         return match args.json {
             true => {
                 let text = sinew::io::read_text(&manifest).map_err(Failure::input)?;
-                print(&text);
+                reporter.print(&text);
                 Ok(())
             }
-            false => super::vat::inspect_bake(&manifest),
+            false => super::vat::inspect_bake(&manifest, reporter),
         };
     }
     let ending = args.file.extension().and_then(|e| e.to_str());
@@ -37,8 +37,8 @@ pub(super) fn inspect(args: &InspectArgs, reporter: &Reporter) -> Outcome {
             let solvers: Vec<&str> = plan.solvers().map(|n| &*n.name).collect();
             json!({ "kind": "graph", "explain": plan.explain(), "solvers": solvers })
         }
-        _ => match load::built_in(&args.file) {
-            Some(made) => asset_or_joint(&made?.asset, None, args.joint.as_deref())?,
+        _ => match load::in_memory(&args.file, reporter) {
+            Some(found) => asset_or_joint(&found?.asset, None, args.joint.as_deref())?,
             None => {
                 let file = read_any(&args.file).map_err(Failure::input)?;
                 asset_or_joint(&file.asset, file.gltf.as_ref(), args.joint.as_deref())?
@@ -56,9 +56,9 @@ pub(super) fn inspect(args: &InspectArgs, reporter: &Reporter) -> Outcome {
         reporter.warning("same_joint_name", &message);
     }
     if args.json {
-        print(&serde_json::to_string_pretty(&report).map_err(Failure::output)?);
+        reporter.print(&serde_json::to_string_pretty(&report).map_err(Failure::output)?);
     } else {
-        print(&text::as_text(&report, 0));
+        reporter.print(&text::as_text(&report, 0));
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! `sinew nodes`: the registry, as text and as the pages of the docs.
 
-use crate::args::NodesArgs;
+use crate::args::{LogFormat, NodesArgs};
 use crate::exit::{Failure, Outcome};
-use crate::reporter::{Reporter, print};
+use crate::reporter::Reporter;
 use sinew::deform::{
     DefaultValue, Example, FOLLOW, NodeDesc, ParameterDesc, ParameterType, Phase, REGISTRY,
     find_node,
@@ -30,6 +30,7 @@ pub(super) fn nodes(args: &NodesArgs, reporter: &Reporter) -> Outcome {
         return Ok(());
     }
     match &args.node {
+        _ if reporter.format() == LogFormat::Json => print_json(args.node.as_deref(), reporter),
         None => {
             let mut out = String::new();
             let rows = REGISTRY
@@ -40,16 +41,16 @@ pub(super) fn nodes(args: &NodesArgs, reporter: &Reporter) -> Outcome {
             for (name, kind, summary) in rows {
                 let _ = writeln!(out, "{name:<width$}{kind:<10}{summary}");
             }
-            print(&out);
+            reporter.print(&out);
             Ok(())
         }
         Some(name) if name == KERNEL => {
-            print(KERNEL_PAGE);
+            reporter.print(KERNEL_PAGE);
             Ok(())
         }
         Some(name) => match find_node(name) {
             Some(desc) => {
-                print(&page(desc));
+                reporter.print(&page(desc));
                 Ok(())
             }
             None => {
@@ -62,6 +63,22 @@ pub(super) fn nodes(args: &NodesArgs, reporter: &Reporter) -> Outcome {
             }
         },
     }
+}
+
+/// The list of nodes for programs, or one entry of it.
+fn print_json(name: Option<&str>, reporter: &Reporter) -> Outcome {
+    let mut list = sinew::graph::node_list();
+    if let (Some(name), Some(nodes)) = (name, list["nodes"].as_array_mut()) {
+        nodes.retain(|node| node["name"] == name);
+        if nodes.is_empty() {
+            let known = REGISTRY.iter().map(|d| d.name);
+            let help = instead_of(name, known);
+            return Err(Failure::usage(format!("there is no node '{name}'; {help}")));
+        }
+    }
+    let text = serde_json::to_string_pretty(&list).map_err(Failure::output)?;
+    reporter.print(&text);
+    Ok(())
 }
 
 fn index() -> String {

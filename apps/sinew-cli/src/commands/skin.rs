@@ -4,7 +4,7 @@ use super::vat::watched;
 use crate::args::LogFormat;
 use crate::exit::{Code, Failure, Outcome};
 use crate::frames::frame_numbers;
-use crate::reporter::{Reporter, print};
+use crate::reporter::Reporter;
 use crate::setup::{self, SetupFile};
 use crate::skin_args::{BakeSkinArgs, DriveArg, MethodArg};
 use crate::{device, load};
@@ -370,8 +370,8 @@ fn written(
 fn tell(clips: &[SkinClipReport], reporter: &Reporter) {
     for clip in clips {
         match reporter.format() {
-            LogFormat::Text | LogFormat::Openjd => print(&clip.words()),
-            LogFormat::Json => print(&serde_json::to_string(clip).unwrap_or_default()),
+            LogFormat::Text | LogFormat::Openjd => reporter.print(&clip.words()),
+            LogFormat::Json => reporter.print(&serde_json::to_string(clip).unwrap_or_default()),
         }
     }
 }

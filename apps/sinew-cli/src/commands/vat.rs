@@ -42,7 +42,7 @@ pub(super) fn vat(command: &VatCommand, reporter: &Reporter) -> Outcome {
         VatCommand::Bake(args) => bake_chunk(args, reporter),
         VatCommand::Assemble(args) => assemble_all(args, reporter),
         VatCommand::Size(args) => size::size(args, reporter),
-        VatCommand::Inspect(args) => inspect::inspect(&args.bake),
+        VatCommand::Inspect(args) => inspect::inspect(&args.bake, reporter),
         VatCommand::BlendError(args) => blends::measure_blends(args, reporter),
         VatCommand::Verify(args) => verify::verify_bake(args, reporter),
     }

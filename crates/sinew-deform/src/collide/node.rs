@@ -12,10 +12,10 @@ use super::{CollideJob, CollideScratch, CollideSettings, GradientMode};
 use crate::hair_sim::write_tangents;
 use crate::{
     BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, Example, NodeDesc, NodeDocs,
-    NodeError, NodeKind, Par, ParameterDesc, Parameters, PortDesc, PortType, UpdateContext,
+    NodeError, NodeKind, NodeScratch, Par, ParameterDesc, Parameters, PortDesc, PortType,
+    UpdateContext,
 };
 use sinew_geom::{Strands, Topology};
-use std::any::Any;
 use std::sync::Arc;
 
 /// Ports before those of colliders.
@@ -159,7 +159,7 @@ impl BoundNode for Collide {
     fn makes(&self, _port: &str, attribute: crate::MeshAttribute) -> bool {
         attribute == crate::MeshAttribute::Tangents
     }
-    fn new_scratch(&self) -> Box<dyn Any + Send> {
+    fn new_scratch(&self) -> Box<NodeScratch> {
         let Some(strands) = self.topology.strands() else {
             return Box::new(());
         };
@@ -177,7 +177,7 @@ impl BoundNode for Collide {
             24 * s.vertex_count() + CollideScratch::new(s, self.linked).bytes()
         })
     }
-    fn save_state(&self, scratch: &(dyn Any + Send)) -> Vec<u8> {
+    fn save_state(&self, scratch: &NodeScratch) -> Vec<u8> {
         let Some(scratch) = scratch.downcast_ref::<Scratch>() else {
             return Vec::new();
         };
@@ -187,7 +187,7 @@ impl BoundNode for Collide {
         out.extend(numbers.flat_map(|n| n.to_le_bytes()));
         out
     }
-    fn restore_state(&self, bytes: &[u8], scratch: &mut (dyn Any + Send)) -> Result<(), NodeError> {
+    fn restore_state(&self, bytes: &[u8], scratch: &mut NodeScratch) -> Result<(), NodeError> {
         let wrong = |what: &str| NodeError::Restore(what.to_owned());
         let scratch = scratch.downcast_mut::<Scratch>();
         let scratch = scratch.ok_or_else(|| wrong("this node has no state"))?;

@@ -18,11 +18,11 @@ use crate::laplacian::{
 };
 use crate::{
     BindContext, BoundNode, Choice, DefaultValue, DeviceFrame, DeviceFrameData, DeviceNode,
-    Example, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeDocs, NodeError, NodeKind, Par,
-    ParameterDesc, Parameters, PortDesc, PortType, Preset, Restore, UpdateContext, for_each_chunk,
+    Example, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeDocs, NodeError, NodeKind,
+    NodeScratch, Par, ParameterDesc, Parameters, PortDesc, PortType, Preset, Restore,
+    UpdateContext, for_each_chunk,
 };
 use sinew_geom::{PackedAffine, Pose};
-use std::any::Any;
 
 pub use bind::{Apart, DeltaMushBind, DeltaMushConfig};
 
@@ -264,7 +264,7 @@ impl BoundNode for Bound {
     fn setup_bytes(&self) -> usize {
         self.bind.bytes()
     }
-    fn new_scratch(&self) -> Box<dyn Any + Send> {
+    fn new_scratch(&self) -> Box<NodeScratch> {
         Box::new(self.bind.new_scratch())
     }
     fn scratch_bytes(&self) -> usize {

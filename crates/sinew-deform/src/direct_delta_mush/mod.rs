@@ -39,13 +39,12 @@ use crate::laplacian::warn_of_open_seams;
 use crate::skin::for_each_run;
 use crate::{
     BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, MeshView, MeshViewMut,
-    NodeError, Par, UpdateContext,
+    NodeError, NodeScratch, Par, UpdateContext,
 };
 use bind::{BindParts, settings_of, virtual_bones_of};
 use joints::{joint_frame, reference_of};
 use simd::{FrameJoints, Stretched};
 use sinew_geom::{Affine, Mat3, PackedAffine, Real, Vec3};
-use std::any::Any;
 
 pub use bind::DirectDeltaMushBind;
 pub use compress::CompressionError;
@@ -272,7 +271,7 @@ impl BoundNode for DirectDeltaMushBind {
     fn setup_bytes(&self) -> usize {
         self.bytes()
     }
-    fn new_scratch(&self) -> Box<dyn Any + Send> {
+    fn new_scratch(&self) -> Box<NodeScratch> {
         Box::new(DirectDeltaMushScratch::new(self))
     }
     fn scratch_bytes(&self) -> usize {

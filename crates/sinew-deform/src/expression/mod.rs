@@ -7,13 +7,12 @@ mod program;
 mod tests;
 
 use crate::{
-    BindContext, BoundNode, Example, NodeDesc, NodeDocs, NodeError, NodeKind, ParameterDesc,
-    PortDesc, PortType, UpdateContext,
+    BindContext, BoundNode, Example, NodeDesc, NodeDocs, NodeError, NodeKind, NodeScratch,
+    ParameterDesc, PortDesc, PortType, UpdateContext,
 };
 
 use parse::Scope;
 use program::Program;
-use std::any::Any;
 
 /// Links, at most.
 const LINKS: usize = 8;
@@ -122,7 +121,7 @@ impl BoundNode for BoundExpression {
     fn output_len(&self, _port: &str) -> usize {
         self.programs.len()
     }
-    fn new_scratch(&self) -> Box<dyn Any + Send> {
+    fn new_scratch(&self) -> Box<NodeScratch> {
         Box::new(Scratch {
             inputs: vec![0.0; self.numbers + 1],
             stack: Vec::with_capacity(self.stack_size()),

@@ -8,10 +8,9 @@ use crate::collide::ports::{
 };
 use crate::{
     BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, Example, NodeDesc, NodeDocs,
-    NodeError, NodeKind, ParameterDesc, Parameters, UpdateContext,
+    NodeError, NodeKind, NodeScratch, ParameterDesc, Parameters, UpdateContext,
 };
 use sinew_geom::PackedAffine;
-use std::any::Any;
 
 /// The node `hair_sim`.
 pub static DESC: NodeDesc = NodeDesc {
@@ -172,7 +171,7 @@ impl BoundNode for Hair {
     fn makes(&self, _port: &str, attribute: crate::MeshAttribute) -> bool {
         attribute == crate::MeshAttribute::Tangents
     }
-    fn new_scratch(&self) -> Box<dyn Any + Send> {
+    fn new_scratch(&self) -> Box<NodeScratch> {
         Box::new(Scratch {
             state: HairState::new(&self.bind),
             transforms: vec![PackedAffine::default(); self.bind.strands().len()],
@@ -185,7 +184,7 @@ impl BoundNode for Hair {
         let strands = self.bind.strands().len() * size_of::<PackedAffine>();
         state + strands + 12 * self.bind.vertex_count()
     }
-    fn save_state(&self, scratch: &(dyn Any + Send)) -> Vec<u8> {
+    fn save_state(&self, scratch: &NodeScratch) -> Vec<u8> {
         let Some(scratch) = scratch.downcast_ref::<Scratch>() else {
             return Vec::new();
         };
@@ -193,7 +192,7 @@ impl BoundNode for Hair {
         out.extend(scratch.state.save());
         out
     }
-    fn restore_state(&self, bytes: &[u8], scratch: &mut (dyn Any + Send)) -> Result<(), NodeError> {
+    fn restore_state(&self, bytes: &[u8], scratch: &mut NodeScratch) -> Result<(), NodeError> {
         let wrong = |what: &str| NodeError::Restore(what.to_owned());
         let scratch = scratch.downcast_mut::<Scratch>();
         let scratch = scratch.ok_or_else(|| wrong("this node has no state"))?;

@@ -29,9 +29,9 @@ mod tests;
 use crate::{
     BindContext, BoundNode, Choice, DefaultValue, DeviceFrame, DeviceFrameData, DeviceNode,
     Example, MASK_PORT, MaskWeight, MeshEffect, NodeDesc, NodeDocs, NodeError, NodeKind,
-    ParameterDesc, ParameterType, ParameterValue, Phase, PortDesc, PortType, Role, UpdateContext,
+    NodeScratch, ParameterDesc, ParameterType, ParameterValue, Phase, PortDesc, PortType, Role,
+    UpdateContext,
 };
-use std::any::Any;
 
 pub use bind::LatticeBindError;
 #[cfg(test)]
@@ -297,7 +297,7 @@ impl BoundNode for Bound {
             _ => Ok(()),
         }
     }
-    fn new_scratch(&self) -> Box<dyn Any + Send> {
+    fn new_scratch(&self) -> Box<NodeScratch> {
         Box::new(LatticeScratch::new(&self.0))
     }
     fn scratch_bytes(&self) -> usize {

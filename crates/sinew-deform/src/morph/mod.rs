@@ -8,11 +8,10 @@ mod tests;
 
 use crate::{
     BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, Example, MeshEffect,
-    MeshView, MeshViewMut, NodeDesc, NodeDocs, NodeError, NodeKind, Par, ParameterDesc, PortDesc,
-    PortType, UpdateContext, for_each_chunk,
+    MeshView, MeshViewMut, NodeDesc, NodeDocs, NodeError, NodeKind, NodeScratch, Par,
+    ParameterDesc, PortDesc, PortType, UpdateContext, for_each_chunk,
 };
 use reference::{add_deltas, add_directions};
-use std::any::Any;
 
 pub use bind::MorphBind;
 pub use bind::MorphBindError;
@@ -159,7 +158,7 @@ impl BoundNode for BoundMorph {
     fn setup_bytes(&self) -> usize {
         self.bind.bytes()
     }
-    fn new_scratch(&self) -> Box<dyn Any + Send> {
+    fn new_scratch(&self) -> Box<NodeScratch> {
         Box::new(vec![0.0_f32; self.bind.target_count])
     }
     fn scratch_bytes(&self) -> usize {

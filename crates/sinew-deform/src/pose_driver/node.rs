@@ -5,9 +5,8 @@ use super::{
     DriverPose, DriverValue, PoseDriverBind, PoseDriverJob, PoseDriverScratch, PoseDriverSettings,
 };
 use crate::names::instead_of;
-use crate::{BindContext, BoundNode, NodeError, Parameters, UpdateContext};
+use crate::{BindContext, BoundNode, NodeError, NodeScratch, Parameters, UpdateContext};
 use sinew_geom::{Quat, Rig};
-use std::any::Any;
 
 pub(super) fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
     let rig = context.rig("pose")?;
@@ -132,7 +131,7 @@ impl BoundNode for BoundPoseDriver {
     fn output_len(&self, _port: &str) -> usize {
         self.pose_count
     }
-    fn new_scratch(&self) -> Box<dyn Any + Send> {
+    fn new_scratch(&self) -> Box<NodeScratch> {
         Box::new(Scratch {
             values: vec![DriverValue::rotation(Quat::identity()); self.bind.joint_count()],
             driver: PoseDriverScratch::new(&self.bind),

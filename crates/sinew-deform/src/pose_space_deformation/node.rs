@@ -10,10 +10,9 @@ use crate::pose_driver::{
 };
 use crate::{
     BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, MaskWeight, MeshView,
-    NodeError, Parameters, UpdateContext, for_each_chunk,
+    NodeError, NodeScratch, Parameters, UpdateContext, for_each_chunk,
 };
 use sinew_geom::{Quat, Rig, Vec3};
-use std::any::Any;
 use std::ops::Range;
 
 pub(super) fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
@@ -141,7 +140,7 @@ impl BoundNode for Bound {
     fn setup_bytes(&self) -> usize {
         self.bind.bytes()
     }
-    fn new_scratch(&self) -> Box<dyn Any + Send> {
+    fn new_scratch(&self) -> Box<NodeScratch> {
         Box::new(Scratch {
             values: vec![DriverValue::rotation(Quat::identity()); self.bind.joint_count()],
             frame: PoseSpaceScratch::new(&self.bind),

@@ -7,10 +7,9 @@ use super::{FieldBuffers, FieldFrame, SdfBind};
 use crate::follow::{FOLLOW, Follow};
 use crate::{
     BindContext, BoundNode, Choice, DeviceFrame, DeviceFrameData, DeviceNode, NodeDesc, NodeDocs,
-    NodeError, NodeKind, ParameterDesc, Parameters, PortDesc, PortType, UpdateContext,
+    NodeError, NodeKind, NodeScratch, ParameterDesc, Parameters, PortDesc, PortType, UpdateContext,
 };
 use sinew_geom::Mesh;
-use std::any::Any;
 
 /// The node `sdf`.
 pub static DESC: NodeDesc = NodeDesc {
@@ -257,7 +256,7 @@ impl BoundNode for Sdf {
         let (entries, slots) = (self.bind.table_capacity(), self.bind.brick_capacity());
         grid_words(entries, slots, self.is_half())
     }
-    fn new_scratch(&self) -> Box<dyn Any + Send> {
+    fn new_scratch(&self) -> Box<NodeScratch> {
         Box::new(Scratch {
             buffers: FieldBuffers::new(&self.bind),
             built_for: vec![[0.0; 3]; self.bind.vertex_count()],

@@ -18,8 +18,8 @@ mod tests;
 
 use crate::{
     BindContext, BoundNode, Choice, DeviceFrame, DeviceFrameData, DeviceNode, Example, MeshEffect,
-    MeshView, MeshViewMut, NodeDesc, NodeDocs, NodeError, NodeKind, Par, ParameterDesc, PortDesc,
-    PortType, UpdateContext,
+    MeshView, MeshViewMut, NodeDesc, NodeDocs, NodeError, NodeKind, NodeScratch, Par,
+    ParameterDesc, PortDesc, PortType, UpdateContext,
 };
 pub(crate) use blend::Matrices;
 pub(crate) use run::{Run, for_each_run};
@@ -28,7 +28,6 @@ pub(crate) use simd::{FrameJoints, Frames, Linear, Near, move_frames, move_point
 #[cfg(test)]
 use sinew_geom::Affine;
 use sinew_geom::PackedAffine;
-use std::any::Any;
 
 pub use bind::SkinBindError;
 pub(crate) use bind::check_influences;
@@ -302,7 +301,7 @@ impl BoundNode for SkinBind {
     fn setup_bytes(&self) -> usize {
         self.bytes()
     }
-    fn new_scratch(&self) -> Box<dyn Any + Send> {
+    fn new_scratch(&self) -> Box<NodeScratch> {
         Box::new(SkinScratch::new(self))
     }
     fn scratch_bytes(&self) -> usize {

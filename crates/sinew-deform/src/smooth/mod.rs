@@ -10,11 +10,10 @@ use crate::laplacian::{
 };
 use crate::{
     BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, Example, MASK_PORT,
-    MaskWeight, MeshEffect, NodeDesc, NodeDocs, NodeError, NodeKind, Par, ParameterDesc,
-    Parameters, PortDesc, PortType, Restore, UpdateContext,
+    MaskWeight, MeshEffect, NodeDesc, NodeDocs, NodeError, NodeKind, NodeScratch, Par,
+    ParameterDesc, Parameters, PortDesc, PortType, Restore, UpdateContext,
 };
 use sinew_geom::Pose;
-use std::any::Any;
 
 /// Registry entry.
 pub static DESC: NodeDesc = NodeDesc {
@@ -174,7 +173,7 @@ impl BoundNode for Bound {
     fn setup_bytes(&self) -> usize {
         self.0.layout().bytes()
     }
-    fn new_scratch(&self) -> Box<dyn Any + Send> {
+    fn new_scratch(&self) -> Box<NodeScratch> {
         Box::new(self.0.new_scratch())
     }
     fn scratch_bytes(&self) -> usize {

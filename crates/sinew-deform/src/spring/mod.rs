@@ -7,10 +7,9 @@ mod tests;
 use crate::collide::ports::RESET;
 use crate::{
     BindContext, BoundNode, DefaultValue, Example, NodeDesc, NodeDocs, NodeError, NodeKind,
-    ParameterDesc, PortDesc, PortType, Preset, UpdateContext,
+    NodeScratch, ParameterDesc, PortDesc, PortType, Preset, UpdateContext,
 };
 use follower::{Follower, Step};
-use std::any::Any;
 
 /// How closely the follower follows.
 pub(crate) const FREQUENCY: ParameterDesc = ParameterDesc::float(
@@ -110,18 +109,18 @@ impl BoundNode for BoundSpring {
     fn output_len(&self, _port: &str) -> usize {
         self.count
     }
-    fn new_scratch(&self) -> Box<dyn Any + Send> {
+    fn new_scratch(&self) -> Box<NodeScratch> {
         Box::new(vec![Follower::default(); self.count])
     }
     fn scratch_bytes(&self) -> usize {
         self.count * size_of::<Follower>()
     }
-    fn save_state(&self, scratch: &(dyn Any + Send)) -> Vec<u8> {
+    fn save_state(&self, scratch: &NodeScratch) -> Vec<u8> {
         let followers = scratch.downcast_ref::<Vec<Follower>>();
         let numbers = followers.into_iter().flatten().flat_map(|f| f.numbers());
         numbers.flat_map(f64::to_le_bytes).collect()
     }
-    fn restore_state(&self, bytes: &[u8], scratch: &mut (dyn Any + Send)) -> Result<(), NodeError> {
+    fn restore_state(&self, bytes: &[u8], scratch: &mut NodeScratch) -> Result<(), NodeError> {
         let (numbers, rest) = bytes.as_chunks::<8>();
         let (groups, more) = numbers.as_chunks::<3>();
         let wrong = |message: String| Err(NodeError::Restore(message));

@@ -9,12 +9,11 @@ use crate::pose_driver::{choice, find_node};
 use crate::spring::follower::Step;
 use crate::spring::{DAMPING, FREQUENCY, PRESETS};
 use crate::{
-    BindContext, BoundNode, Choice, Example, NodeDesc, NodeDocs, NodeError, NodeKind,
+    BindContext, BoundNode, Choice, Example, NodeDesc, NodeDocs, NodeError, NodeKind, NodeScratch,
     ParameterDesc, PortDesc, PortType, UpdateContext,
 };
 use follower::{JointFollower, NUMBERS};
 use sinew_geom::{Affine, LocalTransform, Pose, Rig};
-use std::any::Any;
 use std::sync::Arc;
 
 const MOTIONS: &[Choice] = &[
@@ -137,18 +136,18 @@ impl BoundNode for SpringJoints {
     fn setup_bytes(&self) -> usize {
         size_of_val(self.rig.nodes())
     }
-    fn new_scratch(&self) -> Box<dyn Any + Send> {
+    fn new_scratch(&self) -> Box<NodeScratch> {
         Box::new(vec![JointFollower::default(); self.joints.len()])
     }
     fn scratch_bytes(&self) -> usize {
         self.joints.len() * size_of::<JointFollower>()
     }
-    fn save_state(&self, scratch: &(dyn Any + Send)) -> Vec<u8> {
+    fn save_state(&self, scratch: &NodeScratch) -> Vec<u8> {
         let followers = scratch.downcast_ref::<Vec<JointFollower>>();
         let numbers = followers.into_iter().flatten().flat_map(|f| f.numbers());
         numbers.flat_map(f64::to_le_bytes).collect()
     }
-    fn restore_state(&self, bytes: &[u8], scratch: &mut (dyn Any + Send)) -> Result<(), NodeError> {
+    fn restore_state(&self, bytes: &[u8], scratch: &mut NodeScratch) -> Result<(), NodeError> {
         let wrong = |message: String| Err(NodeError::Restore(message));
         let Some(followers) = scratch.downcast_mut::<Vec<JointFollower>>() else {
             return wrong("this node has no state".into());

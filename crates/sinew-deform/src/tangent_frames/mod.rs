@@ -18,11 +18,10 @@ mod uv;
 
 use crate::{
     AttributeEffect, BindContext, BoundNode, Choice, DeviceNode, MeshAttribute, MeshEffect,
-    NodeDesc, NodeDocs, NodeError, NodeKind, Par, ParameterDesc, Parameters, PortDesc, PortType,
-    Restore, UpdateContext, for_each_chunk,
+    NodeDesc, NodeDocs, NodeError, NodeKind, NodeScratch, Par, ParameterDesc, Parameters, PortDesc,
+    PortType, Restore, UpdateContext, for_each_chunk,
 };
 use sinew_geom::{Mesh, Real};
-use std::any::Any;
 
 pub use bind::TangentFramesError;
 pub use bind::{NormalMode, TangentFramesBind, TangentFramesConfig, TangentMode};
@@ -375,7 +374,7 @@ impl BoundNode for Bound {
     fn makes(&self, _port: &str, attribute: MeshAttribute) -> bool {
         attribute != MeshAttribute::Tangents || self.bind.makes_tangents()
     }
-    fn new_scratch(&self) -> Box<dyn Any + Send> {
+    fn new_scratch(&self) -> Box<NodeScratch> {
         Box::new(self.bind.new_scratch())
     }
     fn scratch_bytes(&self) -> usize {

@@ -6,12 +6,11 @@ use crate::collide::{Collider, GRADIENTS, GradientMode, MAX_COLLIDERS};
 use crate::hair_sim::HairBind;
 use crate::hair_sim::roots::{Blend, FIRST_COLLIDER, INPUTS, JOINT, OUTPUTS, Roots, bind_strands};
 use crate::{
-    BindContext, BoundNode, Example, NodeDesc, NodeDocs, NodeError, NodeKind, ParameterDesc,
-    Parameters, UpdateContext,
+    BindContext, BoundNode, Example, NodeDesc, NodeDocs, NodeError, NodeKind, NodeScratch,
+    ParameterDesc, Parameters, UpdateContext,
 };
 use arrayvec::ArrayVec;
 use sinew_geom::PackedAffine;
-use std::any::Any;
 
 /// The node `tressfx_hair`.
 pub static DESC: NodeDesc = NodeDesc {
@@ -184,7 +183,7 @@ impl BoundNode for TressFxHair {
     fn makes(&self, _port: &str, attribute: crate::MeshAttribute) -> bool {
         attribute == crate::MeshAttribute::Tangents
     }
-    fn new_scratch(&self) -> Box<dyn Any + Send> {
+    fn new_scratch(&self) -> Box<NodeScratch> {
         Box::new(Scratch {
             state: TressFxState::new(&self.bind),
             transforms: vec![PackedAffine::default(); self.bind.strands().len()],
@@ -197,11 +196,11 @@ impl BoundNode for TressFxHair {
         let strands = self.bind.strands().len() * size_of::<PackedAffine>();
         48 * self.bind.guide_vertex_count() + strands + 24 * self.bind.vertex_count()
     }
-    fn save_state(&self, scratch: &(dyn Any + Send)) -> Vec<u8> {
+    fn save_state(&self, scratch: &NodeScratch) -> Vec<u8> {
         let scratch = scratch.downcast_ref::<Scratch>();
         scratch.map(|s| s.state.save()).unwrap_or_default()
     }
-    fn restore_state(&self, bytes: &[u8], scratch: &mut (dyn Any + Send)) -> Result<(), NodeError> {
+    fn restore_state(&self, bytes: &[u8], scratch: &mut NodeScratch) -> Result<(), NodeError> {
         let Some(scratch) = scratch.downcast_mut::<Scratch>() else {
             return Err(NodeError::Restore("this node has no state".to_owned()));
         };

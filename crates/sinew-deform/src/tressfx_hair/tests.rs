@@ -417,10 +417,10 @@ mod node {
     use crate::tressfx_sdf::CompatibilityField;
     use crate::{
         BindContext, BindInput, BindWarnings, BoundNode, InputValue, Inputs, MeshViewMut,
-        NodeError, OutputValue, Outputs, ParameterValue, Parameters, ReadLog, UpdateContext,
+        NodeError, NodeScratch, OutputValue, Outputs, ParameterValue, Parameters, ReadLog,
+        UpdateContext,
     };
     use sinew_geom::{Joint, LocalTransform, Mesh, Node, Rig, Topology, Trs};
-    use std::any::Any;
 
     fn rig() -> Rig {
         let node = Node {
@@ -491,7 +491,7 @@ mod node {
     struct Played {
         node: Box<dyn BoundNode>,
         values: Vec<ParameterValue>,
-        scratch: Box<dyn Any + Send>,
+        scratch: Box<NodeScratch>,
         tangents: Vec<[f32; 4]>,
     }
 

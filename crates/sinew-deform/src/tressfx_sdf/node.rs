@@ -3,11 +3,10 @@
 use super::{CompatibilityField, TressFxLayout};
 use crate::follow::{FOLLOW, Follow};
 use crate::{
-    BindContext, BoundNode, NodeDesc, NodeDocs, NodeError, NodeKind, ParameterDesc, PortDesc,
-    PortType, UpdateContext,
+    BindContext, BoundNode, NodeDesc, NodeDocs, NodeError, NodeKind, NodeScratch, ParameterDesc,
+    PortDesc, PortType, UpdateContext,
 };
 use sinew_geom::Topology;
-use std::any::Any;
 use std::sync::Arc;
 
 /// The node `tressfx_sdf`.
@@ -84,7 +83,7 @@ impl BoundNode for TressFxSdf {
     fn output_len(&self, _port: &str) -> usize {
         self.layout.words()
     }
-    fn new_scratch(&self) -> Box<dyn Any + Send> {
+    fn new_scratch(&self) -> Box<NodeScratch> {
         Box::new(self.field.clone())
     }
     fn scratch_bytes(&self) -> usize {

@@ -23,13 +23,13 @@ mod tests;
 use crate::tangent_frames::{TangentFramesJob, TangentFramesScratch};
 use crate::{
     BindContext, BoundNode, Choice, DeviceFrame, DeviceFrameData, DeviceNode, Example, MASK_PORT,
-    MaskWeight, MeshEffect, MeshView, MeshViewMut, NodeDesc, NodeDocs, NodeError, NodeKind, Par,
-    ParameterDesc, Parameters, PortDesc, PortType, Restore, UpdateContext, for_each_chunk,
+    MaskWeight, MeshEffect, MeshView, MeshViewMut, NodeDesc, NodeDocs, NodeError, NodeKind,
+    NodeScratch, Par, ParameterDesc, Parameters, PortDesc, PortType, Restore, UpdateContext,
+    for_each_chunk,
 };
 use reference::Frame;
 use serde::{Deserialize, Serialize};
 use sinew_geom::Real;
-use std::any::Any;
 use std::ops::Range;
 
 pub use bind::WrapError;
@@ -385,7 +385,7 @@ impl BoundNode for Bound {
     fn setup_bytes(&self) -> usize {
         self.bind.bytes()
     }
-    fn new_scratch(&self) -> Box<dyn Any + Send> {
+    fn new_scratch(&self) -> Box<NodeScratch> {
         Box::new(self.bind.new_scratch())
     }
     fn scratch_bytes(&self) -> usize {

@@ -6,16 +6,16 @@ use crate::program::{DataRef, Link, PortData, Step};
 use arrayvec::ArrayVec;
 use sinew_deform::{
     InputValue, Inputs, MAX_PORTS, MESH_ATTRIBUTES, MeshAttribute, MeshView, MeshViewMut, Misread,
-    OutputValue, Outputs, Par, ParameterValue, Parameters, PortType, ReadLog, UpdateContext,
+    NodeScratch, OutputValue, Outputs, Par, ParameterValue, Parameters, PortType, ReadLog,
+    UpdateContext,
 };
 use sinew_geom::Mesh;
-use std::any::Any;
 use std::sync::Arc;
 
 /// Mutable data of a step.
 #[derive(Debug)]
 pub(crate) struct StepState {
-    pub(crate) scratch: Box<dyn Any + Send>,
+    pub(crate) scratch: Box<NodeScratch>,
     pub(crate) values: Vec<ParameterValue>,
     pub(crate) log: ReadLog,
 }

@@ -5,11 +5,10 @@ use super::device::{registers, text, uses_parameters};
 use super::{BufferPer, CustomKernel, KernelBuffer, KernelDomain, signature};
 use sinew_deform::{
     BindContext, BoundNode, DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame,
-    DeviceFrameData, DeviceNode, DevicePass, DeviceType, Element, NodeDesc, NodeError,
+    DeviceFrameData, DeviceNode, DevicePass, DeviceType, Element, NodeDesc, NodeError, NodeScratch,
     ParameterValue, PortType, UniformLayout, UpdateContext,
 };
 use sinew_geom::{Mesh, OneRings, Strands, WeldMap, index32};
-use std::any::Any;
 use std::sync::Arc;
 
 /// Bool parameter that makes persistent buffers start anew, as in other nodes with a past.
@@ -298,7 +297,7 @@ impl BoundNode for BoundKernel {
         self.length(port)
     }
 
-    fn new_scratch(&self) -> Box<dyn Any + Send> {
+    fn new_scratch(&self) -> Box<NodeScratch> {
         match &self.cpu {
             Some(cpu) => Box::new(cpu.scratch()),
             None => Box::new(()),
@@ -315,12 +314,12 @@ impl BoundNode for BoundKernel {
         }
     }
 
-    fn save_state(&self, scratch: &(dyn Any + Send)) -> Vec<u8> {
+    fn save_state(&self, scratch: &NodeScratch) -> Vec<u8> {
         let cpu = self.cpu.as_ref();
         cpu.map_or_else(Vec::new, |cpu| cpu.save_state(scratch))
     }
 
-    fn restore_state(&self, bytes: &[u8], scratch: &mut (dyn Any + Send)) -> Result<(), NodeError> {
+    fn restore_state(&self, bytes: &[u8], scratch: &mut NodeScratch) -> Result<(), NodeError> {
         let cpu = self.cpu.as_ref();
         cpu.map_or(Ok(()), |cpu| cpu.restore_state(bytes, scratch))
     }

@@ -17,14 +17,13 @@ use arrayvec::ArrayVec;
 use bytemuck::{cast_slice, cast_slice_mut};
 use sinew_deform::{
     BindContext, BindInput, DeviceNode, InputValue, Inputs, MAX_ITERATIONS, MAX_PORTS,
-    MESH_ATTRIBUTES, MeshAttribute, MeshView, MeshViewMut, NodeDesc, NodeError, OutputValue, Par,
-    PortDesc, PortType, UpdateContext,
+    MESH_ATTRIBUTES, MeshAttribute, MeshView, MeshViewMut, NodeDesc, NodeError, NodeScratch,
+    OutputValue, Par, PortDesc, PortType, UpdateContext,
 };
 use sinew_wgsl::tokens::{TokenKind, tokenize};
 use sinew_wgsl::{
     CpuAccess, CpuBuffers, CpuProgram, CpuRegisters, ModuleBuilder, ModuleOptions, Snippet,
 };
-use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::ops::Range;
@@ -218,7 +217,7 @@ impl CpuKernel {
     }
 
     /// The words of its persistent buffers.
-    pub(super) fn save_state(&self, scratch: &(dyn Any + Send)) -> Vec<u8> {
+    pub(super) fn save_state(&self, scratch: &NodeScratch) -> Vec<u8> {
         let written = scratch.downcast_ref::<CpuScratch>().map(|s| &s.written);
         let words = self.persistent(written.map_or(&[], Vec::as_slice));
         words
@@ -229,7 +228,7 @@ impl CpuKernel {
     pub(super) fn restore_state(
         &self,
         bytes: &[u8],
-        scratch: &mut (dyn Any + Send),
+        scratch: &mut NodeScratch,
     ) -> Result<(), NodeError> {
         let written = scratch.downcast_ref::<CpuScratch>().map(|s| &s.written);
         let written = written.map_or(&[][..], Vec::as_slice);

@@ -1,6 +1,7 @@
 //! What the facade promises, on processors and GPUs.
 
 #[cfg(feature = "io")]
+mod arrays;
 mod bake_skin;
 mod common;
 mod conformance;

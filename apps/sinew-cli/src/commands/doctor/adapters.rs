@@ -3,7 +3,6 @@
 use super::GpuReport;
 use crate::device::gpu::tell;
 use crate::reporter::Reporter;
-use crate::terminal::overheard;
 use serde_json::{Value, json};
 use sinew::gpu::{
     ADAPTER_VARIABLE, AdapterInfo, AdapterKind, Adapters, CopyBandwidth, Gpu, GpuError, Preference,
@@ -18,12 +17,12 @@ const SOFTWARE_COPY_BYTES: u64 = 4 << 20;
 const COPY_REPEATS: usize = 20;
 
 pub(super) fn report(reporter: &Reporter) -> GpuReport {
-    let (adapters, said) = overheard(Adapters::enumerate);
+    let (adapters, said) = reporter.overheard(Adapters::enumerate);
     tell(&said, reporter);
     let chosen = adapters.choose(&Preference::from_env());
     let taken = chosen.as_ref().ok().map(|a| a.info());
     let measured = chosen.map_err(GpuError::from).and_then(|adapter| {
-        let (gpu, said) = overheard(|| Gpu::on_adapter(adapter, None));
+        let (gpu, said) = reporter.overheard(|| Gpu::on_adapter(adapter, None));
         tell(&said, reporter);
         measure(&gpu?)
     });

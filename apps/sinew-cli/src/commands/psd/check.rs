@@ -5,7 +5,7 @@ use crate::args::LogFormat;
 use crate::exit::{Code, Failure, Outcome};
 use crate::load;
 use crate::psd_args::PsdCheckArgs;
-use crate::reporter::{Reporter, print};
+use crate::reporter::Reporter;
 use serde_json::{Value, json};
 use sinew::psd::GraphDriver;
 use sinew::psd::check::{DriverReport, Severity, Solved, check as check_plan};
@@ -24,7 +24,7 @@ pub(super) fn check(args: &PsdCheckArgs, reporter: &Reporter) -> Outcome {
         LogFormat::Text | LogFormat::Openjd => as_text(report),
         LogFormat::Json => as_json(report).to_string(),
     });
-    print(&lines.collect::<Vec<_>>().join("\n"));
+    reporter.print(&lines.collect::<Vec<_>>().join("\n"));
     let limit = if args.strict {
         Severity::Warning
     } else {

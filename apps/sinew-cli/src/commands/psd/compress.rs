@@ -4,7 +4,7 @@ use crate::args::LogFormat;
 use crate::exit::{Code, Failure, Outcome};
 use crate::load;
 use crate::psd_args::PsdCompressArgs;
-use crate::reporter::{Reporter, print};
+use crate::reporter::Reporter;
 use serde_json::json;
 use sinew::deform::Par;
 use sinew::graph::BindOptions;
@@ -47,8 +47,8 @@ pub(super) fn compress(args: &PsdCompressArgs, reporter: &Reporter) -> Outcome {
     })?;
     for group in &found.groups {
         match reporter.format() {
-            LogFormat::Text | LogFormat::Openjd => print(text(group).trim_end()),
-            LogFormat::Json => print(&line(group)),
+            LogFormat::Text | LogFormat::Openjd => reporter.print(text(group).trim_end()),
+            LogFormat::Json => reporter.print(&line(group)),
         }
         warn(group, args, reporter);
     }

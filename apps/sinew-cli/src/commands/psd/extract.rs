@@ -5,7 +5,7 @@ use crate::exit::{Code, Failure, Outcome};
 use crate::frames;
 use crate::load;
 use crate::psd_args::PsdExtractArgs;
-use crate::reporter::{Reporter, print};
+use crate::reporter::Reporter;
 use crate::setup::{self, SetupFile};
 use serde_json::json;
 use sinew::deform::Par;
@@ -230,8 +230,8 @@ fn write(args: &PsdExtractArgs, plan: &Plan, cast: &PlayInputs, found: Vec<Extra
 
 fn report(order: &Order, extraction: &Extraction, reporter: &Reporter) {
     match reporter.format() {
-        LogFormat::Text | LogFormat::Openjd => print(&text(order, extraction)),
-        LogFormat::Json => print(&line(order, extraction)),
+        LogFormat::Text | LogFormat::Openjd => reporter.print(&text(order, extraction)),
+        LogFormat::Json => reporter.print(&line(order, extraction)),
     }
 }
 

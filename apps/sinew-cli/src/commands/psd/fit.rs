@@ -5,7 +5,7 @@ use crate::args::LogFormat;
 use crate::exit::{Code, Failure, Outcome};
 use crate::load;
 use crate::psd_args::PsdFitArgs;
-use crate::reporter::{Reporter, print};
+use crate::reporter::Reporter;
 use serde_json::json;
 use sinew::deform::pose_driver::Metric;
 use sinew::graph::{LineColumn, NodeEdit, edit_node};
@@ -180,8 +180,8 @@ fn report(driver: &GraphDriver, fitted: &Fit, reporter: &Reporter) {
         .to_string(),
     };
     if reporter.format() != LogFormat::Json {
-        print(&format!("{} ({})", driver.name, driver.location));
+        reporter.print(&format!("{} ({})", driver.name, driver.location));
     }
-    lines.iter().for_each(|line| print(line));
-    print(&last);
+    lines.iter().for_each(|line| reporter.print(line));
+    reporter.print(&last);
 }

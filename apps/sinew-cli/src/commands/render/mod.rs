@@ -27,7 +27,6 @@ use crate::load;
 use crate::render_args::RenderArgs;
 use crate::reporter::Reporter;
 use crate::saved_state::SavedState;
-use crate::terminal::overheard;
 use actor::drawn;
 use files::Files;
 use inside::Part;
@@ -100,12 +99,12 @@ fn look(args: &RenderArgs, show: &[Part]) -> Outcome<Look> {
 /// The device takes as long to start as the file to load.
 fn begin(args: &RenderArgs, reporter: &Reporter) -> Outcome<(Gpu, Arc<Character>)> {
     let (gpu, character) = std::thread::scope(|scope| {
-        let open = || overheard(|| Gpu::new(&GpuOptions::from_env()));
+        let open = || reporter.overheard(|| Gpu::new(&GpuOptions::from_env()));
         let gpu = std::thread::Builder::new().spawn_scoped(scope, open);
         // Without a word: standard error is not ours meanwhile.
         let character = match plays_graph(args) {
-            true => load::silent_rest(&args.input),
-            false => load::silent_character(&args.input),
+            true => load::silent_rest(&args.input, reporter),
+            false => load::silent_character(&args.input, reporter),
         };
         match gpu {
             Ok(gpu) => (gpu.join(), character),

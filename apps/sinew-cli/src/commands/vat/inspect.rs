@@ -2,13 +2,13 @@
 
 use super::words::{counted, name_of, percent};
 use crate::exit::{Failure, Outcome};
-use crate::reporter::print;
+use crate::reporter::Reporter;
 use sinew::bake::vat::{Mode, read_manifest, split_words};
 use std::fmt::Write;
 use std::path::Path;
 
 /// Prints what the bake in a folder, or of a manifest, holds; files that are not there are an error.
-pub(crate) fn inspect(bake: &Path) -> Outcome {
+pub(crate) fn inspect(bake: &Path, reporter: &Reporter) -> Outcome {
     let (path, manifest) = read_manifest(bake)?;
     let mut out = String::new();
     let layout = &manifest.layout;
@@ -107,7 +107,7 @@ pub(crate) fn inspect(bake: &Path) -> Outcome {
             name_of(&f.at_end)
         );
     }
-    print(&out);
+    reporter.print(&out);
     let files = manifest.textures.iter().flat_map(|t| &t.files);
     let files = files.chain(manifest.lookup.iter().map(|l| &l.file));
     let absent: Vec<&str> = files

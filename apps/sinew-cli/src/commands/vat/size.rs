@@ -3,7 +3,7 @@
 use super::size_of::of_sequence;
 use crate::bake_args::{PlayedArgs, PointsArg, SizePoints, VatSizeArgs};
 use crate::exit::{Failure, Outcome};
-use crate::reporter::{Reporter, print};
+use crate::reporter::Reporter;
 use sinew::vat::layout::{Arrangement, DEVICES, Layout, LayoutError, Limits};
 use sinew::vat::lookup::LOOKUP_BYTES;
 use sinew::vat::texel::TexelFormat;
@@ -25,7 +25,7 @@ pub(super) fn size(args: &VatSizeArgs, reporter: &Reporter) -> Outcome {
         Some(sequence) => of_sequence(sequence, args, reporter)?,
         None => of_numbers(args)?,
     };
-    print(&text);
+    reporter.print(&text);
     Ok(())
 }
 

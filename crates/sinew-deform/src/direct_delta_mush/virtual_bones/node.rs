@@ -5,9 +5,8 @@ use super::{Parts, VirtualBonesBind, VirtualBonesJob, VirtualBonesScratch};
 use crate::skin::add_blending;
 use crate::{
     BindContext, BoundNode, DeviceArray, DeviceDomain, DeviceFrame, DeviceFrameData, DeviceNode,
-    DevicePass, DeviceType, NodeError, SetupNote, UpdateContext,
+    DevicePass, DeviceType, NodeError, NodeScratch, SetupNote, UpdateContext,
 };
-use std::any::Any;
 
 /// From bytes of the cache.
 pub(in super::super) fn restore(
@@ -63,7 +62,7 @@ impl BoundNode for VirtualBonesBind {
     fn setup_bytes(&self) -> usize {
         self.bytes()
     }
-    fn new_scratch(&self) -> Box<dyn Any + Send> {
+    fn new_scratch(&self) -> Box<NodeScratch> {
         Box::new(VirtualBonesScratch::new(self))
     }
     fn scratch_bytes(&self) -> usize {

@@ -3,10 +3,9 @@
 use sinew::deform::{
     AttributeRead, BindContext, BoundNode, DeviceArray, DeviceDomain, DeviceFrame, DeviceFrameData,
     DeviceNode, DevicePass, DeviceType, MeshEffect, MeshReads, NodeDesc, NodeDocs, NodeError,
-    NodeKind, ParameterDesc, Parameters, PortDesc, PortType, REGISTRY, UniformLayout,
+    NodeKind, NodeScratch, ParameterDesc, Parameters, PortDesc, PortType, REGISTRY, UniformLayout,
     UpdateContext,
 };
-use std::any::Any;
 
 /// Runs `update` with a float of state; gives `len` values.
 #[derive(Debug)]
@@ -24,17 +23,17 @@ impl BoundNode for Small {
     fn output_len(&self, _port: &str) -> usize {
         self.len
     }
-    fn new_scratch(&self) -> Box<dyn Any + Send> {
+    fn new_scratch(&self) -> Box<NodeScratch> {
         Box::new(0.0_f32)
     }
     fn scratch_bytes(&self) -> usize {
         4
     }
-    fn save_state(&self, scratch: &(dyn Any + Send)) -> Vec<u8> {
+    fn save_state(&self, scratch: &NodeScratch) -> Vec<u8> {
         let state = scratch.downcast_ref::<f32>().copied().unwrap_or_default();
         state.to_le_bytes().to_vec()
     }
-    fn restore_state(&self, bytes: &[u8], scratch: &mut (dyn Any + Send)) -> Result<(), NodeError> {
+    fn restore_state(&self, bytes: &[u8], scratch: &mut NodeScratch) -> Result<(), NodeError> {
         let refused = || NodeError::Restore(format!("found {} bytes", bytes.len()));
         let state = f32::from_le_bytes(bytes.try_into().map_err(|_| refused())?);
         *scratch.downcast_mut().ok_or_else(refused)? = state;
@@ -164,18 +163,18 @@ impl BoundNode for Lag {
     fn setup_bytes(&self) -> usize {
         0
     }
-    fn new_scratch(&self) -> Box<dyn Any + Send> {
+    fn new_scratch(&self) -> Box<NodeScratch> {
         Box::new(vec![[0.0_f32; 3]; self.vertices])
     }
     fn scratch_bytes(&self) -> usize {
         12 * self.vertices
     }
-    fn save_state(&self, scratch: &(dyn Any + Send)) -> Vec<u8> {
+    fn save_state(&self, scratch: &NodeScratch) -> Vec<u8> {
         let state = scratch.downcast_ref::<Vec<[f32; 3]>>();
         let state = state.map(|s| s.as_flattened()).unwrap_or_default();
         state.iter().flat_map(|v| v.to_le_bytes()).collect()
     }
-    fn restore_state(&self, bytes: &[u8], scratch: &mut (dyn Any + Send)) -> Result<(), NodeError> {
+    fn restore_state(&self, bytes: &[u8], scratch: &mut NodeScratch) -> Result<(), NodeError> {
         let state = scratch.downcast_mut::<Vec<[f32; 3]>>();
         let state = state.map(|s| s.as_flattened_mut()).unwrap_or_default();
         let (words, _) = bytes.as_chunks::<4>();

@@ -1,0 +1,169 @@
+//! The nodes as data, for programs that generate bindings, panels and documentation.
+
+use crate::check::{FIT_DOC, VERSION};
+use crate::linked::can_follow;
+use crate::schema::default_json;
+use serde_json::{Map, Value, json};
+use sinew_deform::{
+    Choice, FOLLOW, NodeDesc, ParameterDesc, ParameterType, Phase, PortDesc, Preset, REGISTRY,
+};
+
+/// All nodes with their ports, parameters, ranges, units, defaults and descriptions.
+///
+/// ```json
+/// { "sinew": "1.0", "nodes": [{ "name": "bend", "kind": "deformer", "summary": "...",
+///   "inputs": [{ "name": "mesh", "type": "mesh", "required": true, "doc": "..." }],
+///   "outputs": [...],
+///   "parameters": [{ "name": "angle", "type": "float", "min": -10, "max": 10, "default": 0, "unit": "rad", "setup": false, "doc": "..." }],
+///   "presets": [{ "name": "...", "doc": "...", "values": { ... } }] }] }
+/// ```
+///
+/// | key | holds |
+/// |---|---|
+/// | `type` of a parameter | `bool`, `int`, `float`, `choice`, `text`, `vec3`, `vec4`, `int3`, `transform`, `floats`, `points`, `texts`, `transforms`, `records` |
+/// | `min`, `max` | closed range; absent if there is no limit |
+/// | `default` | absent if the document must give a value, or if it is the time of the frame |
+/// | `unit` | `m`, `rad`, `s` or absent; angles have a second key, `NAME_degrees` |
+/// | `setup` | whether only setup reads it; others can change in each frame |
+/// | `follows` | what the value can be linked to, if anything |
+/// | `choices` | words of a choice, with descriptions |
+/// | `fields` | parameters of each object in a list of `records` |
+/// | `links` of an input | how many links it takes, if more than one |
+pub fn node_list() -> Value {
+    let nodes: Vec<Value> = REGISTRY.iter().map(|d| node(d)).collect();
+    json!({ "sinew": VERSION, "nodes": nodes })
+}
+
+fn node(d: &NodeDesc) -> Value {
+    let mut parameters: Vec<Value> = d.parameters.iter().map(parameter).collect();
+    if d.placement().is_some() {
+        parameters.push(parameter(&FOLLOW));
+    }
+    if d.fitted_region().is_some() {
+        parameters.push(json!({ "name": "fit", "type": "fit", "setup": true, "doc": FIT_DOC }));
+    }
+    let presets: Vec<Value> = d.docs.presets.iter().map(preset).collect();
+    json!({
+        "name": d.name,
+        "kind": d.kind.as_str(),
+        "summary": d.summary,
+        "inputs": d.inputs.iter().map(input).collect::<Vec<_>>(),
+        "outputs": d.outputs.iter().map(port).collect::<Vec<_>>(),
+        "parameters": parameters,
+        "presets": presets,
+    })
+}
+
+fn port(p: &PortDesc) -> Value {
+    json!({ "name": p.name, "type": p.ty.as_str(), "doc": p.doc })
+}
+
+fn input(p: &PortDesc) -> Value {
+    let mut out = port(p);
+    out["required"] = p.required.into();
+    if p.more > 0 {
+        out["links"] = (u32::from(p.more) + 1).into();
+    }
+    if p.strands {
+        out["strands"] = true.into();
+    }
+    out
+}
+
+fn preset(p: &Preset) -> Value {
+    let values = p.values.iter();
+    let values: Map<String, Value> = values
+        .filter_map(|(name, value)| Some(((*name).to_owned(), default_json(*value)?)))
+        .collect();
+    json!({ "name": p.name, "doc": p.doc, "values": values })
+}
+
+fn parameter(p: &ParameterDesc) -> Value {
+    let mut out = json!({ "name": p.name, "type": type_word(p.ty) });
+    match p.ty {
+        ParameterType::Int { min, max } | ParameterType::Int3 { min, max } => {
+            out["min"] = min.into();
+            out["max"] = max.into();
+        }
+        ParameterType::Float { min, max } => {
+            if min > f64::MIN {
+                out["min"] = min.into();
+            }
+            if max < f64::MAX {
+                out["max"] = max.into();
+            }
+        }
+        ParameterType::Choice(choices) => {
+            let choice = |c: &Choice| json!({ "name": c.name, "doc": c.doc });
+            out["choices"] = choices.iter().map(choice).collect();
+        }
+        ParameterType::Records(fields) => out["fields"] = fields.iter().map(parameter).collect(),
+        _ => {}
+    }
+    if let Some(default) = default_json(p.default) {
+        out["default"] = default;
+    }
+    if !p.unit.is_empty() {
+        out["unit"] = p.unit.into();
+    }
+    out["setup"] = (p.phase == Phase::Setup).into();
+    if let Some(what) = can_follow(p.ty).filter(|_| p.phase == Phase::Update) {
+        out["follows"] = what.into();
+    }
+    out["doc"] = p.doc.into();
+    out
+}
+
+fn type_word(ty: ParameterType) -> &'static str {
+    match ty {
+        ParameterType::Bool => "bool",
+        ParameterType::Int { .. } => "int",
+        ParameterType::Float { .. } => "float",
+        ParameterType::Choice(_) => "choice",
+        ParameterType::Text => "text",
+        ParameterType::Vec3 => "vec3",
+        ParameterType::Vec4 => "vec4",
+        ParameterType::Int3 { .. } => "int3",
+        ParameterType::Transform => "transform",
+        ParameterType::Floats => "floats",
+        ParameterType::Points => "points",
+        ParameterType::Texts => "texts",
+        ParameterType::Transforms => "transforms",
+        ParameterType::Records(_) => "records",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::node_list;
+    use crate::schema;
+
+    /// The schema is written from the same descriptions by other code.
+    #[test]
+    fn it_lists_what_the_schema_allows() {
+        let (list, schema) = (node_list(), schema());
+        let nodes = list["nodes"].as_array().expect("a list");
+        assert!(nodes.len() > 20);
+        for node in nodes {
+            let name = node["name"].as_str().expect("a name");
+            let properties = &schema["$defs"][format!("node_{name}")]["properties"];
+            let mut keys: Vec<String> = vec!["node".into(), "doc".into()];
+            for list in ["inputs", "parameters"] {
+                for entry in node[list].as_array().expect("a list") {
+                    let key = entry["name"].as_str().expect("a name");
+                    keys.push(key.to_owned());
+                    if entry["unit"] == "rad" {
+                        keys.push(format!("{key}_degrees"));
+                    }
+                }
+            }
+            if node["presets"].as_array().is_some_and(|p| !p.is_empty()) {
+                keys.push("preset".into());
+            }
+            let mut allowed: Vec<&String> = properties.as_object().expect("keys").keys().collect();
+            allowed.sort();
+            keys.sort();
+            assert_eq!(keys.iter().collect::<Vec<_>>(), allowed, "{name}");
+        }
+    }
+}
