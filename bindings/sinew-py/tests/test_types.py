@@ -21,7 +21,7 @@ graph = sd.Graph.from_nodes(
     "skin",
     sd.nodes.delta_mush(iterations=8, weights="cotangent", blend=sd.param("blend", default=1.0), mask=mask),
     sd.nodes.bend(angle_degrees=sd.keys((0, 0), (1, 60)), transform=np.eye(4)),
-    sd.nodes.taper(curve=sd.link("elbow", "swing"), preset=None),
+    sd.nodes.taper(curve=sd.link("elbow", "swing")),
     outputs={"body": "bend", "mask": mask},
 )
 player = sd.Player(arm, graph, device="gpu", set={"blend": 0.5}, values={"weights": [1.0, 2.0]})

@@ -250,7 +250,7 @@ class Graph:
     @staticmethod
     def template(
         character: Character,
-        name: Literal["body", "face", "cloth", "hair", "vat", "driver"],
+        name: Literal["body", "face", "cloth", "hair", "vat", "driver"] = "body",
         joint: str | None = None,
     ) -> Graph:
         """A starter graph, as `sinew init --template` writes it.
@@ -308,11 +308,14 @@ class Output:
     def kind(self) -> Literal["mesh", "strands", "mask", "values", "lines", "field", "pose"]:
         """What it is."""
     @property
-    def vertex_count(self) -> int:
-        """Number of vertices, n."""
+    def vertex_count(self) -> int | Any:
+        """Number of vertices, n; `None` if it is no mesh and no strands."""
     @property
-    def triangles(self) -> _Integers:
-        """(m, 3) vertices of triangles."""
+    def triangles(self) -> _Integers | Any:
+        """(m, 3) vertices of triangles; `None` if it is no mesh."""
+    @property
+    def strand_counts(self) -> _Integers | None:
+        """(s,) vertices of each strand; `None` if it is no strands."""
     def positions(self, out: _Floats | None = None) -> _Floats:
         """(n, 3) positions, metres, scene space.
 
@@ -341,19 +344,19 @@ class Output:
             out: Array for the result.
         """
     def previous_positions(self, out: _Floats | None = None) -> _Floats:
-        """(n, 3) positions of the frame before, for motion vectors. In the first frame: the current ones.
+        """(n, 3) positions of the frame before, for motion vectors. In the first frame: the current ones. Only on the CPU.
 
         Args:
             out: Array for the result.
         """
     def previous_normals(self, out: _Floats | None = None) -> _Floats | None:
-        """(n, 3) normals of the frame before.
+        """(n, 3) normals of the frame before. Only on the CPU.
 
         Args:
             out: Array for the result.
         """
     def previous_tangents(self, out: _Floats | None = None) -> _Floats | None:
-        """(n, 4) tangents of the frame before.
+        """(n, 4) tangents of the frame before. Only on the CPU.
 
         Args:
             out: Array for the result.
@@ -369,7 +372,7 @@ class Output:
     def field(self) -> tuple[_Floats, _Matrices]:
         """A distance field: distances (x, y, z), metres, and the transform (4, 4) from node indices to scene space."""
     def pose(self) -> _Matrices:
-        """(joints, 4, 4) joint space to scene space, in the order of `Character.joints`."""
+        """(joints, 4, 4) joint space to scene space, in the order of `Character.joints`. Only on the CPU."""
 
 @final
 class Player:
@@ -410,23 +413,23 @@ class Player:
             BindError: The graph does not fit the character.
             DeviceError: There is no GPU, or it cannot run the graph.
         """
-    def advance(self, n: int) -> None:
-        """Evaluates frame n. Simulations take it as the frame that follows the last one.
+    def advance(self, frame: int) -> None:
+        """Evaluates a frame. Simulations take it as the frame that follows the last one.
 
         Args:
-            n: Number of the frame.
+            frame: Number of the frame.
         """
     def advance_posed(
         self,
-        n: int,
+        frame: int,
         matrices: npt.NDArray[np.floating[Any]],
         joints: Sequence[str] | None = None,
         space: Literal["scene", "local", "skin"] = "scene",
     ) -> None:
-        """Evaluates frame n with a pose of yours, instead of the clip.
+        """Evaluates a frame with a pose of yours, instead of the clip.
 
         Args:
-            n: Number of the frame.
+            frame: Number of the frame.
             matrices: (j, 4, 4) transforms of the joints.
             joints: Names of the j joints; all others move with their parents as in the clip. Default: all joints.
             space: `"scene"`: joint space to scene space. `"local"`: joint space to the space of the parent.
@@ -435,11 +438,11 @@ class Player:
         Raises:
             UsageError: A joint is unknown, or the array does not fit.
         """
-    def seek(self, n: int) -> None:
-        """Evaluates frame n, and before it the frames that a simulation needs.
+    def seek(self, frame: int) -> None:
+        """Evaluates a frame, and before it the frames that a simulation needs.
 
         Args:
-            n: Number of the frame.
+            frame: Number of the frame.
         """
     def set(self, **values: Any) -> None:
         """Sets parameters of the graph from the next frame on.
@@ -538,15 +541,15 @@ class Crowd:
         """
     def advance_posed(
         self,
-        n: int,
+        frame: int,
         matrices: npt.NDArray[np.floating[Any]],
         joints: Sequence[str] | None = None,
         space: Literal["scene", "local", "skin"] = "scene",
     ) -> None:
-        """Evaluates frame n with a pose for each instance.
+        """Evaluates a frame with a pose for each instance.
 
         Args:
-            n: Number of the frame.
+            frame: Number of the frame.
             matrices: (count, j, 4, 4) transforms.
             joints: Names of the j joints. Default: all.
             space: As for `Player.advance_posed`.
@@ -564,6 +567,9 @@ class Crowd:
     @property
     def outputs(self) -> list[str]:
         """Names of the outputs."""
+    @property
+    def device(self) -> str:
+        """`"cpu"` or `"gpu"`."""
 
 def node_list() -> str:
     """All nodes with their ports, parameters, ranges, units and defaults, as JSON."""
@@ -575,8 +581,8 @@ def run_job(
     arguments: Sequence[str],
     characters: Mapping[str, Character],
     graphs: Mapping[str, Graph],
-    progress: Callable[[Event], object],
-    cancel: Cancel | None,
+    progress: Callable[[Event], object] | None = None,
+    cancel: Cancel | None = None,
 ) -> str:
     """Runs a command in this process. The functions of `sinew_deform.jobs` call it.
 
