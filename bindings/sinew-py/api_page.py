@@ -42,7 +42,8 @@ def api_page(package: Path) -> str:
     parts.append(common_arguments(package))
     for file, heading, text in FUNCTIONS:
         parts.append(f"## {heading}\n\n{text}\n")
-        parts += [function(item, 3, COMMON) for item in jobs(package / file)]
+        owner = "" if file == "jobs.py" else f"{file[:-3]}."
+        parts += [function(item, 3, COMMON, owner) for item in jobs(package / file)]
     parts.append(nodes(package))
     return "\n".join(part.rstrip() + "\n" for part in parts if part)
 
@@ -83,6 +84,7 @@ def cell(text: str) -> str:
         if out and len(out) + len(sentence) >= LONGEST_CELL:
             break
         out = f"{out} {sentence}".strip()
+    out = f"{out[:-1]}." if out.endswith(";") else out
     return out if len(out) <= LONGEST_CELL else f"{out[: out.rindex(' ', 0, LONGEST_CELL)]} ..."
 
 
@@ -126,7 +128,8 @@ def signature(item: ast.FunctionDef, left_out: list[str]) -> str:
 
 def shown_type(node: ast.expr | None) -> str:
     text = "" if node is None else ast.unparse(node).strip("'").replace("'", '"')
-    text = text.replace("npt.NDArray[np.floating[Any]]", "array").replace("_Path", "PathLike").replace(" | None", "")
+    text = text.replace("npt.NDArray[np.floating[Any]]", "array").replace("_Path", "PathLike")
+    text = text.replace(" | None", "").replace("_Scalar", "bool | int | float | str | Sequence[float] | array")
     text = re.sub(r"_(Floats|Integers|Matrices)\b|npt\.NDArray\[[^]]*\]+|npt\.ArrayLike", "array", text)
     return text.replace("|", "\\|")
 
@@ -148,7 +151,7 @@ def function(item: ast.FunctionDef, level: int, left_out: list[str] | None = Non
     result = shown_type(item.returns)
     result = "" if result in ("", "None") else f" -> {result}".replace("\\|", "|")
     call = f"{owner}{item.name}({signature(item, left_out or [])}){result}"
-    out = [f"{'#' * level} {item.name}", "", "```text", lines(call, 120), "```", "", wrapped(head), ""]
+    out = [f"{'#' * level} {owner}{item.name}", "", "```text", lines(call, 120), "```", "", wrapped(head), ""]
     out += table(item, arguments, left_out or [])
     errors = [line.strip().partition(": ") for line in raises.splitlines() if line.strip()]
     if errors:
@@ -198,7 +201,7 @@ def attributes(item: ast.ClassDef) -> list[str]:
             rows.append(f"| `{member.name}` | `{shown_type(member.returns)}` | {cell(ast.get_docstring(member) or '')} |")
         elif isinstance(member, ast.AnnAssign) and isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
             kind = shown_type(member.annotation)
-            kind = "array" if kind == "Any" else re.sub(r"^InitVar\[Any\]$", "array", kind)
+            kind = "array" if kind == "Any" and item.name != "Report" else re.sub(r"^InitVar\[Any\]$", "array", kind)
             rows.append(f"| `{ast.unparse(member.target)}` | `{kind}` | {cell(str(after.value.value))} |")
     return rows
 

@@ -10,6 +10,7 @@ Needs the installed package `sinew_deform`, or the native module in the folder p
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import keyword
 import re
@@ -308,9 +309,13 @@ def passing(command: list[str], a: dict[str, Any]) -> str:
 
 
 def words_of_python(text: str) -> str:
-    """The names of options as Python has them."""
-    named = lambda m: f"`{identifier(RENAMED.get(m[1], m[1]))}`"  # noqa: E731
-    return re.sub(r"(?<![\w`-])--([a-z][a-z-]*[a-z])", named, text).replace("Repeat for more", "A list for more")
+    """The names of options as Python has them. Commands between backticks stay."""
+    parts = re.split(r"(`[^`]*`)", text.replace("Repeat for more", "A list for more"))
+    return "".join(part if re.match(r"`.*[ =]", part) else python_options(part) for part in parts)
+
+
+def python_options(text: str) -> str:
+    return re.sub(r"`?(?<![\w-])--([a-z][a-z-]*[a-z])`?", lambda m: f"`{identifier(RENAMED.get(m[1], m[1]))}`", text)
 
 
 def argument_doc(a: dict[str, Any]) -> str:
@@ -448,15 +453,14 @@ def command_modules(definitions: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def native() -> Any:
-    """The native module, installed or beside the sources."""
+    """The native module: of the installed package, or beside the sources."""
     try:
         from sinew_deform import _native
     except ImportError:
-        sys.path.insert(0, str(HERE / "python"))
         # The package imports what this script writes; the native module alone does not need it.
-        import importlib.util
-
-        (path,) = PACKAGE.glob("_native.*.so") or [None]
+        path = next(PACKAGE.glob("_native.*.so"), None)
+        if path is None:
+            raise
         spec = importlib.util.spec_from_file_location("_native", path)
         _native = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(_native)

@@ -123,7 +123,7 @@ class Mesh:
     """
 
     name: str
-    """Name."""
+    """Name of the mesh."""
     positions: Any
     """(n, 3) rest positions, metres."""
     triangles: Any = None
@@ -145,7 +145,7 @@ class Mesh:
     joint_weights: Any = None
     """(n, k) weight of each influence; unused ones are 0."""
     targets: Sequence[Target] = ()
-    """Morph targets."""
+    """Morph targets of the mesh."""
     attributes: Mapping[str, Any] = field(default_factory=dict)
     """Attributes by name: (n,) or (n, 2 to 4) floats, for example painted masks."""
     faces: InitVar[Any] = None
@@ -205,7 +205,7 @@ class Strands:
     """Strands of hair at rest, in scene space, metres."""
 
     name: str
-    """Name."""
+    """Name of the strands."""
     positions: Any
     """(n, 3) rest positions, root first, strand after strand."""
     counts: Any
@@ -234,7 +234,7 @@ class Clip:
     """An animation. All tracks have a key at each time; what has no track stays at rest."""
 
     name: str
-    """Name."""
+    """Name of the clip."""
     times: Any
     """(k,) times of the keys, seconds, increasing."""
     translations: Mapping[int, Any] = field(default_factory=dict)

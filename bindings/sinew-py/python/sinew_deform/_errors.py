@@ -19,7 +19,7 @@ class Diagnostic:
     help: str | None = None
     """What to do."""
     file: str | None = None
-    """Document."""
+    """Document with the problem."""
     line: int | None = None
     """Line of the document, from 1."""
     column: int | None = None

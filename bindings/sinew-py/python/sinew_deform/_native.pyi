@@ -40,7 +40,7 @@ class ClipView:
 
     @property
     def name(self) -> str:
-        """Name."""
+        """Name of the clip."""
     @property
     def start(self) -> float:
         """Time of the first key, seconds."""
@@ -71,7 +71,7 @@ class MeshView:
 
     @property
     def name(self) -> str:
-        """Name."""
+        """Name of the mesh."""
     @property
     def vertex_count(self) -> int:
         """Number of vertices, n."""
@@ -131,7 +131,7 @@ class Character:
         """A built-in character.
 
         Args:
-            name: Which one.
+            name: Name of the sample.
         """
     @staticmethod
     def from_arrays(
@@ -155,22 +155,22 @@ class Character:
         """
     @property
     def name(self) -> str:
-        """Name."""
+        """Name of the character."""
     @property
     def path(self) -> os.PathLike[str]:
         """File; empty if there is none."""
     @property
     def meshes(self) -> list[MeshView]:
-        """Meshes."""
+        """The meshes."""
     @property
     def strands(self) -> list[MeshView]:
-        """Hair."""
+        """The strands of hair."""
     @property
     def joints(self) -> list[JointView]:
         """Joints; a joint of several skins once."""
     @property
     def clips(self) -> list[ClipView]:
-        """Animations."""
+        """The clips, which are its animations."""
     @property
     def warnings(self) -> list[Warning]:
         """Repairs that the reader made. They are logged, too."""
@@ -238,14 +238,14 @@ class Graph:
         """The graph that commands use without one: morph targets and skinning, as far as the character has them.
 
         Args:
-            character: The character.
+            character: Character that the graph is for.
         """
     @staticmethod
     def embedded(character: Character) -> Graph | None:
         """The graph in the file of a character.
 
         Args:
-            character: The character.
+            character: Character that the graph is for.
         """
     @staticmethod
     def template(
@@ -265,7 +265,7 @@ class Graph:
         """
     @property
     def text(self) -> str:
-        """JSON text."""
+        """The document as JSON text."""
     @property
     def name(self) -> str:
         """Name of the document in messages."""
@@ -303,10 +303,10 @@ class Output:
 
     @property
     def name(self) -> str:
-        """Name."""
+        """Name of the output."""
     @property
     def kind(self) -> Literal["mesh", "strands", "mask", "values", "lines", "field", "pose"]:
-        """What it is."""
+        """What kind of output it is."""
     @property
     def vertex_count(self) -> int | Any:
         """Number of vertices, n; `None` if it is no mesh and no strands."""
@@ -396,8 +396,8 @@ class Player:
         """Runs setup: checks the graph, and computes weights, neighbours and so on. Ctrl-C stops it.
 
         Args:
-            character: The character.
-            graph: The graph. Default: the one in the file of the character, else morph targets and skinning.
+            character: Character to deform.
+            graph: Graph to evaluate. Default: the one in the file of the character, else morph targets and skinning.
             clip: Clip to play. Default: the first one.
             fps: Frames per second. Frame n is at n / fps seconds of the clip.
             device: `"cpu"`: the same bits in every run. `"gpu"`: the GPU that SINEW_ADAPTER names, else the fastest.
@@ -493,10 +493,10 @@ class Player:
         """Names of the outputs."""
     @property
     def character(self) -> Character:
-        """The character."""
+        """The character that it plays."""
     @property
     def graph(self) -> Graph:
-        """The graph."""
+        """The graph that it plays."""
     def __getitem__(self, name: str) -> Output:
         """An output.
 
@@ -525,8 +525,8 @@ class Crowd:
         """Runs setup once for all instances.
 
         Args:
-            character: The character.
-            graph: The graph. Default: as for `Player`.
+            character: Character to deform.
+            graph: Graph to evaluate. Default: as for `Player`.
             count: Number of instances.
             clip: Clip to play. Default: the first one.
             fps: Frames per second.

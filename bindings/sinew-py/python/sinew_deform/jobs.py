@@ -112,7 +112,7 @@ def run(
             Sinew prefers a discrete GPU, then integrated, virtual, other, software; `auto`: A
             hardware GPU if it can run the graph, otherwise the CPU. Default: cpu.
         state: Start a simulation from a saved state. Frames up to the saved one are skipped.
-            For example `--frames 0-49 `save_state` s.state`, then `--frames 50-99 `state`
+            For example `--frames 0-49 --save-state s.state`, then `--frames 50-99 --state
             s.state`. Use the same `device`, `fps`, `clip` and caches in both. `--device auto`
             chooses the device of the state.
         save_state: Save the state of simulations (hair) after the last frame, for `state` in a
@@ -432,7 +432,7 @@ def render(
             in glTF; `z`: +Z, as in Blender. Default: y.
         fps: Set the frame rate of the clip, in frames per second. Default: 30.
         state: Start a simulation from a saved state. Frames up to the saved one are skipped.
-            `sinew run `save_state` FILE` saves it. Use the same `device`, `fps`, `clip` and
+            `sinew run --save-state FILE` saves it. Use the same `device`, `fps`, `clip` and
             caches in both. `--device auto` chooses the device of the state. `fit` must begin
             after the saved frame.
         device: Set where the graph is evaluated. Pictures are always drawn on the GPU. `cpu`:
@@ -808,7 +808,7 @@ def hair_grow(
         density: Scale the density of strands by this scalar vertex attribute, 0 to 1.
         joint: Grow where more than half of the joint weight is on these joints.
         box: Grow inside this box: two opposite corners in the scene at rest, in metres. A list
-            for more boxes. `sinew inspect CHARACTER `joint` NAME` prints the box of a joint:
+            for more boxes. `sinew inspect CHARACTER --joint NAME` prints the box of a joint:
             bounds_min and bounds_max.
         mask: Scale the density by this mask output of `graph`, evaluated in the rest pose.
         allow_folder: Allow graphs to read files from this folder. A list for more folders. By
