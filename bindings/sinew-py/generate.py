@@ -449,6 +449,20 @@ def command_modules(definitions: list[dict[str, Any]]) -> dict[str, str]:
     return {f"{group}.py": commands_module(docs[group], commands) for group, commands in groups.items()}
 
 
+def region(text: str, name: str, lines: list[str]) -> str:
+    """With the lines between the two marks of this name."""
+    marks = rf"(# begin {name}: generate.py writes it\n).*?(# end {name}\n)"
+    return re.sub(marks, lambda m: "".join([m[1], *(f"{line}\n" for line in lines), m[2]]), text, flags=re.DOTALL)
+
+
+def package_module(text: str, jobs: str) -> str:
+    """__init__.py with the names of the jobs."""
+    names = sorted(re.findall(r"^def (\w+)\(", jobs, re.MULTILINE))
+    names = list(dict.fromkeys(names))
+    text = region(text, "jobs", ["from .jobs import (", *(f"    {name}," for name in names), ")"])
+    return region(text, "names of jobs", ["__all__ += [", *(f'    "{name}",' for name in names), "]"])
+
+
 # --- files ---------------------------------------------------------------------------------------------------------
 
 
@@ -474,6 +488,8 @@ def main() -> int:
     module = native()
     files = {PACKAGE / "nodes.py": nodes_module(json.loads(module.node_list())["nodes"])}
     files |= {PACKAGE / name: text for name, text in command_modules(json.loads(module.commands())).items()}
+    init = PACKAGE / "__init__.py"
+    files[init] = package_module(init.read_text(), files[PACKAGE / "jobs.py"])
     stale = [path for path, text in files.items() if not path.exists() or path.read_text() != text]
     if not check:
         for path in stale:

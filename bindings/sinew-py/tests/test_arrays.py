@@ -89,10 +89,10 @@ def test_what_goes_in_comes_out() -> None:
 
 
 def test_strands_keep_counts_and_guides() -> None:
-    hair = sd.Strands("hair", np.zeros((5, 3)) + np.arange(5)[:, None], [2, 3], guides=[0, 0])
+    hair = sd.Strands("hair", np.zeros((8, 3)) + np.arange(8)[:, None], [3, 3, 2], guides=[0, 0, 2])
     view = sd.Character.from_arrays("c", [], strands=[hair]).strands[0]
-    assert view.strand_counts is not None and view.strand_counts.tolist() == [2, 3]
-    assert view.guides is not None and view.guides.tolist() == [0, 0]
+    assert view.strand_counts is not None and view.strand_counts.tolist() == [3, 3, 2]
+    assert view.guides is not None and view.guides.tolist() == [0, 0, 2]
 
 
 @pytest.mark.parametrize("space", ["scene", "local", "skin"])
@@ -105,6 +105,14 @@ def test_a_pose_rotates_the_vertices_of_its_joint(small: sd.Character, space: st
     player.advance_posed(0, matrices[None], ["top"], space)  # type: ignore[arg-type]
     expected = [[0, 0, 0], [0, 3, 0], [0, 2, 1]]
     np.testing.assert_allclose(player["body"].positions(), expected, atol=1e-6)
+
+
+def test_matrices_of_any_layout_are_read_by_their_indices(small: sd.Character) -> None:
+    """A transposed view of row vectors is what hosts give."""
+    player = sd.Player(small, SKIN)
+    row_vectors = (small.joints[1].rest @ rotated(90)).T.copy()
+    player.advance_posed(0, row_vectors.T[None], ["top"])
+    np.testing.assert_allclose(player["body"].positions(), [[0, 0, 0], [0, 3, 0], [0, 2, 1]], atol=1e-6)
 
 
 def test_children_follow_a_posed_parent(small: sd.Character) -> None:
@@ -158,7 +166,8 @@ def rebuilt_mesh(mesh: sd.MeshView) -> sd.Mesh:
 def compare(character: sd.Character, frame: int) -> None:
     """The arrays deform as the file, in the pose that the file's clip has."""
     graph = sd.Graph.from_nodes("skin", sd.nodes.delta_mush(iterations=5))
-    pose = sd.Graph.from_nodes("skin", outputs={"body": "skin", "pose": "pose"})
+    # A node without drivers: the pose as it comes in.
+    pose = sd.Graph.from_nodes(same=sd.nodes.drive_joints(pose="pose"), outputs={"pose": "same"})
     posed = sd.Player(character, pose)
     posed.seek(frame)
     matrices = posed["pose"].pose()

@@ -20,7 +20,8 @@ def test_a_script_runs(script: Path, tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, script, tmp_path], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert 0 < len(done.stdout.splitlines()) <= 12
-    assert done.stderr == ""
+    # Graphics drivers write there, too.
+    assert "Warning" not in done.stderr
 
 
 def test_the_notebook_runs(tmp_path: Path) -> None:

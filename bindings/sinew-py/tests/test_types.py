@@ -63,6 +63,15 @@ WRONG = [
 BEFORE = "import numpy as np\nimport sinew_deform as sd\narm = sd.Character.sample('arm')\nplayer = sd.Player(arm)\n"
 
 
+# What the module has besides the stub, and what the checker does not know of dataclasses and caches.
+ALLOWED = [
+    r"sinew_deform\.hosts\.maya",
+    r"sinew_deform\._native\.__all__",
+    r"sinew_deform\._arrays\.Mesh\.faces",
+    r"sinew_deform\.graph\._parameter_types",
+]
+
+
 def mypy(folder: Path, text: str) -> list[str]:
     file = folder / "sample.py"
     file.write_text(text)
@@ -91,8 +100,7 @@ def test_wrong_uses_are_rejected(tmp_path: Path) -> None:
 
 def test_the_stub_is_what_the_module_has(tmp_path: Path) -> None:
     allowed = tmp_path / "allowed"
-    # Imports of the stub, which the module does not have.
-    allowed.write_text("sinew_deform\\.hosts.*\n")
+    allowed.write_text("\n".join(ALLOWED))
     command = [sys.executable, "-m", "mypy.stubtest", "sinew_deform", "--allowlist", str(allowed), "--ignore-unused-allowlist"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr

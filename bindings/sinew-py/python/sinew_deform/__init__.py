@@ -40,7 +40,23 @@ from ._native import version as __version__
 from ._support import PathLike, Report
 from ._support import read_pixels as read_picture
 from .graph import Keys, Link, Node, Param, keys, link, node, param
-from .jobs import *  # noqa: F403
+# begin jobs: generate.py writes it
+from .jobs import (
+    bake_skin,
+    bake_vat,
+    bench,
+    check,
+    demo,
+    doctor,
+    embed,
+    field,
+    hair_grow,
+    init,
+    inspect,
+    render,
+    run,
+)
+# end jobs
 
 __all__ = [
     "BindError",
@@ -86,7 +102,23 @@ __all__ = [
     "simd_level",
     "vat",
 ]
-__all__ += jobs.__all__
+# begin names of jobs: generate.py writes it
+__all__ += [
+    "bake_skin",
+    "bake_vat",
+    "bench",
+    "check",
+    "demo",
+    "doctor",
+    "embed",
+    "field",
+    "hair_grow",
+    "init",
+    "inspect",
+    "render",
+    "run",
+]
+# end names of jobs
 
 
 def load(path: PathLike) -> Character:

@@ -196,7 +196,7 @@ class Graph:
             FileError: The file cannot be read.
         """
     @staticmethod
-    def from_text(text: str, name: str = "graph", folder: _Path = "") -> Graph:
+    def from_text(text: str, name: str = "graph", folder: _Path = ...) -> Graph:
         """A document from its text.
 
         Args:
@@ -205,7 +205,7 @@ class Graph:
             folder: Folder of the files that the document names.
         """
     @staticmethod
-    def from_dict(document: Mapping[str, Any], name: str = "graph", folder: _Path = "") -> Graph:
+    def from_dict(document: Mapping[str, Any], name: str = "graph", folder: _Path = ...) -> Graph:
         """A document from a dictionary. Values can be arrays, NumPy numbers and paths.
 
         Args:
@@ -497,7 +497,7 @@ class Player:
     @property
     def graph(self) -> Graph:
         """The graph that it plays."""
-    def __getitem__(self, name: str) -> Output:
+    def __getitem__(self, name: str, /) -> Output:
         """An output.
 
         Args:

@@ -153,9 +153,9 @@ class Arguments:
         from . import _native
 
         if isinstance(value, _native.Character):
-            return _remember(self.characters, value)
+            return _remember(self.characters, value, ".glb")
         if isinstance(value, _native.Graph):
-            return _remember(self.graphs, value)
+            return _remember(self.graphs, value, ".json")
         if isinstance(value, (np.floating, np.integer)):
             value = value.item()
         return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
@@ -198,8 +198,9 @@ class Arguments:
         return as_pil(pixels) if pil else pixels
 
 
-def _remember(known: dict[str, Any], value: Any) -> str:
-    name = f"memory:{len(known) + 1}"
+def _remember(known: dict[str, Any], value: Any, ending: str) -> str:
+    # Commands tell characters from documents and sequences by the ending.
+    name = f"memory:{len(known) + 1}{ending}"
     known[name] = value
     return name
 

@@ -43,10 +43,10 @@ def run(
     inputs: Mapping[str, PathLike] | Sequence[str] | None = None,
     point_caches: PathLike | Sequence[PathLike] | Mapping[str, PathLike] | None = None,
     cache: PathLike | None = None,
-    only: str | Sequence[str] | None = None,
+    only: str | Sequence[str] | Sequence[str | Sequence[str]] | None = None,
     clip: str | None = None,
     frames: Frames | None = None,
-    fps: int | None = None,
+    fps: float | None = None,
     interpolation: Literal["step", "linear"] | None = None,
     compress: Literal["none", "quantize", "meshopt"] | None = None,
     threads: int | None = None,
@@ -147,7 +147,7 @@ def run(
     arguments.pairs("--input", inputs)
     arguments.pairs("--point-cache", point_caches)
     arguments.option("--cache", cache)
-    arguments.option("--only", only)
+    arguments.repeat("--only", only)
     arguments.option("--clip", clip)
     arguments.frames("--frames", frames)
     arguments.option("--fps", fps)
@@ -176,20 +176,20 @@ def render(
     inputs: Mapping[str, PathLike] | Sequence[str] | None = None,
     point_caches: PathLike | Sequence[PathLike] | Mapping[str, PathLike] | None = None,
     cache: PathLike | None = None,
-    only: str | Sequence[str] | None = None,
+    only: str | Sequence[str] | Sequence[str | Sequence[str]] | None = None,
     clip: str | None = None,
     frames: Frames | None = None,
     fit: Frames | None = None,
     up: Literal["y", "z"] | None = None,
-    fps: int | None = None,
+    fps: float | None = None,
     state: PathLike | None = None,
     device: Literal["cpu", "gpu", "auto"] | None = None,
     sheet: bool = False,
-    turntable: str | None = None,
+    turntable: int | None = None,
     compare: str | Sequence[str] | None = None,
     size: str | tuple[int, int] | None = None,
-    columns: str | None = None,
-    rate: str | None = None,
+    columns: int | None = None,
+    rate: int | None = None,
     background: str | None = None,
     no_ground: bool = False,
     no_shadows: bool = False,
@@ -202,15 +202,15 @@ def render(
     wireframe: bool = False,
     skeleton: bool = False,
     names: bool = False,
-    show: str | Sequence[str] | None = None,
+    show: str | Sequence[str] | Sequence[str | Sequence[str]] | None = None,
     no_lines: bool = False,
     dots: bool = False,
-    yaw: int | None = None,
-    pitch: int | None = None,
-    focus: str | Sequence[str] | None = None,
+    yaw: float | None = None,
+    pitch: float | None = None,
+    focus: str | Sequence[str] | Sequence[str | Sequence[str]] | None = None,
     eye: str | Sequence[float] | None = None,
     target: str | Sequence[float] | None = None,
-    fov: int | None = None,
+    fov: float | None = None,
     camera: str | None = None,
     allow_folder: PathLike | Sequence[PathLike] | None = None,
     force: bool = False,
@@ -233,20 +233,20 @@ def render(
     inputs: Mapping[str, PathLike] | Sequence[str] | None = None,
     point_caches: PathLike | Sequence[PathLike] | Mapping[str, PathLike] | None = None,
     cache: PathLike | None = None,
-    only: str | Sequence[str] | None = None,
+    only: str | Sequence[str] | Sequence[str | Sequence[str]] | None = None,
     clip: str | None = None,
     frames: Frames | None = None,
     fit: Frames | None = None,
     up: Literal["y", "z"] | None = None,
-    fps: int | None = None,
+    fps: float | None = None,
     state: PathLike | None = None,
     device: Literal["cpu", "gpu", "auto"] | None = None,
     sheet: bool = False,
-    turntable: str | None = None,
+    turntable: int | None = None,
     compare: str | Sequence[str] | None = None,
     size: str | tuple[int, int] | None = None,
-    columns: str | None = None,
-    rate: str | None = None,
+    columns: int | None = None,
+    rate: int | None = None,
     background: str | None = None,
     no_ground: bool = False,
     no_shadows: bool = False,
@@ -259,15 +259,15 @@ def render(
     wireframe: bool = False,
     skeleton: bool = False,
     names: bool = False,
-    show: str | Sequence[str] | None = None,
+    show: str | Sequence[str] | Sequence[str | Sequence[str]] | None = None,
     no_lines: bool = False,
     dots: bool = False,
-    yaw: int | None = None,
-    pitch: int | None = None,
-    focus: str | Sequence[str] | None = None,
+    yaw: float | None = None,
+    pitch: float | None = None,
+    focus: str | Sequence[str] | Sequence[str | Sequence[str]] | None = None,
     eye: str | Sequence[float] | None = None,
     target: str | Sequence[float] | None = None,
-    fov: int | None = None,
+    fov: float | None = None,
     camera: str | None = None,
     allow_folder: PathLike | Sequence[PathLike] | None = None,
     force: bool = False,
@@ -290,20 +290,20 @@ def render(
     inputs: Mapping[str, PathLike] | Sequence[str] | None = None,
     point_caches: PathLike | Sequence[PathLike] | Mapping[str, PathLike] | None = None,
     cache: PathLike | None = None,
-    only: str | Sequence[str] | None = None,
+    only: str | Sequence[str] | Sequence[str | Sequence[str]] | None = None,
     clip: str | None = None,
     frames: Frames | None = None,
     fit: Frames | None = None,
     up: Literal["y", "z"] | None = None,
-    fps: int | None = None,
+    fps: float | None = None,
     state: PathLike | None = None,
     device: Literal["cpu", "gpu", "auto"] | None = None,
     sheet: bool = False,
-    turntable: str | None = None,
+    turntable: int | None = None,
     compare: str | Sequence[str] | None = None,
     size: str | tuple[int, int] | None = None,
-    columns: str | None = None,
-    rate: str | None = None,
+    columns: int | None = None,
+    rate: int | None = None,
     background: str | None = None,
     no_ground: bool = False,
     no_shadows: bool = False,
@@ -316,15 +316,15 @@ def render(
     wireframe: bool = False,
     skeleton: bool = False,
     names: bool = False,
-    show: str | Sequence[str] | None = None,
+    show: str | Sequence[str] | Sequence[str | Sequence[str]] | None = None,
     no_lines: bool = False,
     dots: bool = False,
-    yaw: int | None = None,
-    pitch: int | None = None,
-    focus: str | Sequence[str] | None = None,
+    yaw: float | None = None,
+    pitch: float | None = None,
+    focus: str | Sequence[str] | Sequence[str | Sequence[str]] | None = None,
     eye: str | Sequence[float] | None = None,
     target: str | Sequence[float] | None = None,
-    fov: int | None = None,
+    fov: float | None = None,
     camera: str | None = None,
     allow_folder: PathLike | Sequence[PathLike] | None = None,
     force: bool = False,
@@ -346,20 +346,20 @@ def render(
     inputs: Mapping[str, PathLike] | Sequence[str] | None = None,
     point_caches: PathLike | Sequence[PathLike] | Mapping[str, PathLike] | None = None,
     cache: PathLike | None = None,
-    only: str | Sequence[str] | None = None,
+    only: str | Sequence[str] | Sequence[str | Sequence[str]] | None = None,
     clip: str | None = None,
     frames: Frames | None = None,
     fit: Frames | None = None,
     up: Literal["y", "z"] | None = None,
-    fps: int | None = None,
+    fps: float | None = None,
     state: PathLike | None = None,
     device: Literal["cpu", "gpu", "auto"] | None = None,
     sheet: bool = False,
-    turntable: str | None = None,
+    turntable: int | None = None,
     compare: str | Sequence[str] | None = None,
     size: str | tuple[int, int] | None = None,
-    columns: str | None = None,
-    rate: str | None = None,
+    columns: int | None = None,
+    rate: int | None = None,
     background: str | None = None,
     no_ground: bool = False,
     no_shadows: bool = False,
@@ -372,15 +372,15 @@ def render(
     wireframe: bool = False,
     skeleton: bool = False,
     names: bool = False,
-    show: str | Sequence[str] | None = None,
+    show: str | Sequence[str] | Sequence[str | Sequence[str]] | None = None,
     no_lines: bool = False,
     dots: bool = False,
-    yaw: int | None = None,
-    pitch: int | None = None,
-    focus: str | Sequence[str] | None = None,
+    yaw: float | None = None,
+    pitch: float | None = None,
+    focus: str | Sequence[str] | Sequence[str | Sequence[str]] | None = None,
     eye: str | Sequence[float] | None = None,
     target: str | Sequence[float] | None = None,
-    fov: int | None = None,
+    fov: float | None = None,
     camera: str | None = None,
     allow_folder: PathLike | Sequence[PathLike] | None = None,
     force: bool = False,
@@ -511,7 +511,7 @@ def render(
     arguments.pairs("--input", inputs)
     arguments.pairs("--point-cache", point_caches)
     arguments.option("--cache", cache)
-    arguments.option("--only", only)
+    arguments.repeat("--only", only)
     arguments.option("--clip", clip)
     arguments.frames("--frames", frames)
     arguments.frames("--fit", fit)
@@ -537,12 +537,12 @@ def render(
     arguments.option("--wireframe", wireframe)
     arguments.option("--skeleton", skeleton)
     arguments.option("--names", names)
-    arguments.option("--show", show)
+    arguments.repeat("--show", show)
     arguments.option("--no-lines", no_lines)
     arguments.option("--dots", dots)
     arguments.option("--yaw", yaw)
     arguments.option("--pitch", pitch)
-    arguments.option("--focus", focus)
+    arguments.repeat("--focus", focus)
     arguments.option("--eye", eye)
     arguments.option("--target", target)
     arguments.option("--fov", fov)
@@ -561,7 +561,7 @@ def check(
     character: CharacterLike | None = None,
     clip: str | None = None,
     frames: Frames | None = None,
-    fps: int | None = None,
+    fps: float | None = None,
     inputs: Mapping[str, PathLike] | Sequence[str] | None = None,
     point_caches: PathLike | Sequence[PathLike] | Mapping[str, PathLike] | None = None,
     allow_folder: PathLike | Sequence[PathLike] | None = None,
@@ -740,26 +740,26 @@ def hair_grow(
     output: PathLike | Sequence[PathLike],
     mesh: str | None = None,
     count: int | None = None,
-    per_square_metre: str | float | None = None,
+    per_square_metre: float | None = None,
+    density: str | None = None,
+    joint: str | Sequence[str] | Sequence[str | Sequence[str]] | None = None,
+    box: str | Sequence[float] | Sequence[Sequence[float]] | None = None,
+    mask: str | None = None,
     length: float | None = None,
     length_map: str | None = None,
     length_variation: float | None = None,
     vertices: int | None = None,
     comb: str | Sequence[float] | None = None,
     guide: PathLike | None = None,
-    gather: int | None = None,
-    comb_strength: int | None = None,
-    lean: int | None = None,
-    droop: int | None = None,
-    curl: int | None = None,
+    gather: float | None = None,
+    comb_strength: float | None = None,
+    lean: float | None = None,
+    droop: float | None = None,
+    curl: float | None = None,
     curl_length: float | None = None,
     clearance: float | None = None,
     no_clearance: bool = False,
     seed: int | None = None,
-    density: str | None = None,
-    joint: str | Sequence[str] | None = None,
-    box: str | Sequence[float] | Sequence[Sequence[float]] | None = None,
-    mask: PathLike | None = None,
     allow_folder: PathLike | Sequence[PathLike] | None = None,
     force: bool = False,
     no_sync: bool = False,
@@ -780,6 +780,12 @@ def hair_grow(
         count: Set the number of strands. Default: 1000.
         per_square_metre: Set the number of strands per square metre at density 1, instead of
             `count`.
+        density: Scale the density of strands by this scalar vertex attribute, 0 to 1.
+        joint: Grow where more than half of the joint weight is on these joints.
+        box: Grow inside this box: two opposite corners in the scene at rest, in metres. A list
+            for more boxes. `sinew inspect CHARACTER --joint NAME` prints the box of a joint:
+            bounds_min and bounds_max.
+        mask: Scale the density by this mask output of `graph`, evaluated in the rest pose.
         length: Set the length of strands, in metres. Default: 0.2.
         length_map: Multiply the length by this scalar vertex attribute.
         length_variation: Shorten strands at random by up to this share of their length.
@@ -805,12 +811,6 @@ def hair_grow(
             root the distance is at most a quarter of the length from the root. Default: 0.002.
         no_clearance: Allow strands to pass through the meshes of the character.
         seed: Set the random seed for roots, tilt, length and curls. Default: 0.
-        density: Scale the density of strands by this scalar vertex attribute, 0 to 1.
-        joint: Grow where more than half of the joint weight is on these joints.
-        box: Grow inside this box: two opposite corners in the scene at rest, in metres. A list
-            for more boxes. `sinew inspect CHARACTER --joint NAME` prints the box of a joint:
-            bounds_min and bounds_max.
-        mask: Scale the density by this mask output of `graph`, evaluated in the rest pose.
         allow_folder: Allow graphs to read files from this folder. A list for more folders. By
             default a graph reads files only from its own folder and the folders below. For a
             graph that is embedded in a character, that is the folder of the character.
@@ -833,6 +833,10 @@ def hair_grow(
     arguments.option("--mesh", mesh)
     arguments.option("--count", count)
     arguments.option("--per-square-metre", per_square_metre)
+    arguments.option("--density", density)
+    arguments.repeat("--joint", joint)
+    arguments.repeat("--box", box, numbers=True)
+    arguments.option("--mask", mask)
     arguments.option("--length", length)
     arguments.option("--length-map", length_map)
     arguments.option("--length-variation", length_variation)
@@ -848,10 +852,6 @@ def hair_grow(
     arguments.option("--clearance", clearance)
     arguments.option("--no-clearance", no_clearance)
     arguments.option("--seed", seed)
-    arguments.option("--density", density)
-    arguments.option("--joint", joint)
-    arguments.repeat("--box", box, numbers=True)
-    arguments.option("--mask", mask)
     arguments.repeat("--allow-folder", allow_folder)
     arguments.option("--force", force)
     arguments.option("--no-sync", no_sync)
@@ -864,17 +864,17 @@ def field(
     graph: GraphLike | None = None,
     *,
     output: PathLike | Sequence[PathLike],
-    field: PathLike | None = None,
+    field: str | None = None,
     clip: str | None = None,
     frame: int | None = None,
-    fps: int | None = None,
+    fps: float | None = None,
     cells: int | None = None,
     set: Mapping[str, Any] | Sequence[str] | None = None,
     inputs: Mapping[str, PathLike] | Sequence[str] | None = None,
     point_caches: PathLike | Sequence[PathLike] | Mapping[str, PathLike] | None = None,
     axis: Literal["x", "y", "z"] | None = None,
     at: float | None = None,
-    level: int | None = None,
+    level: float | None = None,
     size: int | None = None,
     allow_folder: PathLike | Sequence[PathLike] | None = None,
     force: bool = False,
@@ -963,7 +963,7 @@ def bake_vat(
     cache: PathLike | None = None,
     clip: str | Sequence[str] | None = None,
     range: Mapping[str, str | tuple[int, int]] | Sequence[str] | None = None,
-    fps: str | None = None,
+    fps: float | None = None,
     mesh_output: str | None = None,
     device: Literal["cpu", "gpu", "auto"] | None = None,
     threads: int | None = None,
@@ -977,22 +977,22 @@ def bake_vat(
     mode: Literal["auto", "remesh", "soft", "rigid", "particles"] | None = None,
     texture: str | Sequence[str] | None = None,
     at_end: Literal["loop", "seamless-loop", "clamp"] | None = None,
-    max_side: str | None = None,
+    max_side: int | None = None,
     power_of_two: bool = False,
-    crease: str | float | None = None,
+    crease: float | None = None,
     order: Literal["match", "file"] | None = None,
     points: Literal["corners", "unique"] | None = None,
     velocity: str | None = None,
     delete_hidden: bool = False,
-    faces: str | float | None = None,
-    relax: str | None = None,
+    faces: int | None = None,
+    relax: int | None = None,
     pieces: str | None = None,
-    rigid_tolerance: str | None = None,
-    retriangulate_tolerance: str | None = None,
+    rigid_tolerance: float | None = None,
+    retriangulate_tolerance: float | None = None,
     no_blend: bool = False,
     point_ids: str | None = None,
     point_sizes: str | None = None,
-    point_scale: str | None = None,
+    point_scale: float | None = None,
     allow_folder: PathLike | Sequence[PathLike] | None = None,
     force: bool = False,
     no_sync: bool = False,
@@ -1199,20 +1199,20 @@ def bake_skin(
     clip: str | Sequence[str] | None = None,
     no_clips: bool = False,
     frames: Frames | None = None,
-    fps: int | None = None,
+    fps: float | None = None,
     ranges: PathLike | float | None = None,
     method: Literal["fit", "smoothed"] | None = None,
     influences: int | None = None,
     hold_out: str | Sequence[str] | None = None,
-    hold_every: str | float | None = None,
+    hold_every: int | None = None,
     helpers: int | None = None,
     correctives: int | None = None,
     drive: Literal["clips", "pose", "both"] | None = None,
     drive_poses: int | None = None,
     tolerance: float | None = None,
     hold: float | None = None,
-    lambda_: int | None = None,
-    kappa: int | None = None,
+    lambda_: float | None = None,
+    kappa: float | None = None,
     alpha: float | None = None,
     iterations: int | None = None,
     mesh_output: str | None = None,
@@ -1221,7 +1221,7 @@ def bake_skin(
     report: PathLike | None = None,
     color: PathLike | None = None,
     verify: PathLike | None = None,
-    limit: str | None = None,
+    limit: float | None = None,
     allow_folder: PathLike | Sequence[PathLike] | None = None,
     force: bool = False,
     no_sync: bool = False,
@@ -1462,7 +1462,7 @@ def bench(
     point_caches: PathLike | Sequence[PathLike] | Mapping[str, PathLike] | None = None,
     cache: PathLike | None = None,
     threads: int | None = None,
-    crossover: str | None = None,
+    crossover: int | bool | None = None,
     allow_folder: PathLike | Sequence[PathLike] | None = None,
     force: bool = False,
     no_sync: bool = False,

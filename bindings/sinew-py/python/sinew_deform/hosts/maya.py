@@ -174,4 +174,5 @@ def _matrix_of_plug(plug: Any) -> Array:
 
 def _matrix(matrix: Any) -> Array:
     """With column vectors; Maya has row vectors."""
-    return np.array(list(matrix), dtype=np.float64).reshape(4, 4).T.copy()
+    rows = np.array(list(matrix), dtype=np.float64).reshape(4, 4)
+    return np.ascontiguousarray(rows.T)
