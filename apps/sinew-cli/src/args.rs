@@ -46,7 +46,7 @@ pub(crate) struct Args {
     pub(crate) command: Command,
     /// Set the format of messages on standard error.
     ///
-    /// With `json`, the reports of `bench`, `doctor`, `bake skin` and `psd` on standard output are JSON, too.
+    /// With `json`, the reports of `nodes`, `bench`, `doctor`, `bake skin` and `psd` on standard output are JSON, too.
     #[arg(long, global = true, value_enum, default_value_t)]
     pub(crate) log_format: LogFormat,
     /// Print errors only: no warnings, notes or progress.
@@ -85,7 +85,7 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Show what a file contains.
     Inspect(InspectArgs),
-    /// List the nodes, or describe one.
+    /// List the nodes, or describe one. For JSON use --log-format json.
     Nodes(NodesArgs),
     /// Print the JSON Schema of graph documents.
     Schema,

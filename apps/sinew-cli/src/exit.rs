@@ -5,7 +5,6 @@ use sinew::play::{PlayError, ValuesError};
 #[cfg(feature = "gpu")]
 use sinew::play::{RunError, StateFault};
 use std::fmt;
-use std::process::ExitCode;
 
 /// What the process ends with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,12 +23,6 @@ pub(crate) enum Code {
     Device = 7,
     /// Stopped by Ctrl-C.
     Interrupted = 130,
-}
-
-impl From<Code> for ExitCode {
-    fn from(code: Code) -> Self {
-        Self::from(code as u8)
-    }
 }
 
 /// A message for the user and the code to end with.

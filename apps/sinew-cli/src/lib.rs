@@ -38,15 +38,22 @@ pub use host::{Host, JobError};
 
 /// The program: parses the arguments of the process, runs the command, and reports on the terminal.
 pub fn main() -> ExitCode {
-    let matches = args::Args::command().get_matches();
+    main_with(std::env::args_os().skip(1)).into()
+}
+
+/// As [`main`], with arguments without the program's name. Gives the exit code. Ends the process after wrong arguments, `--help` and
+/// `--version`.
+pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let name = [OsString::from("sinew")];
+    let matches = args::Args::command().get_matches_from(name.into_iter().chain(arguments));
     let args = args::Args::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
     let mut reporter = reporter::Reporter::new(args.log_format, args.quiet, allowed(&args));
     reporter.listen();
     match work(&matches, &args, &reporter) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => 0,
         Err(failure) => {
             reporter.failure(&failure);
-            failure.code.into()
+            failure.code as u8
         }
     }
 }

@@ -111,6 +111,21 @@ impl<R: Real> Affine<R> {
         }
     }
 
+    /// The column-major 4x4 array of [`Self::from_columns`].
+    pub fn to_columns(&self) -> [R; 16] {
+        std::array::from_fn(|i| match (i / 4, i % 4) {
+            (column, 3) => {
+                if column == 3 {
+                    R::one()
+                } else {
+                    R::zero()
+                }
+            }
+            (3, row) => self.translation[row],
+            (column, row) => self.linear[(row, column)],
+        })
+    }
+
     /// `linear * p + translation`. For a direction, multiply `linear` alone; for a normal, use [`Self::normal_matrix`].
     pub fn point(&self, p: Vec3<R>) -> Vec3<R> {
         self.linear * p + self.translation

@@ -2,11 +2,14 @@
 
 use crate::check::{FIT_DOC, VERSION};
 use crate::linked::can_follow;
+use crate::plan::{InputDecl, InputType, OutputDecl, ParameterDecl, Plan};
 use crate::schema::default_json;
 use serde_json::{Map, Value, json};
 use sinew_deform::{
-    Choice, FOLLOW, NodeDesc, ParameterDesc, ParameterType, Phase, PortDesc, Preset, REGISTRY,
+    Choice, FOLLOW, NodeDesc, ParameterDesc, ParameterType, ParameterValue, Phase, PortDesc,
+    Preset, REGISTRY,
 };
+use sinew_geom::Affine;
 
 /// All nodes with their ports, parameters, ranges, units, defaults and descriptions.
 ///
@@ -32,6 +35,59 @@ use sinew_deform::{
 pub fn node_list() -> Value {
     let nodes: Vec<Value> = REGISTRY.iter().map(|d| node(d)).collect();
     json!({ "sinew": VERSION, "nodes": nodes })
+}
+
+impl Plan {
+    /// Inputs, parameters and outputs of the graph, for programs that show or bind them.
+    ///
+    /// `inputs` and `outputs` are lists of `name` and `type`; inputs of type `values` also have `count`. Entries of `parameters` are as those
+    /// of a node in [`node_list`].
+    pub fn interface(&self) -> Value {
+        let input = |i: &InputDecl| {
+            let mut out = json!({ "name": i.name, "type": i.ty.port_type().as_str() });
+            match i.ty {
+                InputType::Values => out["count"] = i.count.into(),
+                InputType::Strands => out["type"] = "strands".into(),
+                _ => {}
+            }
+            out
+        };
+        let declared = |p: &ParameterDecl| {
+            let mut out = json!({ "name": p.name, "type": type_word(p.ty) });
+            add_range(&mut out, p.ty);
+            out["default"] = value_json(&p.default);
+            out["setup"] = p.setup.into();
+            out["doc"] = p.doc.as_str().into();
+            out
+        };
+        let output =
+            |o: &OutputDecl| json!({ "name": o.name, "type": self.source_type(o.source).as_str() });
+        json!({
+            "inputs": self.inputs().iter().map(input).collect::<Vec<_>>(),
+            "parameters": self.parameters().iter().map(declared).collect::<Vec<_>>(),
+            "outputs": self.outputs().iter().map(output).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn value_json(value: &ParameterValue) -> Value {
+    let transform = |m: &Affine<f64>| json!({ "matrix": m.to_columns() });
+    match value {
+        ParameterValue::Bool(v) => json!(v),
+        ParameterValue::Int(v) => json!(v),
+        ParameterValue::Float(v) => json!(v),
+        ParameterValue::Text(v) => json!(v),
+        ParameterValue::Vec3(v) => json!(v),
+        ParameterValue::Vec4(v) => json!(v),
+        ParameterValue::Int3(v) => json!(v),
+        ParameterValue::Transform(m) => transform(m),
+        ParameterValue::Floats(v) => json!(v),
+        ParameterValue::Points(v) => json!(v),
+        ParameterValue::Texts(v) => json!(v),
+        ParameterValue::Transforms(all) => all.iter().map(transform).collect(),
+        // Graphs have no parameters of this type.
+        ParameterValue::Records(_) => Value::Null,
+    }
 }
 
 fn node(d: &NodeDesc) -> Value {
@@ -80,7 +136,27 @@ fn preset(p: &Preset) -> Value {
 
 fn parameter(p: &ParameterDesc) -> Value {
     let mut out = json!({ "name": p.name, "type": type_word(p.ty) });
-    match p.ty {
+    add_range(&mut out, p.ty);
+    if let ParameterType::Records(fields) = p.ty {
+        out["fields"] = fields.iter().map(parameter).collect();
+    }
+    if let Some(default) = default_json(p.default) {
+        out["default"] = default;
+    }
+    if !p.unit.is_empty() {
+        out["unit"] = p.unit.into();
+    }
+    out["setup"] = (p.phase == Phase::Setup).into();
+    if let Some(what) = can_follow(p.ty).filter(|_| p.phase == Phase::Update) {
+        out["follows"] = what.into();
+    }
+    out["doc"] = p.doc.into();
+    out
+}
+
+/// The range of numbers, and the words of a choice.
+fn add_range(out: &mut Value, ty: ParameterType) {
+    match ty {
         ParameterType::Int { min, max } | ParameterType::Int3 { min, max } => {
             out["min"] = min.into();
             out["max"] = max.into();
@@ -97,21 +173,8 @@ fn parameter(p: &ParameterDesc) -> Value {
             let choice = |c: &Choice| json!({ "name": c.name, "doc": c.doc });
             out["choices"] = choices.iter().map(choice).collect();
         }
-        ParameterType::Records(fields) => out["fields"] = fields.iter().map(parameter).collect(),
         _ => {}
     }
-    if let Some(default) = default_json(p.default) {
-        out["default"] = default;
-    }
-    if !p.unit.is_empty() {
-        out["unit"] = p.unit.into();
-    }
-    out["setup"] = (p.phase == Phase::Setup).into();
-    if let Some(what) = can_follow(p.ty).filter(|_| p.phase == Phase::Update) {
-        out["follows"] = what.into();
-    }
-    out["doc"] = p.doc.into();
-    out
 }
 
 fn type_word(ty: ParameterType) -> &'static str {

@@ -1,6 +1,6 @@
 //! Characters from arrays play as characters from files, and wrong arrays are located.
 
-use sinew::geom::{Affine, Asset, Attribute, Influences, Quat, Vec3};
+use sinew::geom::{Affine, Asset, Attribute, ChannelTarget, Influences, Quat, Vec3};
 use sinew::play::{
     Character, CharacterArrays, ClipArrays, Document, Faces, JointArrays, JointTrack, MeshArrays,
     PlayInputs, Player, Runner, SkinArrays, StrandArrays, TargetArrays,
@@ -77,7 +77,9 @@ fn a_sample_as_arrays_plays_as_the_sample() {
         assert_eq!(c.times(), times, "one list of times");
         c.values().as_chunks::<4>().0.to_vec()
     };
-    let rotations: Vec<_> = clip.channels().iter().map(|c| (c.node, track(c))).collect();
+    let channels = clip.channels().iter();
+    let of_joints = channels.filter(|c| c.target == ChannelTarget::Rotation);
+    let rotations: Vec<_> = of_joints.map(|c| (c.node, track(c))).collect();
     let arrays = CharacterArrays {
         name: "arm",
         joints: (0..count).map(|j| joint(&asset, j)).collect(),

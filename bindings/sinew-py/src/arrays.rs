@@ -1,0 +1,107 @@
+//! Lists of vectors as NumPy arrays.
+
+use crate::errors::usage;
+use numpy::{Element, PyArray1, PyArray2, PyArray3, PyArrayMethods, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use sinew::geom::Affine;
+
+/// A new array (n, N).
+pub(crate) fn rows<'py, T: Element + Copy, const N: usize>(
+    py: Python<'py>,
+    rows: &[[T; N]],
+) -> PyResult<Bound<'py, PyArray2<T>>> {
+    PyArray1::from_slice(py, rows.as_flattened()).reshape([rows.len(), N])
+}
+
+/// The rows in `out`, or in a new array.
+pub(crate) fn rows_into<'py, const N: usize>(
+    py: Python<'py>,
+    rows: &[[f32; N]],
+    out: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let Some(out) = out else {
+        return Ok(self::rows(py, rows)?.into_any());
+    };
+    fill(py, rows.as_flattened(), &[rows.len(), N], out)
+}
+
+/// The numbers in `out`, or in a new array of one axis.
+pub(crate) fn floats_into<'py>(
+    py: Python<'py>,
+    floats: &[f32],
+    out: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    match out {
+        None => Ok(PyArray1::from_slice(py, floats).into_any()),
+        Some(out) => fill(py, floats, &[floats.len()], out),
+    }
+}
+
+/// Copies numbers into a caller's array of this shape.
+pub(crate) fn fill<'py>(
+    py: Python<'py>,
+    numbers: &[f32],
+    shape: &[usize],
+    out: Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let wrong = |found: String| {
+        let expected = format!("a writeable, C-contiguous float32 array of shape {shape:?}");
+        usage(
+            py,
+            "out",
+            format!("out: found {found}, expected {expected}"),
+        )
+    };
+    let Ok(array) = out.cast::<numpy::PyArrayDyn<f32>>() else {
+        let dtype = out.getattr("dtype").and_then(|d| Ok(d.str()?.to_string()));
+        return Err(wrong(
+            dtype.map_or("no array".into(), |d| format!("dtype {d}")),
+        ));
+    };
+    if array.shape() != shape {
+        return Err(wrong(format!("shape {:?}", array.shape())));
+    }
+    let Ok(mut writer) = array.try_readwrite() else {
+        return Err(wrong("a read-only array".into()));
+    };
+    match writer.as_slice_mut() {
+        Ok(slice) => slice.copy_from_slice(numbers),
+        Err(_) => return Err(wrong("an array that is not C-contiguous".into())),
+    }
+    drop(writer);
+    Ok(out)
+}
+
+/// Matrices (n, 4, 4) with the translation in the last column.
+pub(crate) fn matrices<'py>(
+    py: Python<'py>,
+    all: impl Iterator<Item = Affine<f64>>,
+) -> PyResult<Bound<'py, PyArray3<f64>>> {
+    let flat: Vec<f64> = all.flat_map(|m| to_rows(&m)).collect();
+    PyArray1::from_slice(py, &flat).reshape([flat.len() / 16, 4, 4])
+}
+
+/// A matrix (4, 4).
+pub(crate) fn matrix<'py>(py: Python<'py>, m: &Affine<f64>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    PyArray1::from_slice(py, &to_rows(m)).reshape([4, 4])
+}
+
+fn to_rows(m: &Affine<f64>) -> [f64; 16] {
+    std::array::from_fn(|i| match (i / 4, i % 4) {
+        (3, column) => f64::from(u8::from(column == 3)),
+        (row, 3) => m.translation[row],
+        (row, column) => m.linear[(row, column)],
+    })
+}
+
+/// A transform from 16 numbers, row after row. The last row is not read.
+pub(crate) fn from_rows(numbers: &[f64]) -> Affine<f64> {
+    let mut out = Affine::identity();
+    for row in 0..3 {
+        for column in 0..3 {
+            out.linear[(row, column)] = numbers[row * 4 + column];
+        }
+        out.translation[row] = numbers[row * 4 + 3];
+    }
+    out
+}

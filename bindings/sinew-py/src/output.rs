@@ -1,0 +1,400 @@
+//! `Output`: results of the last frame as arrays.
+
+use crate::arrays::{fill, floats_into, matrices, matrix, rows, rows_into};
+use crate::device::Device;
+use crate::errors::{self, usage};
+use crate::player::Player;
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+use sinew::deform::{Line, PortType};
+use sinew::geom::Affine;
+use sinew::geom::nalgebra::RowVector3;
+use sinew::geom::names::instead_of;
+use sinew::graph::{Instance, OutputData, OutputMesh};
+use sinew::io::FrameData;
+use sinew::play::{FieldGrid, Output as Copied, Runner};
+
+/// An output of a player.
+#[pyclass(frozen, module = "sinew_deform")]
+pub(crate) struct Output {
+    player: Py<Player>,
+    name: String,
+    index: usize,
+}
+
+/// A list of vectors of a mesh: of the instance, and of a copy.
+#[derive(Clone, Copy)]
+enum Field3 {
+    Positions,
+    Normals,
+    PreviousPositions,
+    PreviousNormals,
+}
+
+impl Field3 {
+    fn of_mesh<'a>(self, m: &OutputMesh<'a>) -> Option<&'a [[f32; 3]]> {
+        match self {
+            Self::Positions => Some(m.positions),
+            Self::Normals => m.normals,
+            Self::PreviousPositions => Some(m.previous_positions),
+            Self::PreviousNormals => m.previous_normals,
+        }
+    }
+}
+
+impl Output {
+    pub(crate) fn find(player: &Bound<'_, Player>, name: &str) -> PyResult<Self> {
+        let outputs = player.get().graph.plan().outputs();
+        match outputs.iter().position(|o| o.name == name) {
+            Some(index) => Ok(Self {
+                player: player.clone().unbind(),
+                name: name.to_owned(),
+                index,
+            }),
+            None => {
+                let known = outputs.iter().map(|o| o.name.as_str());
+                let help = instead_of(name, known);
+                let message = format!("the graph has no output '{name}'; {help}");
+                Err(usage(player.py(), "no_output", message))
+            }
+        }
+    }
+
+    fn ty(&self) -> PortType {
+        let plan = self.player.get().graph.plan();
+        plan.source_type(plan.outputs()[self.index].source)
+    }
+
+    fn rest(&self) -> Option<&sinew::geom::Mesh> {
+        let program = self.player.get().graph.program();
+        match program.outputs().get(self.index)? {
+            OutputData::Mesh { rest, .. } => program.meshes().get(*rest).map(AsRef::as_ref),
+            _ => None,
+        }
+    }
+
+    fn wrong_type(&self, py: Python<'_>, expected: &str) -> PyErr {
+        let found = self.ty().as_str();
+        let message = format!("output '{}' is of type {found}, not {expected}", self.name);
+        usage(py, "output_type", message)
+    }
+
+    fn no_frame(&self, py: Python<'_>) -> PyErr {
+        usage(
+            py,
+            "no_frame",
+            "no frame has been evaluated yet; call advance(frame) first",
+        )
+    }
+
+    /// Shows the mesh of the CPU or the copy of the GPU.
+    fn mesh<T>(
+        &self,
+        py: Python<'_>,
+        of_instance: impl FnOnce(&OutputMesh<'_>) -> PyResult<T>,
+        of_copy: impl FnOnce(&FrameData) -> PyResult<T>,
+    ) -> PyResult<T> {
+        let player = self.player.get();
+        if self.ty() != PortType::Mesh {
+            return Err(self.wrong_type(py, "a mesh"));
+        }
+        if player.device() == Device::Gpu {
+            let state = player.copied(py)?;
+            let copied = state
+                .copied
+                .iter()
+                .flatten()
+                .find(|(name, _)| *name == self.name);
+            return match copied {
+                Some((_, Copied::Mesh(mesh))) => of_copy(mesh),
+                _ => Err(self.no_frame(py)),
+            };
+        }
+        let state = player.lock(py);
+        match (state.player.runner(), state.player.frame()) {
+            (Runner::Cpu(instance), Some(_)) => match instance.mesh_output(&self.name) {
+                Some(mesh) => of_instance(&mesh),
+                None => Err(self.wrong_type(py, "a mesh")),
+            },
+            _ => Err(self.no_frame(py)),
+        }
+    }
+
+    fn vectors<'py>(
+        &self,
+        py: Python<'py>,
+        field: Field3,
+        out: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let array = |list: Option<&[[f32; 3]]>| list.map(|l| rows_into(py, l, out)).transpose();
+        // One of the two is called.
+        let array = std::cell::Cell::new(Some(array));
+        let show = |list: Option<&[[f32; 3]]>| match array.take() {
+            Some(array) => array(list),
+            None => Ok(None),
+        };
+        self.mesh(
+            py,
+            |m| show(field.of_mesh(m)),
+            |copy| match field {
+                Field3::Positions => show(Some(&copy.positions)),
+                Field3::Normals => show(copy.normals.as_deref()),
+                Field3::PreviousPositions | Field3::PreviousNormals => Err(self.only_on_cpu(py)),
+            },
+        )
+    }
+
+    fn only_on_cpu(&self, py: Python<'_>) -> PyErr {
+        let message = "the previous frame of a GPU player stays on the GPU; keep the arrays of the frame before, or use device=\"cpu\"";
+        usage(py, "previous_on_gpu", message)
+    }
+
+    /// Shows something else than a mesh: of the CPU, or a copy of the GPU.
+    fn of_cpu<T>(
+        &self,
+        py: Python<'_>,
+        expected: &str,
+        show: impl FnOnce(&Instance) -> PyResult<Option<T>>,
+    ) -> PyResult<T> {
+        let state = self.player.get().lock(py);
+        match (state.player.runner(), state.player.frame()) {
+            (Runner::Cpu(instance), Some(_)) => {
+                show(instance)?.ok_or_else(|| self.wrong_type(py, expected))
+            }
+            _ => Err(self.no_frame(py)),
+        }
+    }
+}
+
+#[pymethods]
+impl Output {
+    #[getter]
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    #[getter]
+    fn kind(&self) -> &'static str {
+        match self.rest() {
+            Some(rest) if rest.topology.strands().is_some() => "strands",
+            _ => self.ty().as_str(),
+        }
+    }
+
+    #[getter]
+    fn vertex_count(&self) -> Option<usize> {
+        self.rest().map(|mesh| mesh.vertex_count())
+    }
+
+    #[getter]
+    fn triangles<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let rest = self.rest().filter(|m| m.topology.strands().is_none());
+        rest.map(|m| Ok(rows(py, m.topology.triangles())?.into_any()))
+            .transpose()
+    }
+
+    #[getter]
+    fn strand_counts<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        let strands = self.rest()?.topology.strands()?;
+        let counts: Vec<u32> = strands.offsets().windows(2).map(|w| w[1] - w[0]).collect();
+        Some(PyArray1::from_slice(py, &counts).into_any())
+    }
+
+    #[pyo3(signature = (out=None))]
+    fn positions<'py>(
+        &self,
+        py: Python<'py>,
+        out: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.vectors(py, Field3::Positions, out)
+    }
+
+    #[pyo3(signature = (out=None))]
+    fn normals<'py>(
+        &self,
+        py: Python<'py>,
+        out: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.vectors(py, Field3::Normals, out)
+    }
+
+    #[pyo3(signature = (out=None))]
+    fn previous_positions<'py>(
+        &self,
+        py: Python<'py>,
+        out: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.vectors(py, Field3::PreviousPositions, out)
+    }
+
+    #[pyo3(signature = (out=None))]
+    fn previous_normals<'py>(
+        &self,
+        py: Python<'py>,
+        out: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.vectors(py, Field3::PreviousNormals, out)
+    }
+
+    #[pyo3(signature = (out=None))]
+    fn tangents<'py>(
+        &self,
+        py: Python<'py>,
+        out: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let out = &out;
+        let show =
+            |list: Option<&[[f32; 4]]>| list.map(|l| rows_into(py, l, out.clone())).transpose();
+        self.mesh(
+            py,
+            |m| show(m.tangents),
+            |copy| show(copy.tangents.as_deref()),
+        )
+    }
+
+    #[pyo3(signature = (out=None))]
+    fn previous_tangents<'py>(
+        &self,
+        py: Python<'py>,
+        out: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let out = &out;
+        let show =
+            |list: Option<&[[f32; 4]]>| list.map(|l| rows_into(py, l, out.clone())).transpose();
+        self.mesh(
+            py,
+            |m| show(m.previous_tangents),
+            |_| Err(self.only_on_cpu(py)),
+        )
+    }
+
+    #[pyo3(signature = (out=None))]
+    fn colors<'py>(
+        &self,
+        py: Python<'py>,
+        out: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let out = &out;
+        let show =
+            |list: Option<&[[f32; 4]]>| list.map(|l| rows_into(py, l, out.clone())).transpose();
+        self.mesh(py, |m| show(m.colors), |copy| show(copy.colors.as_deref()))
+    }
+
+    #[pyo3(signature = (out=None))]
+    fn floats<'py>(
+        &self,
+        py: Python<'py>,
+        out: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let player = self.player.get();
+        let expected = "a mask or values";
+        if player.device() == Device::Cpu {
+            let show = |instance: &Instance| {
+                let floats = instance.float_output(&self.name);
+                floats.map(|f| floats_into(py, f, out)).transpose()
+            };
+            return self.of_cpu(py, expected, show);
+        }
+        let state = player.copied(py)?;
+        let copied = state.copied.as_ref().ok_or_else(|| self.no_frame(py))?;
+        match copied.iter().find(|(name, _)| *name == self.name) {
+            Some((_, Copied::Floats(floats))) => floats_into(py, floats, out),
+            _ => Err(self.wrong_type(py, expected)),
+        }
+    }
+
+    fn lines<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let player = self.player.get();
+        if player.device() == Device::Cpu {
+            let show = |instance: &Instance| {
+                instance
+                    .line_output(&self.name)
+                    .map(|l| lines(py, l))
+                    .transpose()
+            };
+            return self.of_cpu(py, "lines", show);
+        }
+        let state = player.copied(py)?;
+        let copied = state.copied.as_ref().ok_or_else(|| self.no_frame(py))?;
+        match copied.iter().find(|(name, _)| *name == self.name) {
+            Some((_, Copied::Lines(all))) => lines(py, all),
+            _ => Err(self.wrong_type(py, "lines")),
+        }
+    }
+
+    fn field<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        if self.ty() != PortType::Field {
+            return Err(self.wrong_type(py, "a field"));
+        }
+        let read = {
+            let mut state = self.player.get().lock(py);
+            if state.player.frame().is_none() {
+                return Err(self.no_frame(py));
+            }
+            state
+                .player
+                .read_fields()
+                .map_err(|e| errors::play(py, &e))?
+        };
+        let Some((_, grid)) = read.into_iter().find(|(name, _)| *name == self.name) else {
+            let message = format!(
+                "output '{}' is a field of solids, which has no grid",
+                self.name
+            );
+            return Err(usage(py, "no_grid", message));
+        };
+        grid_arrays(py, &grid)
+    }
+
+    fn pose<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let rig = self.player.get().rig();
+        let nodes = crate::character::joint_nodes(rig);
+        let show = |instance: &Instance| {
+            let Some(pose) = instance.pose_output(&self.name) else {
+                return Ok(None);
+            };
+            let of_node = |&node: &usize| pose.scene_from_node.get(node).copied();
+            let all: Vec<Affine<f64>> = nodes.iter().filter_map(of_node).collect();
+            Ok(Some(matrices(py, all.into_iter())?.into_any()))
+        };
+        self.of_cpu(py, "a pose", show)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<output '{}': {}>", self.name, self.kind())
+    }
+}
+
+/// Ends (n, 2, 3) and colours (n, 4).
+fn lines<'py>(py: Python<'py>, all: &[Line]) -> PyResult<Bound<'py, PyAny>> {
+    let ends: Vec<f32> = all.iter().flat_map(|l| [l.from, l.to]).flatten().collect();
+    let ends = PyArray1::from_slice(py, &ends).reshape([all.len(), 2, 3])?;
+    let colors: Vec<[f32; 4]> = all.iter().map(|l| l.color).collect();
+    (ends, rows(py, &colors)?).into_bound_py_any(py)
+}
+
+/// Distances (x, y, z) and the matrix that places the nodes.
+fn grid_arrays<'py>(py: Python<'py>, grid: &FieldGrid) -> PyResult<Bound<'py, PyAny>> {
+    let shape = grid.nodes.map(|n| n as usize);
+    let distances = PyArray1::from_slice(py, &grid.distances).reshape(shape)?;
+    let mut affine = Affine::identity();
+    for (row, &[x, y, z, translation]) in grid.scene_from_node.iter().enumerate() {
+        affine.linear.set_row(row, &RowVector3::new(x, y, z).cast());
+        affine.translation[row] = f64::from(translation);
+    }
+    (distances, matrix(py, &affine)?).into_bound_py_any(py)
+}
+
+/// Positions of many instances, (count, n, 3).
+pub(crate) fn stacked<'py>(
+    py: Python<'py>,
+    all: &[f32],
+    shape: [usize; 3],
+    out: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    match out {
+        Some(out) => fill(py, all, &shape, out),
+        None => Ok(PyArray1::from_slice(py, all).reshape(shape)?.into_any()),
+    }
+}
