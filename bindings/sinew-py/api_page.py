@@ -155,7 +155,7 @@ def function(item: ast.FunctionDef, level: int, left_out: list[str] | None = Non
     out += table(item, arguments, left_out or [])
     errors = [line.strip().partition(": ") for line in raises.splitlines() if line.strip()]
     if errors:
-        out += ["Raises " + "; ".join(f"`{kind}`: {text.rstrip('.')}" for kind, _, text in errors) + ".", ""]
+        out += [lines("Raises " + "; ".join(f"`{kind}`: {text.rstrip('.')}" for kind, _, text in errors) + "."), ""]
     return "\n".join(out)
 
 
@@ -189,7 +189,7 @@ def a_method(owner: str, method: ast.FunctionDef) -> str:
     out = ["```text", lines(call, 120), "```", "", wrapped(head), "", *table(method, arguments, [])]
     errors = [line.strip().partition(": ") for line in raises.splitlines() if line.strip()]
     if errors:
-        out += ["Raises " + "; ".join(f"`{kind}`: {text.rstrip('.')}" for kind, _, text in errors) + ".", ""]
+        out += [lines("Raises " + "; ".join(f"`{kind}`: {text.rstrip('.')}" for kind, _, text in errors) + "."), ""]
     return "\n".join(out)
 
 

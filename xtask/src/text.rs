@@ -119,7 +119,10 @@ mod tests {
         assert_eq!(check("a.rs", &text), ["a.rs has 901 lines, at most 900"]);
         assert!(check("a.rs", &text[2..]).is_empty());
         assert!(check("a.md", &text).is_empty());
-        let generated = format!("\"\"\"Doc.\"\"\"\n\n{}generate.py.\n{text}", super::GENERATED);
+        let generated = format!(
+            "\"\"\"Doc.\"\"\"\n\n{}generate.py.\n{text}",
+            super::GENERATED
+        );
         assert!(check("a.py", &generated).is_empty());
     }
 
