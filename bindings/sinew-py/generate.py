@@ -287,7 +287,7 @@ def argument_type(command: list[str], a: dict[str, Any]) -> str:
         return "PathLike | Sequence[PathLike] | Mapping[str, PathLike]"
     if a["min_values"] == 0:
         return f"{one} | bool"
-    if a["action"] != "append":
+    if a["action"] != "append" or one.endswith("Sequence[str]"):
         return one
     return f"{one} | Sequence[Sequence[float]]" if one.endswith("Sequence[float]") else f"{one} | Sequence[{one}]"
 

@@ -98,6 +98,12 @@ def test_wrong_uses_are_rejected(tmp_path: Path) -> None:
     assert min(lines) >= first
 
 
+def test_the_package_itself_has_no_errors(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path), "-p", "sinew_deform"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+
+
 def test_the_stub_is_what_the_module_has(tmp_path: Path) -> None:
     allowed = tmp_path / "allowed"
     allowed.write_text("\n".join(ALLOWED))
