@@ -407,7 +407,7 @@ class Command:
         docs = self.docs((("pil", pil_doc),))
         # The array is what Python adds.
         at = docs.index("    Args:")
-        docs[at:at] = ["    Without `output` it returns the pixels, a (h, w, 4) array of 8-bit RGBA. Choose one frame then.", ""]
+        docs[at:at] = ["    Without `output` it returns the pixels, a (h, w, 4) array of 8-bit RGBA. Several frames", "    become one sheet.", ""]
         body = [line for line in self.body() if '"--output"' not in line]
         return [*lines, *docs, *body, "    return arguments.picture(output, pil, progress, cancel)", "", ""]
 

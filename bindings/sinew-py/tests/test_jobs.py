@@ -17,7 +17,7 @@ import pytest
 
 import sinew_deform as sd
 from sinew_deform import _native
-from sinew_deform._support import Arguments, to_json
+from sinew_deform._support import Arguments, _parsed, to_json
 
 MUSH = sd.Graph.from_nodes("skin", sd.nodes.delta_mush(iterations=4))
 
@@ -83,6 +83,19 @@ def test_errors_of_jobs_have_a_kind(tmp_path: Path, arm: sd.Character) -> None:
     with pytest.raises(ValueError, match="format|extension|ending|\\.xyz"):
         sd.run(arm, output=tmp_path / "x.xyz")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_jobs_run_on_several_threads(tmp_path: Path, arm: sd.Character) -> None:
+    files = [tmp_path / f"{i}.npz" for i in range(3)]
+    threads = [threading.Thread(target=sd.run, args=[arm, MUSH], kwargs={"output": f, "frames": range(5)}) for f in files]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    first, *others = [np.load(f)["positions"] for f in files]
+    assert first.shape == (5, 7681, 3)
+    for other in others:
+        np.testing.assert_array_equal(other, first)
 
 
 def test_progress_counts_up(tmp_path: Path, arm: sd.Character) -> None:
@@ -215,6 +228,15 @@ def test_arguments() -> None:
         "--set=d=true",
         "--range=walk=0..23",
     ]
+
+
+@pytest.mark.short
+@pytest.mark.parametrize(
+    ("text", "data"),
+    [("", None), (" \n", None), ('{"a": 1}\n', {"a": 1}), ('{\n"a": 1\n}\n', {"a": 1}), ("1\n2\n", [1, 2]), ("a b\n", "a b\n")],
+)
+def test_reports_are_parsed(text: str, data: object) -> None:
+    assert _parsed(text) == data
 
 
 @pytest.mark.short

@@ -48,7 +48,7 @@ class Report:
     """What a job printed and said."""
 
     data: Any = None
-    """The report: parsed JSON, text, or ``None`` if the job prints nothing."""
+    """The report: parsed JSON (a list if there are several), text, or ``None`` if the job prints nothing."""
     warnings: list[Event] = field(default_factory=list)
     """Events of level ``"warning"``."""
     events: list[Event] = field(default_factory=list)
@@ -218,10 +218,13 @@ def _parsed(text: str) -> Any:
     """A report: JSON, lines of JSON, or text."""
     if not text.strip():
         return None
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
+    for parts in ([text], text.splitlines()):
+        try:
+            found = [json.loads(part) for part in parts]
+        except ValueError:
+            continue
+        return found[0] if len(found) == 1 else found
+    return text
 
 
 def read_pixels(path: PathLike) -> npt.NDArray[np.uint8]:

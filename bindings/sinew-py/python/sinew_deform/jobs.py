@@ -392,7 +392,8 @@ def render(
 ) -> Any:
     """Draw pictures of a character or a mesh sequence.
 
-    Without `output` it returns the pixels, a (h, w, 4) array of 8-bit RGBA. Choose one frame then.
+    Without `output` it returns the pixels, a (h, w, 4) array of 8-bit RGBA. Several frames
+    become one sheet.
 
     Args:
         input: What to draw: a GLB, glTF, OBJ or PLY file, a mesh sequence, or a built-in
