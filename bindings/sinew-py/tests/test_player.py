@@ -1,0 +1,259 @@
+"""Players: frames, arrays of the caller, state, threads, memory, errors."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import skip
+
+import sinew_deform as sd
+
+MUSH = sd.Graph.from_nodes("skin", sd.nodes.delta_mush(iterations=4, weight=sd.param("mush", default=1.0)))
+SPRING = sd.Graph.from_nodes("skin", bounce=sd.nodes.spring_joints(pose="pose"), outputs={"pose": "bounce"})
+
+
+@pytest.mark.short
+def test_out_is_filled_and_returned(arm: sd.Character) -> None:
+    player = sd.Player(arm, MUSH)
+    player.advance(20)
+    body = player["body"]
+    out = np.full((body.vertex_count, 3), np.nan, np.float32)
+    assert body.positions(out=out) is out
+    np.testing.assert_array_equal(out, body.positions())
+    normals = body.normals()
+    assert normals is not None
+    np.testing.assert_allclose(np.linalg.norm(normals, axis=1), 1, atol=1e-5)
+    assert body.kind == "mesh" and body.triangles.max() < body.vertex_count
+
+
+@pytest.mark.short
+@pytest.mark.parametrize(
+    ("make", "word"),
+    [
+        (lambda n: np.zeros((n + 1, 3), np.float32), "shape"),
+        (lambda n: np.zeros((n, 3), np.float64), "float64"),
+        (lambda n: np.zeros((3, n), np.float32).T, "contiguous"),
+        (lambda n: np.zeros((n, 6), np.float32)[:, ::2], "contiguous"),
+        (lambda n: np.frombuffer(bytes(n * 12), np.float32).reshape(n, 3), "read-only"),
+        (lambda n: [0.0] * n, "float32"),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(arm: sd.Character, make: object, word: str) -> None:
+    player = sd.Player(arm, MUSH)
+    player.advance(0)
+    with pytest.raises(sd.UsageError, match=word):
+        player["body"].positions(out=make(7681))  # type: ignore[operator]
+
+
+@pytest.mark.short
+def test_a_parameter_changes_the_next_frame(arm: sd.Character) -> None:
+    """Weight 0 of delta mush is plain skinning."""
+    plain, mush = sd.Player(arm, sd.Graph.from_nodes("skin")), sd.Player(arm, MUSH)
+    plain.advance(25)
+    mush.advance(25)
+    assert np.abs(mush["body"].positions() - plain["body"].positions()).max() > 1e-3
+    mush.set(mush=0.0)
+    mush.advance(25)
+    np.testing.assert_array_equal(mush["body"].positions(), plain["body"].positions())
+
+
+def test_properties(arm: sd.Character) -> None:
+    player = sd.Player(arm, MUSH, clip="bend", fps=24, set={"mush": np.float32(0.5)})
+    assert (player.frame, player.clip, player.fps, player.device) == (None, "bend", 24, "cpu")
+    assert player.outputs == ["body"] and player.character is arm and player.graph is MUSH
+    player.advance(3)
+    assert player.frame == 3
+    player.set_clip(None)
+    player.advance(4)
+    np.testing.assert_allclose(player["body"].previous_positions().shape, (7681, 3))
+
+
+def test_previous_positions_are_those_of_the_frame_before(arm: sd.Character) -> None:
+    player = sd.Player(arm, MUSH)
+    player.advance(10)
+    first = player["body"].positions()
+    np.testing.assert_array_equal(player["body"].previous_positions(), first)
+    player.advance(11)
+    np.testing.assert_array_equal(player["body"].previous_positions(), first)
+
+
+def test_values_masks_and_poses(arm: sd.Character) -> None:
+    elbow = sd.nodes.joint_transform(pose="pose", joint="forearm")
+    mask = sd.nodes.mask(mesh="body", pose="pose", source="joint", joints=["forearm"])
+    graph = sd.Graph.from_nodes("skin", outputs={"angle": elbow["angle"], "mask": mask, "pose": "pose"})
+    player = sd.Player(arm, graph)
+    player.advance(25)
+    assert {name: player[name].kind for name in player.outputs} == {"angle": "values", "mask": "mask", "pose": "pose"}
+    floats = player["mask"].floats()
+    assert floats.shape == (7681,) and floats.min() >= 0 and floats.max() <= 1
+    assert player["angle"].floats().shape == (1,)
+    pose = player["pose"].pose()
+    assert pose.shape == (len(arm.joints), 4, 4)
+    np.testing.assert_allclose(pose[:, 3], [[0, 0, 0, 1]] * len(pose))
+    with pytest.raises(sd.UsageError):
+        player["mask"].positions()
+
+
+def test_a_state_continues_a_simulation(arm: sd.Character) -> None:
+    whole, second = sd.Player(arm, SPRING), sd.Player(arm, SPRING)
+    for frame in range(20):
+        whole.advance(frame)
+        if frame == 9:
+            state = whole.save_state()
+    assert second.restore_state(state) == 9
+    for frame in range(10, 20):
+        second.advance(frame)
+    np.testing.assert_array_equal(second["pose"].pose(), whole["pose"].pose())
+    with pytest.raises(sd.SinewError):
+        second.restore_state(b"nothing")
+
+
+def test_seek_computes_the_frames_before(arm: sd.Character) -> None:
+    stepped, sought = sd.Player(arm, SPRING), sd.Player(arm, SPRING)
+    for frame in range(16):
+        stepped.advance(frame)
+    sought.seek(15)
+    np.testing.assert_array_equal(sought["pose"].pose(), stepped["pose"].pose())
+
+
+def test_two_threads_at_once(arm: sd.Character) -> None:
+    def frames(result: list[np.ndarray]) -> None:
+        player = sd.Player(arm, MUSH)
+        for frame in range(30):
+            player.advance(frame)
+            result.append(player["body"].positions())
+
+    alone: list[np.ndarray] = []
+    frames(alone)
+    results: list[list[np.ndarray]] = [[], []]
+    threads = [threading.Thread(target=frames, args=[result]) for result in results]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for result in results:
+        np.testing.assert_array_equal(result, alone)
+
+
+def test_one_player_in_two_threads(arm: sd.Character) -> None:
+    player = sd.Player(arm, MUSH)
+    failures: list[Exception] = []
+
+    def work() -> None:
+        try:
+            for frame in range(50):
+                player.advance(frame)
+                player["body"].positions()
+        except Exception as error:  # noqa: BLE001
+            failures.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+def resident() -> int:
+    """Bytes of memory of this process."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_memory_does_not_grow(small: sd.Character) -> None:
+    if not Path("/proc/self/statm").exists():
+        skip("memory of a process is read from /proc")
+    graph = sd.Graph.from_nodes("skin")
+
+    def cycles(count: int) -> None:
+        for frame in range(count):
+            player = sd.Player(small, graph)
+            player.advance(frame)
+            player["body"].positions()
+
+    cycles(1000)
+    before = resident()
+    cycles(10_000)
+    assert resident() - before < 4 << 20
+
+
+@pytest.mark.short
+def test_errors_have_what_programs_need(tmp_path: Path, arm: sd.Character) -> None:
+    with pytest.raises(sd.FileError) as no_file:
+        sd.load(tmp_path / "none.glb")
+    assert no_file.value.file is not None and no_file.value.file.endswith("none.glb")
+    broken = tmp_path / "broken.obj"
+    broken.write_text("v 0 0 0\nv 1 0 zero\n")
+    with pytest.raises(sd.FileError) as malformed:
+        sd.load(broken)
+    assert (malformed.value.line, malformed.value.found is None) == (2, False)
+    with pytest.raises(sd.GraphError) as graph:
+        sd.Player(arm, sd.Graph.from_text('{"sinew": "1.0", "stack": ["skim"]}'))
+    assert (graph.value.line, graph.value.diagnostics[0].severity) == (1, "error")
+    assert graph.value.help is not None and "skin" in graph.value.help
+    with pytest.raises(sd.BindError):
+        sd.Player(sd.Character.from_arrays("c", []), sd.Graph.from_nodes("skin"))
+    with pytest.raises(ValueError, match="clip"):
+        sd.Player(arm, MUSH, clip="none")
+    with pytest.raises(sd.UsageError, match="mush"):
+        sd.Player(arm, MUSH).set(mosh=1.0)
+    with pytest.raises(sd.UsageError, match="body"):
+        sd.Player(arm, MUSH)["bodi"]
+
+
+@pytest.mark.short
+def test_errors_survive_processes() -> None:
+    problem = sd.Diagnostic("error", "code", "text", line=1)
+    error = sd.GraphError("message", code="code", line=3, diagnostics=[problem])
+    copy = pickle.loads(pickle.dumps(error))
+    assert (str(copy), copy.code, copy.line, copy.diagnostics) == ("message", "code", 3, (problem,))
+    assert str(sd.Diagnostic("error", "code", "text", file="a.json", line=1, column=2)) == "a.json:1:2: error: text"
+
+
+def test_a_missing_gpu_is_a_device_error() -> None:
+    code = "import sinew_deform as sd\ntry: sd.Player(sd.Character.sample('ball'), device='gpu')\nexcept sd.DeviceError: print('yes')"
+    environment = {**os.environ, "SINEW_ADAPTER": "no such adapter"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "yes"
+
+
+def test_the_gpu_agrees_with_the_cpu(arm: sd.Character) -> None:
+    if not sd.adapters():
+        assert "SINEW_REQUIRE_GPU" not in os.environ
+        skip("no GPU adapter")
+    on_cpu, on_gpu = sd.Player(arm, MUSH), sd.Player(arm, MUSH, device="gpu")
+    for frame in (0, 12, 25):
+        on_cpu.advance(frame)
+        on_gpu.advance(frame)
+        np.testing.assert_allclose(on_gpu["body"].positions(), on_cpu["body"].positions(), atol=1e-5)
+
+
+def test_a_crowd_is_many_players(arm: sd.Character) -> None:
+    crowd = sd.Crowd(arm, MUSH, 3, device="cpu")
+    crowd.advance([0, 12, 25])
+    together = crowd.positions("body")
+    assert together.shape == (3, 7681, 3) and crowd.count == 3 and crowd.outputs == ["body"]
+    player = sd.Player(arm, MUSH)
+    for i, frame in enumerate([0, 12, 25]):
+        player.advance(frame)
+        np.testing.assert_array_equal(together[i], player["body"].positions())
+    out = np.empty_like(together)
+    assert crowd.positions("body", out=out) is out
+    crowd.advance(12)
+    np.testing.assert_array_equal(crowd.positions("body"), np.broadcast_to(together[1], together.shape))
+
+
+def test_poses_of_a_crowd(small: sd.Character) -> None:
+    crowd = sd.Crowd(small, sd.Graph.from_nodes("skin"), 2, device="cpu")
+    matrices = np.tile(np.eye(4), (2, 1, 1, 1))
+    matrices[1, 0, :3, 3] = [1, 0, 0]
+    crowd.advance_posed(0, matrices, ["root"])
+    first, second = crowd.positions("body")
+    np.testing.assert_allclose(second - first, [[1, 0, 0]] * 3, atol=1e-6)
