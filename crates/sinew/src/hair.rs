@@ -22,7 +22,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 /// File extensions that [`write_hair`] supports.
-pub const HAIR_ENDINGS: [&str; 5] = ["glb", "tfx", "ply", "obj", "npz"];
+pub const HAIR_ENDINGS: [&str; 6] = ["glb", "vrm", "tfx", "ply", "obj", "npz"];
 
 /// Where hair grows on a character, and how.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -390,8 +390,21 @@ pub fn write_hair(
             crate::io::write_npz(path, &CachedMesh::still(hair), &[0.0], &[])?;
             Ok(Vec::new())
         }
-        "glb" => {
-            let is_glb = |e: &std::ffi::OsStr| e.eq_ignore_ascii_case("glb");
+        "vrm" if !character.source.as_ref().is_some_and(|s| s.is_vrm()) => {
+            Err(IoError::Unsupported {
+                path: path.to_owned(),
+                location: "file name".into(),
+                feature: format!(
+                    "a VRM avatar of {}, which has no VRM data",
+                    character.path.display()
+                ),
+                help: "use .glb".into(),
+            })
+        }
+        "glb" | "vrm" => {
+            let is_glb = |e: &std::ffi::OsStr| {
+                e.eq_ignore_ascii_case("glb") || e.eq_ignore_ascii_case("vrm")
+            };
             let from_glb = character.path.extension().is_some_and(is_glb);
             if let (Some(source), true) = (&character.source, from_glb) {
                 add_strands(&character.path, source, &character.asset.rig, hair, path)?;

@@ -333,10 +333,10 @@ fn what_cannot_be_replaced_is_told() {
     let error = refused(&coloured);
     assert!(error.contains("a morph target with COLOR_0"), "{error}");
     let mut numbered = root.clone();
-    numbered["extensionsUsed"] = json!(["VRM"]);
+    numbered["extensionsUsed"] = json!(["KHR_animation_pointer"]);
     let error = refused(&numbered);
     assert!(
-        error.contains("VRM, which refers to them by index"),
+        error.contains("KHR_animation_pointer, which refers to them by index"),
         "{error}"
     );
 }
