@@ -387,6 +387,12 @@ else
   echo "skipped: $cases is not there"
 fi
 
+echo "-- VRM avatars in three-vrm"
+male=()
+if [ -d "$characters" ]; then male=("$characters/mh_male_ge53.glb"); else echo "skipped: $characters is not there"; fi
+export SINEW PYTHON
+quietly tools/e2e/vrm.sh "$out/vrm" "${male[@]}" || fail "VRM avatars"
+
 echo "-- malformed files: an error or a repair, within 1 s and 1 GiB"
 malformed=../shared/data/malformed
 if [ -d "$malformed" ]; then

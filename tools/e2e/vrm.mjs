@@ -20,6 +20,8 @@ const { resolve } = createRequire(import.meta.url);
 const load = (path) => import(pathToFileURL(path).href);
 const beside = (name, file) => join(dirname(resolve(name)), file);
 globalThis.self ??= globalThis;
+// three-vrm says of every avatar of 0.x that it does not read one of its curves.
+console.warn = () => {};
 const THREE = await load(beside('three', 'three.module.js'));
 const { GLTFLoader } = await load(resolve('three/addons/loaders/GLTFLoader.js'));
 const { VRMLoaderPlugin } = await load(beside('@pixiv/three-vrm', 'three-vrm.module.js'));

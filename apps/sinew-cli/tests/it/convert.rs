@@ -77,13 +77,29 @@ fn shared_characters_play_to_the_bit() {
 fn wrong_outputs_and_sequences_are_told() {
     let p = Place::new();
     let expected = "a.gltf: expected a file that ends in .glb";
-    ended(&p.sinew(&["convert", "square.obj", "-o", "a.gltf"]), 2, expected);
+    ended(
+        &p.sinew(&["convert", "square.obj", "-o", "a.gltf"]),
+        2,
+        expected,
+    );
     let expected = "a.vrm: square.obj has no VRM data; write a .glb file";
-    ended(&p.sinew(&["convert", "square.obj", "-o", "a.vrm"]), 2, expected);
+    ended(
+        &p.sinew(&["convert", "square.obj", "-o", "a.vrm"]),
+        2,
+        expected,
+    );
     std::fs::copy(p.path("square.obj"), p.path("s_0001.obj")).expect("copied");
     let expected = "use `sinew run s_####.obj -o a.glb`";
-    ended(&p.sinew(&["convert", "s_####.obj", "-o", "a.glb"]), 2, expected);
-    ended(&p.sinew(&["convert", "square.obj", "-o", "a.glb"]), 0, "wrote a.glb");
+    ended(
+        &p.sinew(&["convert", "s_####.obj", "-o", "a.glb"]),
+        2,
+        expected,
+    );
+    ended(
+        &p.sinew(&["convert", "square.obj", "-o", "a.glb"]),
+        0,
+        "wrote a.glb",
+    );
     let asset = sinew::io::read_any(&p.path("a.glb")).expect("reads").asset;
     assert_eq!(asset.meshes[0].vertex_count(), 4);
 }

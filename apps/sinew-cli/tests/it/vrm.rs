@@ -3,8 +3,8 @@
 use crate::common::sequences::ended;
 use crate::common::{Place, SHIFT, said};
 use serde_json::{Value, json};
-use sinew::geom::{Asset, Influences, Joint, Mesh, MorphTarget, Node, Rig, Topology, Trs};
 use sinew::geom::{Affine, LocalTransform};
+use sinew::geom::{Asset, Influences, Joint, Mesh, MorphTarget, Node, Rig, Topology, Trs};
 use sinew::io::gltf_write::{character_glb, read_glb_chunks};
 use std::path::Path;
 use std::sync::Arc;
@@ -103,7 +103,11 @@ fn expressions_add_to_the_weights_of_the_file() {
     let aa = ["--expression", "aa=0.25"];
     assert_eq!(heights(&p, &aa), [0.0, 1.0, 1.5]);
     let both = [&happy[..], &aa].concat();
-    assert_eq!(heights(&p, &both), [0.0, 2.0, 1.0], "happy blocks the mouth");
+    assert_eq!(
+        heights(&p, &both),
+        [0.0, 2.0, 1.0],
+        "happy blocks the mouth"
+    );
 }
 
 #[test]
@@ -116,17 +120,38 @@ fn wrong_expressions_are_told() {
     ended(&run("happy=high"), 2, "expected NAME=WEIGHT");
     ended(&run("happy=nan"), 2, "expected a number from 0 to 1");
     p.put("shift.json", SHIFT);
-    let unread = ["run", "a.vrm", "-g", "shift.json", "-o", "f.obj", "--frames", "0"];
+    let unread = [
+        "run",
+        "a.vrm",
+        "-g",
+        "shift.json",
+        "-o",
+        "f.obj",
+        "--frames",
+        "0",
+    ];
     let out = p.sinew(&[&unread[..], &["--expression", "aa=1"]].concat());
     ended(&out, 0, "expressions 'aa' have no effect");
-    let skin = ["bake", "skin", "a.vrm", "-o", "s.vrm", "--expression", "aa=1"];
+    let skin = [
+        "bake",
+        "skin",
+        "a.vrm",
+        "-o",
+        "s.vrm",
+        "--expression",
+        "aa=1",
+    ];
     ended(&p.sinew(&skin), 2, "a skin is baked for all expressions");
 }
 
 #[test]
 fn an_avatar_stays_one() {
     let p = place();
-    ended(&p.sinew(&["convert", "a.vrm", "-o", "c.vrm"]), 0, "wrote c.vrm");
+    ended(
+        &p.sinew(&["convert", "a.vrm", "-o", "c.vrm"]),
+        0,
+        "wrote c.vrm",
+    );
     assert_eq!(document(&p.path("c.vrm")), document(&p.path("a.vrm")));
     p.put("shift.json", SHIFT);
     let embed = ["embed", "c.vrm", "-g", "shift.json", "-o", "e.vrm"];
@@ -137,7 +162,11 @@ fn an_avatar_stays_one() {
     ended(&p.sinew(&hair), 0, "wrote h.vrm");
     assert_eq!(document(&p.path("h.vrm"))["extensions"]["VRMC_vrm"], vrm());
     let run = p.sinew(&["run", "a.vrm", "--frames", "0", "-o", "f.glb"]);
-    ended(&run, 0, "f.glb has the frames and materials, but no VRM data");
+    ended(
+        &run,
+        0,
+        "f.glb has the frames and materials, but no VRM data",
+    );
     let run = p.sinew(&["run", "a.vrm", "--frames", "0", "-o", "f.vrm"]);
     ended(&run, 2, "new frames do not fit into a VRM avatar");
     let sample = ["embed", "sample:arm", "-g", "shift.json", "-o", "e.vrm"];
@@ -148,12 +177,19 @@ fn an_avatar_stays_one() {
 fn inspect_lists_expressions_and_bones() {
     let p = place();
     let out = p.sinew(&["inspect", "a.vrm", "--json"]);
-    let report: Value = serde_json::from_slice(&out.stdout).unwrap_or_else(|_| panic!("{}", said(&out)));
+    let report: Value =
+        serde_json::from_slice(&out.stdout).unwrap_or_else(|_| panic!("{}", said(&out)));
     let happy = report["expressions"].as_array().expect("a list");
     let happy = happy.iter().find(|e| e["name"] == "happy").expect("there");
     assert_eq!(happy["override_mouth"], "block");
-    assert_eq!(happy["targets"], json!([{ "mesh": "head", "target": "smile", "amount": 0.5 }]));
-    assert_eq!(report["humanoid_bones"], json!([{ "name": "head", "node": "head" }]));
+    assert_eq!(
+        happy["targets"],
+        json!([{ "mesh": "head", "target": "smile", "amount": 0.5 }])
+    );
+    assert_eq!(
+        report["humanoid_bones"],
+        json!([{ "name": "head", "node": "head" }])
+    );
     let text = p.sinew(&["inspect", "a.vrm"]);
     ended(&text, 0, "happy");
 }
