@@ -371,9 +371,9 @@ pub(crate) struct CheckArgs {
 pub(crate) struct InspectArgs {
     /// File to inspect: any format that Sinew reads, a built-in sample, or a bake (its folder or .vat.json).
     ///
-    /// Of a character it lists meshes, the tree of joints, clips, materials and warnings. Positions and lengths are in metres, at rest,
-    /// in scene space. `weight` is the sum of the skin weights that a joint has, `vertices` the number of vertices with such a weight.
-    /// Long trees of joints are cut: `joints_below` counts the joints that are left out.
+    /// Of a character it lists meshes, the tree of joints, clips, materials, warnings, and expressions and bones of VRM. Positions and
+    /// lengths are in metres, at rest, in scene space. `weight` is the sum of the skin weights that a joint has, `vertices` the number
+    /// of vertices with such a weight. Long trees of joints are cut: `joints_below` counts the joints that are left out.
     pub(crate) file: PathBuf,
     /// Describe this joint alone: parent, children, rest transform, weights, the box of the vertices it moves, and clips that move it.
     ///

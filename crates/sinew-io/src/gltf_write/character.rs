@@ -3,6 +3,7 @@
 mod clips;
 mod parts;
 mod placing;
+mod roots;
 
 use super::container::glb_bytes;
 use super::joints::{NewSkin, weigh};
@@ -88,6 +89,7 @@ pub fn character_glb(
         work.mesh(index, mesh)?;
     }
     work.strands()?;
+    roots::join(&mut work.doc.root);
     for clip in &asset.clips {
         work.clip(clip);
     }

@@ -59,8 +59,7 @@ pub(super) fn read(
     let springs = springs(extensions);
     if !springs.is_empty() {
         let message = format!(
-            "{} spring bones ({}) are not simulated; add a node spring_joints to the graph",
-            springs.len(),
+            "springs {} of VRM are not simulated; add a node spring_joints to the graph",
             shortened(&springs)
         );
         warnings.push("springs_not_simulated", message);

@@ -52,10 +52,13 @@ fn ranges(parts: &[MeshPart], count: usize) -> Vec<Range<usize>> {
     let mut joined: Vec<Range<usize>> = Vec::new();
     for Range { start, end } in parts.iter().map(|p| p.vertices.clone()) {
         match joined.last_mut() {
-            Some(last) if start >= last.end => joined.push(start..end),
-            Some(last) if start >= last.start => last.end = last.end.max(end),
-            None => joined.push(start..end),
-            Some(_) => return vec![0..count],
+            Some(last) if start < last.start => {
+                joined.truncate(1);
+                joined[0] = 0..count;
+                return joined;
+            }
+            Some(last) if start < last.end => last.end = last.end.max(end),
+            _ => joined.push(start..end),
         }
     }
     let starts: Vec<usize> = joined.iter().skip(1).map(|r| r.start).collect();

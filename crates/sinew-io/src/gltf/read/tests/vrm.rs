@@ -71,7 +71,7 @@ fn expressions_of_version_1_are_those_of_their_nodes() {
     assert_eq!(codes, expected);
     let found = messages(&file);
     assert!(found[0].contains("'wink'"), "{found:?}");
-    assert!(found[2].contains("1 spring bones ('tail')"), "{found:?}");
+    assert!(found[2].contains("springs 'tail' of VRM"), "{found:?}");
     assert!(file.document.is_vrm());
 }
 
