@@ -1,5 +1,7 @@
 //! Buffers, embedded or external, and views into them.
 
+#[cfg(feature = "meshopt")]
+use super::compressed::decode;
 use super::document::Document;
 use super::{GltfBuffer, container::Container, uri};
 use crate::IoError;
@@ -74,9 +76,6 @@ pub(super) fn decompress(doc: &Document) -> Result<Vec<Option<Arc<Vec<u8>>>>, Io
     }
     Ok(out)
 }
-
-#[cfg(feature = "meshopt")]
-use super::compressed::decode;
 
 #[cfg(not(feature = "meshopt"))]
 fn decode(doc: &Document, _index: usize, _extension: &Value) -> Result<Vec<u8>, IoError> {

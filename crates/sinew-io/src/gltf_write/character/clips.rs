@@ -5,6 +5,7 @@ use super::Work;
 use crate::fault::warning;
 use serde_json::json;
 use sinew_geom::{Channel, ChannelTarget, Clip, Interpolation, LocalTransform};
+use std::collections::BTreeMap;
 
 impl Work<'_> {
     pub(super) fn clip(&mut self, clip: &Clip) {
@@ -53,6 +54,7 @@ impl Work<'_> {
     /// Channels with an effect: not those of fixed matrices, and of several for one property the last.
     fn played<'c>(&mut self, clip: &'c Clip) -> Vec<&'c Channel> {
         let mut out: Vec<&Channel> = Vec::new();
+        let mut places = BTreeMap::new();
         for channel in clip.channels() {
             let node = &self.asset.rig.nodes()[channel.node];
             if channel.target == ChannelTarget::Weights {
@@ -67,8 +69,9 @@ impl Work<'_> {
             } else if matches!(node.local, LocalTransform::Matrix(_)) {
                 continue;
             }
-            let same = |c: &&Channel| c.node == channel.node && c.target == channel.target;
-            match out.iter_mut().find(|c| same(c)) {
+            let property = (channel.node, channel.target as u8);
+            let place = *places.entry(property).or_insert(out.len());
+            match out.get_mut(place) {
                 Some(earlier) => *earlier = channel,
                 None => out.push(channel),
             }
