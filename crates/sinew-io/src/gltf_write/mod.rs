@@ -32,7 +32,7 @@ pub use container::{Glb, read_glb_chunks};
 pub use graph::{EXTENSION as GRAPH_EXTENSION, embed_graph, with_graph};
 pub use packed::packed_glb;
 pub use skins::{ClipKeys, HelperJoint, MeshSkin, SkinEdit, edit_skins};
-pub use strands::add_strands;
+pub use strands::{add_strands, add_strands_to};
 pub use targets::{
     GraphTexts, NewTarget, TargetChange, add_morph_targets, delta_bytes, replace_morph_targets,
 };

@@ -32,7 +32,22 @@ pub fn add_strands(
     out: &Path,
 ) -> Result<(), IoError> {
     let bytes = std::fs::read(glb_in).map_err(cannot_read(glb_in))?;
-    let mut opened = targets::open(&bytes, glb_in, source)?;
+    add_strands_to(&bytes, glb_in, source, rig, strands, out)
+}
+
+/// As [`add_strands`], from the bytes of the GLB file. `path` appears in errors.
+///
+/// # Errors
+/// As [`add_strands`].
+pub fn add_strands_to(
+    glb: &[u8],
+    path: &Path,
+    source: &GltfSource,
+    rig: &Rig,
+    strands: &Mesh,
+    out: &Path,
+) -> Result<(), IoError> {
+    let mut opened = targets::open(glb, path, source)?;
     append(
         &mut opened.file,
         &source.rig_node_of_node,
