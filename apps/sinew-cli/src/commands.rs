@@ -155,8 +155,7 @@ fn write_with_graph(
     reporter: &Reporter,
 ) -> Result<(), IoError> {
     let source = character.source.as_ref();
-    let (glb, warnings) =
-        gltf_write::converted_glb(&character.path, &character.asset, source)?;
+    let (glb, warnings) = gltf_write::converted_glb(&character.path, &character.asset, source)?;
     for w in warnings {
         reporter.warning(w.code, &w.message);
     }

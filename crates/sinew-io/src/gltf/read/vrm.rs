@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 const SPRINGS: &str = "VRMC_springBone";
 
 /// VRM 1.0 names of the presets of 0.x.
-const PRESETS: [(&str, &str); 16] = [
+const PRESETS: [(&str, &str); 17] = [
+    ("neutral", "neutral"),
     ("a", "aa"),
     ("e", "ee"),
     ("i", "ih"),
