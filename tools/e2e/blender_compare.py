@@ -50,7 +50,9 @@ def import_objects(path, fps, only=None):
     bpy.context.scene.render.fps_base = 1.0
     bpy.ops.import_scene.gltf(filepath=str(path), merge_vertices=False)
     nodes = [n for n in mesh_nodes(path) if only is None or n[0] == only]
-    meshes = [o for o in bpy.context.scene.objects if o.type == "MESH"]
+    # Shapes of bones are in a collection of their own.
+    own = lambda o: all(c.name != "glTF_not_exported" for c in o.users_collection)
+    meshes = [o for o in bpy.context.scene.objects if o.type == "MESH" and own(o)]
     by_name = {o.name: o for o in meshes}
     if len({n for n, _ in nodes}) == len(nodes) and all(n in by_name for n, _ in nodes):
         return [by_name[n] for n, _ in nodes]

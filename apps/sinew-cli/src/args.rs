@@ -107,6 +107,8 @@ pub(crate) enum Command {
     Vat(crate::bake_args::VatCommand),
     /// Write a graph into a GLB, so that character and graph are one file.
     Embed(EmbedArgs),
+    /// Write any character as one GLB file, with its materials, clips, morph targets and everything else that GLB can hold.
+    Convert(ConvertArgs),
     /// Run every deformer on the built-in samples and write GLB files and pictures.
     Demo(DemoArgs),
     /// Time a graph node by node on the CPU and the GPU. For a JSON report use --log-format json.
@@ -124,7 +126,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArgs {
-    /// Character to deform: a GLB, glTF, OBJ or PLY file, or a built-in sample (sample:arm, sample:creature, sample:ball, sample:head).
+    /// Character to deform: a GLB, glTF, VRM, OBJ or PLY file, or a built-in sample (sample:arm, sample:creature, sample:ball, sample:head).
     ///
     /// Or numbered OBJ or PLY files (sim_####.obj): the first file is the rest mesh, and all files are the point cache.
     pub(crate) character: PathBuf,
@@ -186,7 +188,7 @@ pub(crate) struct BenchArgs {
     /// Graph document to time.
     #[arg(required_unless_present = "crossover", requires = "character")]
     pub(crate) graph: Option<PathBuf>,
-    /// Character to deform: a GLB, glTF, OBJ or PLY file, or a built-in sample.
+    /// Character to deform: a GLB, glTF, VRM, OBJ or PLY file, or a built-in sample.
     pub(crate) character: Option<PathBuf>,
     /// Play this clip. Default: the first clip.
     #[arg(short, long)]
@@ -207,7 +209,7 @@ pub(crate) struct BenchArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct FieldArgs {
-    /// Character to read: a GLB, glTF, OBJ or PLY file, or a built-in sample (sample:arm, sample:creature, sample:ball, sample:head).
+    /// Character to read: a GLB, glTF, VRM, OBJ or PLY file, or a built-in sample (sample:arm, sample:creature, sample:ball, sample:head).
     pub(crate) character: PathBuf,
     /// Use this graph document, which must output a field. Default: a field made from the meshes of the character.
     #[arg(short, long)]
@@ -236,6 +238,9 @@ pub(crate) struct FieldArgs {
     /// Move a mesh by a point cache: .pc2, .mdd, .npz, or numbered .obj or .ply files (sim_####.obj). Repeat for more.
     #[arg(long = "point-cache", value_name = "[INPUT=]FILE")]
     pub(crate) point_caches: Vec<String>,
+    /// Show an expression of a VRM character, with a weight from 0 to 1. Repeat for more.
+    #[arg(long = "expression", value_name = "NAME=WEIGHT")]
+    pub(crate) expressions: Vec<String>,
     /// Set the axis perpendicular to the slice, in the axes of the field.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) axis: Axis,
@@ -330,7 +335,7 @@ pub(crate) enum Compress {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct CheckArgs {
-    /// Graph document to check, or a GLB or glTF file with an embedded graph.
+    /// Graph document to check, or a GLB, glTF or VRM file with an embedded graph.
     pub(crate) graph: PathBuf,
     /// Print the compiled graph: nodes that run once (setup), nodes that run in each frame (update), their order and links.
     #[arg(long)]
@@ -366,9 +371,9 @@ pub(crate) struct CheckArgs {
 pub(crate) struct InspectArgs {
     /// File to inspect: any format that Sinew reads, a built-in sample, or a bake (its folder or .vat.json).
     ///
-    /// Of a character it lists meshes, the tree of joints, clips, materials and warnings. Positions and lengths are in metres, at rest,
-    /// in scene space. `weight` is the sum of the skin weights that a joint has, `vertices` the number of vertices with such a weight.
-    /// Long trees of joints are cut: `joints_below` counts the joints that are left out.
+    /// Of a character it lists meshes, the tree of joints, clips, materials, warnings, and expressions and bones of VRM. Positions and
+    /// lengths are in metres, at rest, in scene space. `weight` is the sum of the skin weights that a joint has, `vertices` the number
+    /// of vertices with such a weight. Long trees of joints are cut: `joints_below` counts the joints that are left out.
     pub(crate) file: PathBuf,
     /// Describe this joint alone: parent, children, rest transform, weights, the box of the vertices it moves, and clips that move it.
     ///
@@ -429,12 +434,23 @@ pub(crate) enum TemplateName {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct EmbedArgs {
-    /// Character: a GLB file, or a built-in sample (sample:arm, sample:creature, sample:ball, sample:head).
+    /// Character: a GLB or VRM file, or a built-in sample (sample:arm, sample:creature, sample:ball, sample:head).
     pub(crate) character: PathBuf,
     /// Embed this graph document.
     #[arg(short, long)]
     pub(crate) graph: PathBuf,
-    /// Write this GLB file.
+    /// Write this GLB file. A VRM avatar may be written as .vrm.
+    #[arg(short, long)]
+    pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ConvertArgs {
+    /// Character to convert: a GLB, glTF, VRM, OBJ, PLY or TFX file, or a built-in sample.
+    ///
+    /// A glTF file is packed into one file: everything in it stays, extensions and extras included; compressed buffers are unpacked.
+    pub(crate) character: PathBuf,
+    /// Write this GLB file. A VRM avatar may be written as .vrm.
     #[arg(short, long)]
     pub(crate) output: PathBuf,
 }

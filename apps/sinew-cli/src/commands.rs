@@ -2,6 +2,7 @@
 
 mod bench;
 mod check;
+mod convert;
 mod demo;
 mod doctor;
 mod field;
@@ -46,6 +47,7 @@ pub(crate) fn dispatch(args: &Args, reporter: &Reporter) -> Outcome {
         Command::Schema => schema(reporter),
         Command::Init(a) => init(a, args.force, reporter),
         Command::Embed(a) => embed(a, reporter),
+        Command::Convert(a) => convert::convert(a, reporter),
         Command::Demo(a) => demo::demo(a, reporter),
         Command::Bench(a) => bench::bench(a, reporter),
         Command::Doctor => doctor::doctor(reporter),
@@ -129,8 +131,12 @@ fn embed(args: &EmbedArgs, reporter: &Reporter) -> Outcome {
     load::compile(&document, reporter)?;
     let plain = sinew::graph::to_plain_json(&document.name, &document.text)
         .map_err(|e| Failure::new(crate::exit::Code::Graph, e))?;
+    if load::is_vrm_name(&args.output) {
+        let character = load::silent_rest(&args.character, reporter)?;
+        load::check_vrm_output(&args.output, &character)?;
+    }
     let written = match load::in_memory(&args.character, reporter) {
-        Some(found) => write_with_graph(&*found?, plain, &args.output),
+        Some(found) => write_with_graph(&*found?, &plain, &args.output, reporter),
         None => gltf_write::embed_graph(&args.character, &plain, &args.output),
     };
     written.map_err(|e| match e {
@@ -142,9 +148,17 @@ fn embed(args: &EmbedArgs, reporter: &Reporter) -> Outcome {
 }
 
 /// A character that has no file, as a GLB.
-fn write_with_graph(character: &Character, graph: String, output: &Path) -> Result<(), IoError> {
-    let mut asset = character.asset.clone();
-    asset.graph = Some(graph);
-    let glb = gltf_write::character_glb(output, &asset)?;
+fn write_with_graph(
+    character: &Character,
+    graph: &str,
+    output: &Path,
+    reporter: &Reporter,
+) -> Result<(), IoError> {
+    let source = character.source.as_ref();
+    let (glb, warnings) = gltf_write::converted_glb(&character.path, &character.asset, source)?;
+    for w in warnings {
+        reporter.warning(w.code, &w.message);
+    }
+    let glb = gltf_write::with_graph(&glb, graph, output)?;
     sinew::io::write_bytes(output, &glb)
 }

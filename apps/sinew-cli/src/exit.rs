@@ -73,6 +73,9 @@ impl From<PlayError> for Failure {
             PlayError::NoMeshInput { .. } | PlayError::UnusedPointCache { .. } => {
                 Self::new(code, format!("--point-cache: {error}"))
             }
+            PlayError::NoExpression { .. } | PlayError::ExpressionWeight { .. } => {
+                Self::new(code, format!("--expression: {error}"))
+            }
             PlayError::Values(error) => Self::new(code, values_message(&error)),
             error => Self::new(code, error),
         }
@@ -86,6 +89,8 @@ fn code_of(error: &PlayError) -> Code {
         | PlayError::NoInput { .. }
         | PlayError::NoMeshInput { .. }
         | PlayError::UnusedPointCache { .. }
+        | PlayError::NoExpression { .. }
+        | PlayError::ExpressionWeight { .. }
         | PlayError::Setting { .. }
         | PlayError::Fps { .. } => Code::Usage,
         PlayError::Values(ValuesError::Columns { .. } | ValuesError::Rows { .. }) => Code::Bind,

@@ -21,6 +21,11 @@ pub(crate) struct GraphInputs {
     /// Set a graph parameter. VALUE is JSON or plain text. Repeat for more.
     #[arg(short, long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
+    /// Show an expression of a VRM character, with a weight from 0 to 1. Repeat for more.
+    ///
+    /// It is added to the morph weights of the clip. `sinew inspect` lists the expressions.
+    #[arg(long = "expression", value_name = "NAME=WEIGHT")]
+    pub(crate) expressions: Vec<String>,
     /// Read numbers for a `values` input of the graph from a .json or .npy file. Repeat for more.
     ///
     /// The file holds one list for all frames, or one row per frame: row n for frame n.

@@ -18,11 +18,11 @@ pub(crate) enum HairCommand {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct HairGrowArgs {
-    /// Character or mesh to grow on: a GLB, glTF, OBJ or PLY file, or a built-in sample (sample:head).
+    /// Character or mesh to grow on: a GLB, glTF, VRM, OBJ or PLY file, or a built-in sample (sample:head).
     pub(crate) character: PathBuf,
     /// Write this file: .glb, .tfx, .ply, .obj or .npz. Repeat for more files.
     ///
-    /// A .glb holds the character with its hair. A .tfx has a .tfxbone file beside it.
+    /// A .glb holds the character with its hair; so does a .vrm, which needs a VRM avatar. A .tfx has a .tfxbone file beside it.
     #[arg(short, long, required = true)]
     pub(crate) output: Vec<PathBuf>,
     /// Grow on meshes with this name; * matches any characters. Default: all meshes.

@@ -85,6 +85,8 @@ pub(crate) fn show_warnings(character: &Character, reporter: &Reporter) {
 pub(crate) struct Given<'a> {
     pub(crate) files: &'a [String],
     pub(crate) point_caches: &'a [String],
+    /// What `--expression NAME=WEIGHT` names.
+    pub(crate) expressions: &'a [String],
 }
 
 impl<'a> From<&'a GraphInputs> for Given<'a> {
@@ -92,6 +94,7 @@ impl<'a> From<&'a GraphInputs> for Given<'a> {
         Self {
             files: &inputs.input_files,
             point_caches: &inputs.point_caches,
+            expressions: &inputs.expressions,
         }
     }
 }
@@ -138,10 +141,11 @@ pub(crate) fn gather(
     });
     let files = files.collect::<Outcome<Vec<_>>>()?;
     let caches = point_caches(given.point_caches);
-    let mut given = InputFiles::default();
-    given.files = &files;
-    given.point_caches = &caches;
-    let cast = PlayInputs::load_with(main, plan, folders, &given)?;
+    let mut of_inputs = InputFiles::default();
+    of_inputs.files = &files;
+    of_inputs.point_caches = &caches;
+    let mut cast = PlayInputs::load_with(main, plan, folders, &of_inputs)?;
+    set_expressions(&mut cast, given.expressions)?;
     reporter.check_read(&folders.found())?;
     for character in cast.loaded() {
         show_warnings(character, reporter);
@@ -150,6 +154,19 @@ pub(crate) fn gather(
         reporter.warning(w.code, &w.message);
     }
     Ok(cast)
+}
+
+fn set_expressions(cast: &mut PlayInputs, given: &[String]) -> Outcome {
+    for argument in given {
+        let parse = |(name, weight): (_, &str)| Some((name, weight.trim().parse().ok()?));
+        let Some((name, weight)) = argument.rsplit_once('=').and_then(parse) else {
+            return Err(Failure::usage(format!(
+                "--expression {argument}: expected NAME=WEIGHT with a weight from 0 to 1, for example happy=0.5"
+            )));
+        };
+        cast.set_expression(name, weight)?;
+    }
+    Ok(())
 }
 
 /// A file, or a built-in example: `example:NAME`.
@@ -209,7 +226,37 @@ pub(crate) fn check_glb(character: &Path) -> Outcome {
     }
     let path = character.display();
     Err(Failure::usage(format!(
-        "{path}: expected the GLB file of a character (.glb or .vrm)"
+        "{path}: expected the GLB file of a character (.glb or .vrm); `sinew convert` makes one of other files"
+    )))
+}
+
+/// Refuses an output that is not named as a GLB file before any work.
+pub(crate) fn check_glb_output(path: &Path) -> Outcome {
+    let ending = path.extension().unwrap_or_default();
+    if ending.eq_ignore_ascii_case("glb") || is_vrm_name(path) {
+        return Ok(());
+    }
+    let path = path.display();
+    Err(Failure::usage(format!(
+        "{path}: expected a file that ends in .glb, or in .vrm for a VRM avatar"
+    )))
+}
+
+/// Whether a file is named as a VRM avatar.
+pub(crate) fn is_vrm_name(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("vrm"))
+}
+
+/// Refuses to call a file a VRM avatar that is none.
+pub(crate) fn check_vrm_output(path: &Path, character: &Character) -> Outcome {
+    if !is_vrm_name(path) || character.source.as_ref().is_some_and(|s| s.is_vrm()) {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "{}: {} has no VRM data; write a .glb file",
+        path.display(),
+        character.path.display()
     )))
 }
 
@@ -312,6 +359,10 @@ pub(crate) fn key_of(
     device: Device,
 ) -> Outcome<String> {
     let mut out = format!("clip {clip:?}, device {device:?}");
+    for (name, weight) in inputs.expressions().filter(|e| e.1 != 0.0) {
+        // Writing into a string cannot fail.
+        let _ = write!(out, ", expression {name:?} {weight:?}");
+    }
     let characters = inputs.characters().iter().map(|c| c.path.as_path());
     let values = values.iter().filter_map(|g| g.split_once('='));
     let cached = inputs.point_cache_files();

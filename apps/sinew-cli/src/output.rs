@@ -17,10 +17,14 @@ pub(crate) fn check_ending(path: &Path) -> Outcome {
     if ENDINGS.contains(&ending_of(path).as_str()) {
         return Ok(());
     }
+    let path = path.display();
+    let endings = ENDINGS.join(", .");
+    let what = match path.to_string().to_lowercase().ends_with(".vrm") {
+        true => "new frames do not fit into a VRM avatar",
+        false => "unknown file extension",
+    };
     Err(Failure::usage(format!(
-        "{}: unknown file extension, expected .{}",
-        path.display(),
-        ENDINGS.join(", .")
+        "{path}: {what}, expected .{endings}"
     )))
 }
 

@@ -198,7 +198,7 @@ pub(crate) enum Up {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PsdExtractArgs {
-    /// GLB file of the character.
+    /// GLB or VRM file of the character.
     pub(crate) character: PathBuf,
     /// Use this graph document.
     ///
@@ -250,19 +250,20 @@ pub(crate) struct PsdExtractArgs {
     /// 0 comes nearest to the sculpt, but can give very long offsets.
     #[arg(long, default_value_t = 0.005, allow_negative_numbers = true)]
     pub(crate) damping: f64,
-    /// Write this GLB file: the character with the morph targets.
+    /// Write this GLB file: the character with the morph targets. A VRM avatar may be written as .vrm.
     #[arg(short, long)]
     pub(crate) output: PathBuf,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PsdCompressArgs {
-    /// GLB file of the character.
+    /// GLB or VRM file of the character.
     pub(crate) character: PathBuf,
     /// Use this graph document. Default: the graph that is embedded in the character.
     #[arg(short, long)]
     pub(crate) graph: Option<PathBuf>,
-    /// Write this GLB file: the character with basis targets, and the new graph if the graph was embedded.
+    /// Write this GLB file: the character with basis targets, and the new graph if the graph was embedded. A VRM avatar may be
+    /// written as .vrm.
     #[arg(short, long)]
     pub(crate) output: PathBuf,
     /// Write the new graph to this document. Default, with --graph: beside the GLB file, with extension .json.

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct BakeSkinArgs {
-    /// Character to bake: a GLB or glTF file, or a built-in sample (sample:arm, sample:creature, sample:ball).
+    /// Character to bake: a GLB, glTF or VRM file, or a built-in sample (sample:arm, sample:creature, sample:ball).
     pub(crate) character: PathBuf,
     #[command(flatten)]
     pub(crate) played: GraphArgs,
-    /// Write this GLB file.
+    /// Write this GLB file. A VRM avatar may be written as .vrm.
     #[arg(short, long, required_unless_present = "verify")]
     pub(crate) output: Option<PathBuf>,
     /// Fit this clip. Repeat for more. Default: all clips.

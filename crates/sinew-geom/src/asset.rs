@@ -1,6 +1,6 @@
 //! The content of one file.
 
-use crate::{Clip, Mesh, MeshPart, Rig, Strands, Topology, smooth_normals};
+use crate::{Clip, Expression, Mesh, MeshPart, Rig, Strands, Topology, smooth_normals};
 use std::sync::Arc;
 
 /// A problem in a file that was repaired or ignored, reported once with a count.
@@ -23,6 +23,15 @@ pub struct MeshSequence {
     pub numbers: Vec<i64>,
 }
 
+/// A bone that every humanoid has, by its VRM name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HumanoidBone {
+    /// Name in VRM, such as `hips` or `leftUpperArm`.
+    pub name: String,
+    /// Index in [`Rig::nodes`].
+    pub node: usize,
+}
+
 /// The validated content of one file: meshes, rig, clips.
 ///
 /// A minor version may add fields: end a literal with `..Asset::default()`.
@@ -32,6 +41,9 @@ pub struct Asset {
     pub name: String,
     /// One mesh for each node that carries one.
     pub meshes: Vec<Mesh>,
+    /// Node that carries each of `meshes`, as an index in [`Rig::nodes`]. Empty if the file has no such nodes. Writers put a mesh there; it
+    /// does not move the mesh, which the joints do.
+    pub mesh_nodes: Vec<usize>,
     /// Hair and other strands: meshes of strands instead of triangles.
     pub strands: Vec<Mesh>,
     /// Node tree and joints.
@@ -40,6 +52,10 @@ pub struct Asset {
     pub joints_are_names: bool,
     /// Animations.
     pub clips: Vec<Clip>,
+    /// Facial expressions of a VRM character.
+    pub expressions: Vec<Expression>,
+    /// Humanoid bones of a VRM character.
+    pub humanoid: Vec<HumanoidBone>,
     /// The numbered sequence that the file is a part of, if any.
     pub sequence: Option<MeshSequence>,
     /// The deformer graph embedded in the file, as JSON text.

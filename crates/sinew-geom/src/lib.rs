@@ -20,6 +20,7 @@ mod asset;
 mod clip;
 mod decompose;
 mod euler;
+mod expression;
 mod grow;
 mod image;
 mod mesh;
@@ -37,10 +38,11 @@ pub use appearance::{
     AlphaMode, Appearance, EncodedImage, ImageFormat, Material, Projection, SceneCamera, Texture,
     Wrap,
 };
-pub use asset::{Asset, MeshSequence, Selection, SelectionError, Warning};
+pub use asset::{Asset, HumanoidBone, MeshSequence, Selection, SelectionError, Warning};
 pub use clip::{Channel, ChannelTarget, Clip, ClipError, Interpolation};
 pub use decompose::{DecomposeError, Decomposition, ORTHOGONAL_TOLERANCE, nearest_rotation};
 pub use euler::EulerOrder;
+pub use expression::{Expression, ExpressionOverride, ExpressionTarget, apply_expressions};
 pub use grow::{GrowAmount, GrowError, GrowMaps, GrowSettings, grow, grow_watched};
 pub use image::Image;
 pub use mesh::{

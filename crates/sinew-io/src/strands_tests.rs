@@ -327,7 +327,7 @@ fn strands_of_a_new_character_come_back() {
         rig: rig.into(),
         ..Asset::default()
     };
-    let glb = character_glb(&path, &asset).expect("an asset");
+    let (glb, _) = character_glb(&path, &asset, None).expect("an asset");
     std::fs::write(&path, glb).expect("a file");
     let read = read_any(&path).expect("reads").asset;
     assert!(read.warnings.is_empty(), "{:?}", read.warnings);

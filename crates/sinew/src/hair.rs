@@ -14,15 +14,15 @@ use crate::geom::{
     Asset, Attribute, GrowError, GrowMaps, GrowSettings, Mesh, Selection, SelectionError, Warning,
     grow_watched,
 };
-use crate::io::gltf_write::{GlbOptions, add_strands, write_glb};
+use crate::io::gltf_write::{add_strands, add_strands_to, converted_glb, packed_glb};
 use crate::io::tressfx::write_tfx_asset;
-use crate::io::{CachedMesh, FrameCache, IoError, Surface};
+use crate::io::{CachedMesh, IoError, Surface, read_gltf_bytes, write_bytes};
 use crate::play::Character;
 use std::borrow::Cow;
 use std::path::Path;
 
 /// File extensions that [`write_hair`] supports.
-pub const HAIR_ENDINGS: [&str; 5] = ["glb", "tfx", "ply", "obj", "npz"];
+pub const HAIR_ENDINGS: [&str; 6] = ["glb", "vrm", "tfx", "ply", "obj", "npz"];
 
 /// Where hair grows on a character, and how.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -357,8 +357,8 @@ fn keep_out(
 ///
 /// | extension | content |
 /// |---|---|
-/// | `.glb`, character from a GLB file | this file with the strands as lines that follow its joints |
-/// | `.glb`, other characters | meshes at rest and strands, without joints (with a warning if the character has joints) |
+/// | `.glb` | the character, as [`converted_glb`] writes it, with the strands as lines that follow its joints |
+/// | `.vrm` | the same; the character must be a VRM avatar |
 /// | `.tfx` | TressFX strands, and a `.tfxbone` file with the joints |
 /// | `.ply`, `.obj` | positions and edges |
 /// | `.npz` | arrays |
@@ -390,15 +390,18 @@ pub fn write_hair(
             crate::io::write_npz(path, &CachedMesh::still(hair), &[0.0], &[])?;
             Ok(Vec::new())
         }
-        "glb" => {
-            let is_glb = |e: &std::ffi::OsStr| e.eq_ignore_ascii_case("glb");
-            let from_glb = character.path.extension().is_some_and(is_glb);
-            if let (Some(source), true) = (&character.source, from_glb) {
-                add_strands(&character.path, source, &character.asset.rig, hair, path)?;
-                return Ok(Vec::new());
-            }
-            write_at_rest(path, character, hair)
+        "vrm" if !character.source.as_ref().is_some_and(|s| s.is_vrm()) => {
+            Err(IoError::Unsupported {
+                path: path.to_owned(),
+                location: "file name".into(),
+                feature: format!(
+                    "a VRM avatar of {}, which has no VRM data",
+                    character.path.display()
+                ),
+                help: "use .glb".into(),
+            })
         }
+        "glb" | "vrm" => write_with_character(path, character, hair),
         _ => Err(IoError::Unsupported {
             path: path.to_owned(),
             location: "file name".into(),
@@ -408,23 +411,28 @@ pub fn write_hair(
     }
 }
 
-/// Writes the meshes and hair of a character at rest.
-fn write_at_rest(path: &Path, character: &Character, hair: &Mesh) -> Result<Vec<Warning>, IoError> {
-    let meshes = character.asset.meshes.iter().chain([hair]);
-    let cache = FrameCache {
-        meshes: meshes.map(CachedMesh::still).collect(),
-        times_secs: vec![0.0],
+/// Writes a character with its hair. A GLB file stays as it is, except for the strands.
+fn write_with_character(
+    path: &Path,
+    character: &Character,
+    hair: &Mesh,
+) -> Result<Vec<Warning>, IoError> {
+    let (from, rig) = (&character.path, &character.asset.rig);
+    let Some(source) = character.source.as_ref().filter(|s| s.is_document()) else {
+        let mut asset = character.asset.clone();
+        asset.strands.push(hair.clone());
+        let (bytes, warnings) = converted_glb(from, &asset, character.source.as_ref())?;
+        write_bytes(path, &bytes)?;
+        return Ok(warnings);
     };
-    let mut warnings = write_glb(path, &cache, &GlbOptions::default())?.warnings;
-    if !character.asset.rig.joints().is_empty() {
-        warnings.push(Warning {
-            code: "joints_left_out",
-            message: format!(
-                "{} contains the character and its hair at rest, without joints, because the character is not from a GLB file. \
-                 For hair that follows joints, use a .glb character or write .tfx",
-                path.display()
-            ),
-        });
+    let is_glb =
+        |e: &std::ffi::OsStr| e.eq_ignore_ascii_case("glb") || e.eq_ignore_ascii_case("vrm");
+    if from.extension().is_some_and(is_glb) {
+        add_strands(from, source, rig, hair, path)?;
+        return Ok(Vec::new());
     }
+    let (bytes, warnings) = packed_glb(source)?;
+    let packed = read_gltf_bytes(bytes.clone(), None, "packed.glb")?;
+    add_strands_to(&bytes, from, &packed.document, rig, hair, path)?;
     Ok(warnings)
 }

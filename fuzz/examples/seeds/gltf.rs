@@ -174,6 +174,26 @@ impl Builder {
         self
     }
 
+    /// Both versions of VRM.
+    fn avatar(mut self) -> Self {
+        let bind = json!({"node": 0, "mesh": 0, "index": 0, "weight": 1});
+        self.json["extensionsUsed"] = json!(["VRM", "VRMC_vrm", "VRMC_springBone"]);
+        self.json["extensions"] = json!({
+            "VRM": {
+                "humanoid": {"humanBones": [{"bone": "hips", "node": 0}]},
+                "blendShapeMaster": {"blendShapeGroups": [{"name": "A", "presetName": "a", "binds": [bind]}]},
+                "secondaryAnimation": {"boneGroups": [{"comment": "tail", "bones": [0]}]},
+            },
+            "VRMC_vrm": {
+                "specVersion": "1.0",
+                "humanoid": {"humanBones": {"hips": {"node": 0}}},
+                "expressions": {"preset": {"aa": {"isBinary": true, "overrideBlink": "block", "morphTargetBinds": [bind]}}},
+            },
+            "VRMC_springBone": {"specVersion": "1.0", "springs": [{"name": "tail", "joints": [{"node": 0}]}]},
+        });
+        self
+    }
+
     /// Every view through meshoptimizer's codecs.
     fn compressed(mut self) -> Result<Self, Box<dyn Error>> {
         let positions: Vec<[f32; 3]> = (0..4).map(|v| [v as f32, 1.0, 0.5]).collect();
@@ -284,6 +304,10 @@ pub fn write(to: &Path) -> Result<(), Box<dyn Error>> {
     Builder::square().save(&to.join("square.glb"))?;
     Builder::square().skinned().save(&to.join("skinned.glb"))?;
     Builder::square().sparse().save(&to.join("sparse.glb"))?;
+    Builder::square()
+        .sparse()
+        .avatar()
+        .save(&to.join("avatar.glb"))?;
     Builder::square()
         .quantised()
         .save(&to.join("quantised.glb"))?;

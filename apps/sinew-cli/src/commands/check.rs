@@ -20,7 +20,9 @@ pub(super) fn check(args: &CheckArgs, reporter: &Reporter) -> Outcome {
         .extension()
         .map(std::ffi::OsStr::to_ascii_lowercase);
     let document = match ending {
-        Some(e) if e == "glb" || e == "gltf" => load::embedded_document(&args.graph, reporter)?,
+        Some(e) if e == "glb" || e == "gltf" || e == "vrm" => {
+            load::embedded_document(&args.graph, reporter)?
+        }
         _ => load::document(&args.graph, reporter)?,
     };
     let plan = Arc::new(load::compile(&document, reporter)?);
@@ -46,6 +48,7 @@ fn check_with(
     let given = load::Given {
         files: &args.input_files,
         point_caches: &args.point_caches,
+        expressions: &[],
     };
     let cast = load::cast(character, plan, document, given, reporter)?;
     if args.frames.is_some() {

@@ -45,6 +45,7 @@ pub(super) fn field(args: &FieldArgs, reporter: &Reporter) -> Outcome {
         load::Given {
             files: &args.input_files,
             point_caches: &args.point_caches,
+            expressions: &args.expressions,
         },
         reporter,
     )?;

@@ -27,6 +27,9 @@ fn grow(args: &HairGrowArgs, reporter: &Reporter) -> Outcome {
         check_vertices(path, args.vertices)?;
     }
     let character = load::character(&args.character, reporter)?;
+    for path in &args.output {
+        load::check_vrm_output(path, &character)?;
+    }
     let request = request(args, &character, reporter)?;
     let grown = reporter.follow("growth", |watch| {
         let report = |done| (watch.report)(SetupProgress::new(done, "hair"));

@@ -15,7 +15,7 @@ use crate::{device, load};
 use sinew::bake::content_key_of;
 use sinew::graph::Plan;
 use sinew::io::gltf_write::GlbSource;
-use sinew::play::Player;
+use sinew::play::{Character, Player};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -30,6 +30,7 @@ pub(super) fn run(args: &RunArgs, reporter: &Reporter) -> Outcome {
     let parameters = load::settings(&plan, &args.played.inputs.set)?;
     load::check_values_names(&plan, &args.played.inputs.values)?;
     let clip = character.find_clip_name(args.clip.as_deref())?;
+    tell_vrm(args, &character, reporter);
     let source = character
         .source
         .as_ref()
@@ -106,6 +107,19 @@ pub(super) fn run(args: &RunArgs, reporter: &Reporter) -> Outcome {
         summary.tell(reporter);
         Ok(())
     })
+}
+
+/// Says that a file of frames is no avatar.
+fn tell_vrm(args: &RunArgs, character: &Character, reporter: &Reporter) {
+    let is_vrm = character.source.as_ref().is_some_and(|s| s.is_vrm());
+    let glb = args.output.iter().find(|p| ending_of(p) == "glb");
+    if let (true, Some(path)) = (is_vrm, glb) {
+        let message = format!(
+            "{} has the frames and materials, but no VRM data: its nodes and morph targets are new ones. `sinew embed`, `sinew bake skin` and `sinew convert` keep VRM data",
+            path.display()
+        );
+        reporter.warning("vrm_left_out", &message);
+    }
 }
 
 /// What needs the same step between all frames.

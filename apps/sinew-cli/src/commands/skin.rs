@@ -29,7 +29,7 @@ const SLACK_MM: f64 = 1e-3;
 
 pub(super) fn bake_skin(args: &BakeSkinArgs, reporter: &Reporter) -> Outcome {
     for path in [&args.output, &args.color].into_iter().flatten() {
-        check_ending(path)?;
+        load::check_glb_output(path)?;
     }
     if args.color.is_some() && args.color == args.output {
         return Err(Failure::usage(
@@ -37,7 +37,15 @@ pub(super) fn bake_skin(args: &BakeSkinArgs, reporter: &Reporter) -> Outcome {
         ));
     }
     check_added(args)?;
+    if !args.played.inputs.expressions.is_empty() {
+        return Err(Failure::usage(
+            "--expression: a skin is baked for all expressions, whose targets stay in the file; leave it out",
+        ));
+    }
     let character = load::character(&args.character, reporter)?;
+    for path in [&args.output, &args.color].into_iter().flatten() {
+        load::check_vrm_output(path, &character)?;
+    }
     let portable = Portable::new(&character)?;
     for w in &portable.character.asset.warnings {
         reporter.warning(w.code, &w.message);
@@ -209,17 +217,6 @@ fn frames(
         reporter,
     )?;
     Ok(ClipFrames { clip, numbers })
-}
-
-fn check_ending(path: &Path) -> Outcome {
-    let ending = path.extension();
-    if ending.is_some_and(|e| e.eq_ignore_ascii_case("glb")) {
-        return Ok(());
-    }
-    let path = path.display();
-    Err(Failure::usage(format!(
-        "{path}: expected a file that ends in .glb"
-    )))
 }
 
 fn method(args: &BakeSkinArgs) -> SkinMethod {

@@ -2,7 +2,7 @@
 
 use crate::common::{Place, said};
 use crate::render::render;
-use sinew::geom::{Mesh, Selection};
+use sinew::geom::Mesh;
 use sinew::io::{read_any, read_png};
 
 /// Grows 200 strands of 8 vertices, and gives each as its points.
@@ -23,8 +23,9 @@ fn grown(p: &Place, character: &str, more: &[&str]) -> Vec<Vec<[f32; 3]>> {
     ];
     let out = p.sinew(&[&all[..], more].concat());
     assert_eq!(out.status.code(), Some(0), "{more:?}: {}", said(&out));
-    let hair = read_any(&p.path("h.glb")).expect("reads").asset;
-    let hair: Mesh = hair.merged_strands(&Selection::All).expect("strands");
+    // Strands that the character had come first.
+    let asset = read_any(&p.path("h.glb")).expect("reads").asset;
+    let hair: &Mesh = asset.strands.last().expect("strands");
     hair.positions.chunks(8).map(<[_]>::to_vec).collect()
 }
 

@@ -2,6 +2,6 @@
 
 #[cfg(feature = "gltf")]
 pub mod read;
-mod source;
+pub(crate) mod source;
 
 pub use source::{GltfBuffer, GltfSource, PrimitiveVertices};

@@ -6,6 +6,11 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// Root extension of VRM 1.0.
+pub(crate) const VRM_1: &str = "VRMC_vrm";
+/// Root extension of VRM 0.x.
+pub(crate) const VRM_0: &str = "VRM";
+
 /// Bytes of a buffer, shared with the file that contains it.
 #[derive(Clone, Debug)]
 pub struct GltfBuffer {
@@ -64,6 +69,8 @@ impl PrimitiveVertices {
 }
 
 /// The document of an asset. Writers copy materials, textures and images from it.
+///
+/// A reader of another format may leave a document that has materials, textures and images only.
 #[derive(Clone, Debug, Default)]
 pub struct GltfSource {
     /// The file, for messages.
@@ -86,4 +93,17 @@ pub struct GltfSource {
     pub primitives_of_mesh: Vec<Vec<PrimitiveVertices>>,
     /// Range in [`Rig::joints`](sinew_geom::Rig::joints) of each skin of the document.
     pub joints_of_skin: Vec<Range<usize>>,
+}
+
+impl GltfSource {
+    /// True if this is a whole glTF document: it has the entry `asset`, which glTF requires.
+    pub fn is_document(&self) -> bool {
+        self.json["asset"].is_object()
+    }
+
+    /// True if the document is a VRM avatar, 0.x or 1.0.
+    pub fn is_vrm(&self) -> bool {
+        let extensions = &self.json["extensions"];
+        [VRM_0, VRM_1].iter().any(|e| extensions[*e].is_object())
+    }
 }

@@ -105,12 +105,8 @@ impl Block {
             let bytes = all.flat_map(|i| i.to_le_bytes().into_iter().take(size));
             return Ok(Self::plain(bytes.collect()));
         }
-        let encoded = match triangles {
-            true => meshopt::encode_index_buffer(indices, vertex_count),
-            false => meshopt::encode_index_sequence(indices, vertex_count),
-        };
         Ok(Self {
-            bytes: encoded.map_err(io::Error::other)?,
+            bytes: codec::indices(indices, vertex_count, triangles)?,
             stride: None,
             packed: Some(Packed {
                 mode: if triangles { "TRIANGLES" } else { "INDICES" },
@@ -127,19 +123,8 @@ impl Block {
         stride: usize,
         filter: Option<&'static str>,
     ) -> io::Result<Self> {
-        fn encode<const N: usize>(bytes: &[u8]) -> meshopt::Result<Vec<u8>> {
-            // Other than version 0 needs KHR_meshopt_compression, which fewer readers know.
-            meshopt::encode_vertex_buffer_level(bytes.as_chunks::<N>().0, 2, Some(0))
-        }
-        let encoded = match stride {
-            4 => encode::<4>(bytes),
-            8 => encode::<8>(bytes),
-            12 => encode::<12>(bytes),
-            16 => encode::<16>(bytes),
-            _ => return Err(io::ErrorKind::Unsupported.into()),
-        };
         Ok(Self {
-            bytes: encoded.map_err(io::Error::other)?,
+            bytes: codec::attributes(bytes, stride)?,
             stride: None,
             packed: Some(Packed {
                 mode: "ATTRIBUTES",
@@ -158,4 +143,51 @@ impl Block {
 
 fn filter(form: Form) -> Option<&'static str> {
     matches!(form, Form::Steps(_)).then_some("EXPONENTIAL")
+}
+
+/// Encoders of meshoptimizer.
+#[cfg(feature = "meshopt")]
+mod codec {
+    use std::io;
+
+    pub(super) fn indices(
+        indices: &[u32],
+        vertex_count: usize,
+        triangles: bool,
+    ) -> io::Result<Vec<u8>> {
+        let encoded = match triangles {
+            true => meshopt::encode_index_buffer(indices, vertex_count),
+            false => meshopt::encode_index_sequence(indices, vertex_count),
+        };
+        encoded.map_err(io::Error::other)
+    }
+
+    pub(super) fn attributes(bytes: &[u8], stride: usize) -> io::Result<Vec<u8>> {
+        fn encode<const N: usize>(bytes: &[u8]) -> meshopt::Result<Vec<u8>> {
+            // Other than version 0 needs KHR_meshopt_compression, which fewer readers know.
+            meshopt::encode_vertex_buffer_level(bytes.as_chunks::<N>().0, 2, Some(0))
+        }
+        let encoded = match stride {
+            4 => encode::<4>(bytes),
+            8 => encode::<8>(bytes),
+            12 => encode::<12>(bytes),
+            16 => encode::<16>(bytes),
+            _ => return Err(io::ErrorKind::Unsupported.into()),
+        };
+        encoded.map_err(io::Error::other)
+    }
+}
+
+/// Never called: `write_glb` refuses compression in a build without the codecs.
+#[cfg(not(feature = "meshopt"))]
+mod codec {
+    use std::io;
+
+    pub(super) fn indices(_: &[u32], _: usize, _: bool) -> io::Result<Vec<u8>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn attributes(_: &[u8], _: usize) -> io::Result<Vec<u8>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::GlbSource;
 use super::layout::Document;
+use super::targets::Appended;
 use crate::fault::warning;
 use crate::gltf::read::named_file;
 use crate::{Folders, IoError, read_bytes};
@@ -10,6 +11,24 @@ use serde_json::{Map, Value, json};
 use sinew_geom::Warning;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+
+/// A document that takes the bytes of images.
+pub(super) trait Views {
+    /// Index of a new view.
+    fn image_view(&mut self, bytes: Vec<u8>) -> usize;
+}
+
+impl Views for Document {
+    fn image_view(&mut self, bytes: Vec<u8>) -> usize {
+        self.bytes(bytes)
+    }
+}
+
+impl Views for Appended<'_> {
+    fn image_view(&mut self, bytes: Vec<u8>) -> usize {
+        self.view(&bytes)
+    }
+}
 
 /// Copies by source index; `None` for entries that cannot be copied.
 pub(super) struct MaterialCopier<'a> {
@@ -47,7 +66,7 @@ impl<'a> MaterialCopier<'a> {
         &mut self,
         index: usize,
         uv_sets: usize,
-        document: &mut Document,
+        document: &mut impl Views,
         warnings: &mut Vec<Warning>,
     ) -> Option<usize> {
         if let Some(known) = self.by_material.get(&(index, uv_sets)) {
@@ -84,7 +103,7 @@ impl<'a> MaterialCopier<'a> {
         &mut self,
         value: &mut Value,
         uv_sets: usize,
-        document: &mut Document,
+        document: &mut impl Views,
         warnings: &mut Vec<Warning>,
     ) {
         let Some(object) = value.as_object_mut() else {
@@ -121,7 +140,7 @@ impl<'a> MaterialCopier<'a> {
     fn texture(
         &mut self,
         index: u64,
-        document: &mut Document,
+        document: &mut impl Views,
         warnings: &mut Vec<Warning>,
     ) -> Option<usize> {
         if let Some(known) = self.by_texture.get(&index) {
@@ -187,7 +206,7 @@ impl<'a> MaterialCopier<'a> {
     fn image(
         &mut self,
         index: u64,
-        document: &mut Document,
+        document: &mut impl Views,
         warnings: &mut Vec<Warning>,
     ) -> Option<usize> {
         if let Some(known) = self.by_image.get(&index) {
@@ -202,7 +221,7 @@ impl<'a> MaterialCopier<'a> {
                     copy["name"] = name.clone();
                 }
                 copy["mimeType"] = kind.into();
-                copy["bufferView"] = document.bytes(bytes).into();
+                copy["bufferView"] = document.image_view(bytes).into();
                 self.images.push(copy);
                 Some(self.images.len() - 1)
             }

@@ -18,19 +18,21 @@ mod container;
 mod forms;
 mod geometry;
 mod graph;
+mod joints;
 mod layout;
 mod materials;
 mod packed;
 mod skins;
 mod strands;
 mod targets;
+mod vrm;
 
-pub use character::character_glb;
+pub use character::{character_glb, converted_glb};
 pub use container::{Glb, read_glb_chunks};
 pub use graph::{EXTENSION as GRAPH_EXTENSION, embed_graph, with_graph};
 pub use packed::packed_glb;
 pub use skins::{ClipKeys, HelperJoint, MeshSkin, SkinEdit, edit_skins};
-pub use strands::add_strands;
+pub use strands::{add_strands, add_strands_to};
 pub use targets::{
     GraphTexts, NewTarget, TargetChange, add_morph_targets, delta_bytes, replace_morph_targets,
 };
@@ -128,12 +130,21 @@ pub(crate) const GLTF_THICKNESS: &str = "_THICKNESS";
 ///
 /// # Errors
 /// [`IoError::Malformed`] if counts of the cache do not match, a position is not finite, or the graph is not a JSON
-/// object; [`IoError::Unsupported`] if the file would reach 4 GiB; [`IoError::Write`] if it cannot be written.
+/// object; [`IoError::Unsupported`] if the file would reach 4 GiB; [`IoError::NotBuilt`] for meshopt compression without the
+/// feature `meshopt`; [`IoError::Write`] if it cannot be written.
 pub fn write_glb(
     path: &Path,
     cache: &FrameCache<'_>,
     options: &GlbOptions<'_>,
 ) -> Result<GlbWritten, IoError> {
+    #[cfg(not(feature = "meshopt"))]
+    if options.compression == GlbCompression::Meshopt {
+        return Err(crate::fault::not_built(
+            path,
+            "meshopt compression",
+            "meshopt",
+        ));
+    }
     cache.check(path)?;
     let mut file = File {
         cache,

@@ -6,6 +6,7 @@ use super::packed::forget;
 use super::strands::{columns, floats};
 use super::targets::replace::{TargetChange, Turn, add};
 use super::targets::{self, Appended, OfRange, animations, primitives_of, push, unused};
+use super::vrm;
 use crate::fault::malformed;
 use crate::gltf::PrimitiveVertices;
 use crate::{GltfSource, IoError};
@@ -225,7 +226,8 @@ impl<'a> Work<'a> {
             };
             if self.doc.nodes_of_mesh(mesh).len() > 1 {
                 let copy = self.doc.root["meshes"][mesh].clone();
-                mesh = self.doc.add("meshes", copy);
+                let shared = std::mem::replace(&mut mesh, self.doc.add("meshes", copy));
+                vrm::follow_copy(&mut self.doc.root, shared, mesh);
                 self.doc.root["nodes"][node]["mesh"] = mesh.into();
             }
             let primitives = primitives_of(&self.doc, self.source, change.mesh, mesh)?;

@@ -1,22 +1,20 @@
 //! Adds strands of hair to the GLB file of their character.
 
 use super::GLTF_THICKNESS;
+use super::joints::{add_skin, used_joints, weigh};
 use super::targets::{self, Appended};
 use crate::bytes::{put_f32s, put_u32s};
 use crate::fault::{cannot_read, malformed};
 use crate::{GltfSource, IoError};
 use serde_json::{Value, json};
-use sinew_geom::{Attribute, Influences, Mesh, Rig, Strands, THICKNESS};
+use sinew_geom::{Attribute, Mesh, Rig, Strands, THICKNESS};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
-const U16: u32 = 5123;
 const U32: u32 = 5125;
 const F32: u32 = 5126;
 const LINES: u32 = 1;
-/// Influences per attribute set.
-const PER_SET: usize = 4;
 
 /// Copies a GLB file and adds a line mesh: `strands`, in scene space at bind. The strands follow the file's joints by
 /// their influences (joints of `rig`). `source` and `rig` are the result of reading the file. Texture coordinates and
@@ -34,7 +32,22 @@ pub fn add_strands(
     out: &Path,
 ) -> Result<(), IoError> {
     let bytes = std::fs::read(glb_in).map_err(cannot_read(glb_in))?;
-    let mut opened = targets::open(&bytes, glb_in, source)?;
+    add_strands_to(&bytes, glb_in, source, rig, strands, out)
+}
+
+/// As [`add_strands`], from the bytes of the GLB file. `path` appears in errors.
+///
+/// # Errors
+/// As [`add_strands`].
+pub fn add_strands_to(
+    glb: &[u8],
+    path: &Path,
+    source: &GltfSource,
+    rig: &Rig,
+    strands: &Mesh,
+    out: &Path,
+) -> Result<(), IoError> {
+    let mut opened = targets::open(glb, path, source)?;
     append(
         &mut opened.file,
         &source.rig_node_of_node,
@@ -53,7 +66,7 @@ pub(super) fn append(
     strands: &Mesh,
     path: &Path,
 ) -> Result<(), IoError> {
-    let lines = check(strands, rig, path)?;
+    let lines = check(strands, path)?;
     let mut primitive = json!({ "mode": LINES, "attributes": attributes(file, strands) });
     let segments: Vec<u32> = lines.segments().flatten().collect();
     let bytes = words(|bytes| put_u32s(bytes, &segments));
@@ -61,9 +74,13 @@ pub(super) fn append(
     let indices = json!({ "bufferView": view, "componentType": U32, "count": segments.len(), "type": "SCALAR" });
     primitive["indices"] = file.add("accessors", indices).into();
     let mut node = json!({ "name": strands.name });
-    if let Some(influences) = &strands.influences {
-        let skin = skin(file, rig_node_of_node, rig, influences)?;
-        weigh(file, &mut primitive, influences, &skin.entry_of_joint);
+    if let Some(rows) = &strands.influences {
+        let used = used_joints(file, rig, rows, &strands.name)?;
+        let of_rig = rig_node_of_node.iter().zip(0_usize..);
+        let of_rig: BTreeMap<usize, usize> = of_rig.map(|(rig, node)| (*rig, node)).collect();
+        let skin = add_skin(file, |n| of_rig.get(&n).copied(), rig, &used)?;
+        let all = 0..strands.positions.len();
+        weigh(file, &mut primitive["attributes"], rows, all, &skin);
         node["skin"] = skin.index.into();
     }
     let mesh = json!({ "name": strands.name, "primitives": [primitive] });
@@ -73,7 +90,7 @@ pub(super) fn append(
     Ok(())
 }
 
-fn check<'a>(mesh: &'a Mesh, rig: &Rig, path: &Path) -> Result<&'a Strands, IoError> {
+fn check<'a>(mesh: &'a Mesh, path: &Path) -> Result<&'a Strands, IoError> {
     let wrong = |found: String, expected: &str| Err(malformed(path, "strands", found, expected));
     let Some(strands) = mesh.topology.strands() else {
         return wrong("a mesh of triangles".into(), "strands");
@@ -89,11 +106,10 @@ fn check<'a>(mesh: &'a Mesh, rig: &Rig, path: &Path) -> Result<&'a Strands, IoEr
     {
         return wrong(format!("{p:?}"), "finite numbers");
     }
-    let beyond = |i: &Influences| i.joints().iter().any(|j| *j as usize >= rig.joints().len());
-    if rows.is_some_and(|i| i.vertex_count() != count || beyond(i)) {
+    if rows.is_some_and(|i| i.vertex_count() != count) {
         return wrong(
-            "weights for other joints or another number of vertices".into(),
-            "the joints of the file and one row per vertex",
+            "weights for another number of vertices".into(),
+            "one row per vertex",
         );
     }
     Ok(strands)
@@ -113,6 +129,9 @@ fn attributes(file: &mut Appended<'_>, mesh: &Mesh) -> Value {
     let fits = |n: usize| n == mesh.positions.len();
     for (set, uvs) in mesh.uvs.iter().filter(|uv| fits(uv.len())).enumerate() {
         out[format!("TEXCOORD_{set}")] = floats(file, uvs.as_flattened(), 2, "VEC2").into();
+    }
+    for (set, colors) in mesh.colors.iter().filter(|c| fits(c.len())).enumerate() {
+        out[format!("COLOR_{set}")] = floats(file, colors.as_flattened(), 4, "VEC4").into();
     }
     for (name, attribute) in &mesh.attributes {
         if fits(attribute.len()) {
@@ -154,46 +173,6 @@ fn words(put: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> Vec<u8> {
     bytes
 }
 
-/// A skin of the joints that the strands follow.
-struct NewSkin {
-    index: usize,
-    /// For each joint of the rig: its index in the skin.
-    entry_of_joint: Vec<Option<u16>>,
-}
-
-fn skin(
-    file: &mut Appended<'_>,
-    rig_node_of_node: &[usize],
-    rig: &Rig,
-    influences: &Influences,
-) -> Result<NewSkin, IoError> {
-    let mut used = influences.joints().to_vec();
-    used.sort_unstable();
-    used.dedup();
-    let mut entry_of_joint = vec![None; rig.joints().len()];
-    let (mut nodes, mut matrices) = (Vec::new(), Vec::new());
-    let of_rig = rig_node_of_node.iter().zip(0_usize..);
-    let of_rig: BTreeMap<usize, usize> = of_rig.map(|(rig, node)| (*rig, node)).collect();
-    for (&joint, entry) in used.iter().zip(0..) {
-        let joint = joint as usize;
-        let of_joint = &rig.joints()[joint];
-        entry_of_joint[joint] = Some(entry);
-        let Some(&node) = of_rig.get(&of_joint.node) else {
-            let place = format!("joint {joint}");
-            let found = format!("node {} of the rig, which the file lacks", of_joint.node);
-            return Err(file.malformed(&place, &found, "a node of the file"));
-        };
-        nodes.push(node);
-        matrices.extend(columns(&of_joint.joint_from_bind));
-    }
-    let inverse_binds = floats(file, &matrices, 16, "MAT4");
-    let skin = json!({ "joints": nodes, "inverseBindMatrices": inverse_binds });
-    Ok(NewSkin {
-        index: file.add("skins", skin),
-        entry_of_joint,
-    })
-}
-
 /// A 4x4 matrix in column order.
 pub(super) fn columns(affine: &sinew_geom::Affine<f64>) -> [f32; 16] {
     let (l, t) = (&affine.linear, &affine.translation);
@@ -202,36 +181,6 @@ pub(super) fn columns(affine: &sinew_geom::Affine<f64>) -> [f32; 16] {
         (row, 3) => t[row] as f32,
         (row, column) => l[(row, column)] as f32,
     })
-}
-
-/// Joints and weights, four per set.
-fn weigh(
-    file: &mut Appended<'_>,
-    primitive: &mut Value,
-    influences: &Influences,
-    entry_of_joint: &[Option<u16>],
-) {
-    let count = influences.vertex_count();
-    let most = (0..count).map(|v| influences.row(v).len()).max();
-    for set in 0..most.unwrap_or(0).div_ceil(PER_SET) {
-        let (mut joints, mut weights) = (Vec::new(), Vec::new());
-        for v in 0..count {
-            let mut row = influences.row(v).skip(set * PER_SET);
-            for _ in 0..PER_SET {
-                let (joint, weight) = row.next().unwrap_or((u32::MAX, 0.0));
-                let entry = entry_of_joint.get(joint as usize).copied().flatten();
-                joints.extend(entry.unwrap_or(0).to_le_bytes());
-                weights.push(weight);
-            }
-        }
-        let view = file.view(&joints);
-        let accessor =
-            json!({ "bufferView": view, "componentType": U16, "count": count, "type": "VEC4" });
-        let accessor = file.add("accessors", accessor);
-        primitive["attributes"][format!("JOINTS_{set}")] = accessor.into();
-        let accessor = floats(file, &weights, PER_SET, "VEC4");
-        primitive["attributes"][format!("WEIGHTS_{set}")] = accessor.into();
-    }
 }
 
 /// Adds a node to the default scene.

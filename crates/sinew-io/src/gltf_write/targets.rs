@@ -315,18 +315,14 @@ pub(super) fn name_and_weigh(
         .as_array()
         .map_or(0, Vec::len);
     let before = now.saturating_sub(targets.len());
-    let known = target_names(mesh).clone();
-    if !mesh["extras"].is_object() {
-        mesh["extras"] = json!({});
-    }
-    let names = &mut mesh["extras"]["targetNames"];
-    *names = known;
+    let mut names = target_names(mesh).clone();
     for k in names.as_array().map_or(0, Vec::len)..before {
-        push(names, format!("target_{k}").into());
+        push(&mut names, format!("target_{k}").into());
     }
     for target in targets {
-        push(names, target.name.as_str().into());
+        push(&mut names, target.name.as_str().into());
     }
+    set_names(mesh, names);
     fill(&mut mesh["weights"], now);
     for node in file.nodes_of_mesh(index) {
         let weights = &mut file.root["nodes"][node]["weights"];
@@ -338,6 +334,22 @@ pub(super) fn name_and_weigh(
         }
     }
     before
+}
+
+/// Sets the target names of a mesh, and of its primitives that have some (VRM 0.x).
+fn set_names(mesh: &mut Value, names: Value) {
+    for primitive in mesh["primitives"].as_array_mut().into_iter().flatten() {
+        let own = primitive
+            .get_mut("extras")
+            .and_then(|e| e.get_mut("targetNames"));
+        if let Some(own) = own {
+            *own = names.clone();
+        }
+    }
+    if !mesh["extras"].is_object() {
+        mesh["extras"] = json!({});
+    }
+    mesh["extras"]["targetNames"] = names;
 }
 
 /// Appends to a list. Creates it if it is missing.

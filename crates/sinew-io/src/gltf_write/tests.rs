@@ -1,3 +1,4 @@
+#[cfg(feature = "meshopt")]
 mod compressed;
 mod player;
 
@@ -780,7 +781,7 @@ fn flat_parts_have_no_normals() {
         rig: read.rig,
         ..Asset::default()
     };
-    let bytes = character_glb(&character, &asset).expect("an asset");
+    let (bytes, _) = character_glb(&character, &asset, None).expect("an asset");
     std::fs::write(&character, bytes).expect("a file");
     validate(&character);
     let primitives = Played::open(&character).json["meshes"][0]["primitives"].clone();
@@ -789,4 +790,25 @@ fn flat_parts_have_no_normals() {
             assert_eq!(what.get("NORMAL").is_some(), has, "{what}");
         }
     }
+}
+
+#[cfg(not(feature = "meshopt"))]
+#[test]
+fn without_meshopt_the_error_names_the_feature() {
+    let options = GlbOptions {
+        compression: GlbCompression::Meshopt,
+        ..GlbOptions::default()
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.glb");
+    let cube = meshes::cube();
+    let cache = FrameCache::still(&cube);
+    let error = write_glb(&path, &cache, &options).expect_err("not built");
+    let expected = "this build has no meshopt compression support; build `sinew-io` with the feature `meshopt`";
+    assert!(error.to_string().contains(expected), "{error}");
+    let document = r#"{"asset": {"version": "2.0"}, "buffers": [{"byteLength": 4, "uri": "data:;base64,AAAAAA=="}],
+        "bufferViews": [{"buffer": 0, "byteLength": 4, "extensions": {"EXT_meshopt_compression": {}}}]}"#;
+    let read = crate::gltf::read::read_gltf_bytes(document.into(), None, "a.gltf");
+    let error = read.expect_err("not built");
+    assert!(error.to_string().contains(expected), "{error}");
 }

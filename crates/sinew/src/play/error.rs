@@ -153,6 +153,24 @@ pub enum PlayError {
         /// The existing names.
         known: Vec<String>,
     },
+    /// The main character has no expression with this name.
+    #[error("{} has no expression '{name}'; {}", .character.display(), instead_of(name, .known.iter().map(String::as_str)))]
+    NoExpression {
+        /// File of the character.
+        character: PathBuf,
+        /// The requested name.
+        name: String,
+        /// The existing names.
+        known: Vec<String>,
+    },
+    /// The weight of an expression is NaN or infinite.
+    #[error("expression '{name}': found the weight {found}, expected a number from 0 to 1")]
+    ExpressionWeight {
+        /// Name of the expression.
+        name: String,
+        /// The weight.
+        found: f32,
+    },
     /// The value of a parameter is invalid.
     #[error("{name}={text}: {source}")]
     Setting {

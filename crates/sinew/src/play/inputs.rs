@@ -8,6 +8,7 @@ use crate::deform::hair_sim::{RootSkin, thickness_profile};
 use crate::deform::{Par, ParameterValue};
 use crate::geom::{
     Attribute, Influences, Joint, Mesh, Pose, Rig, SelectionError, THICKNESS, Warning,
+    apply_expressions,
 };
 use crate::graph::{BindOptions, BoundGraph, InputBinding, InputDecl, InputType, Plan, Thickness};
 use crate::io::{Folders, read_vertex_animation};
@@ -28,6 +29,8 @@ pub struct PlayInputs {
     bindings: Vec<InputBinding>,
     /// One pose per character.
     poses: Vec<Pose>,
+    /// Weights of the expressions of the main character.
+    expressions: Vec<f32>,
     point_caches: PointCaches,
 }
 
@@ -71,6 +74,7 @@ impl PlayInputs {
         check_names(plan, files)?;
         check_point_caches(plan, given.point_caches)?;
         let mut out = Self {
+            expressions: vec![0.0; main.asset.expressions.len()],
             characters: vec![main],
             of_input: Vec::new(),
             bindings: Vec::new(),
@@ -241,6 +245,48 @@ impl PlayInputs {
             let found = c.asset.find_clip(clip).or_else(first);
             c.asset.rig.evaluate(found, time_secs, pose);
         }
+        self.add_expressions();
+    }
+
+    /// Adds the expressions of the main character to its pose.
+    fn add_expressions(&mut self) {
+        if let (Some(main), Some(pose)) = (self.characters.first(), self.poses.first_mut()) {
+            let expressions = &main.asset.expressions;
+            apply_expressions(expressions, &self.expressions, &mut pose.morph_weights);
+        }
+    }
+
+    /// Sets the weight of an expression of the main character, 0 to 1. From the next pose on, it is added to the morph weights of the clip.
+    ///
+    /// # Errors
+    /// [`PlayError::NoExpression`] with the known names; [`PlayError::ExpressionWeight`] if the weight is not finite.
+    pub fn set_expression(&mut self, name: &str, weight: f32) -> Result<(), PlayError> {
+        if !weight.is_finite() {
+            return Err(PlayError::ExpressionWeight {
+                name: name.to_owned(),
+                found: weight,
+            });
+        }
+        let main = &self.characters[0];
+        let expressions = &main.asset.expressions;
+        match expressions.iter().position(|e| e.name == name) {
+            Some(place) => {
+                self.expressions[place] = weight;
+                Ok(())
+            }
+            None => Err(PlayError::NoExpression {
+                character: main.path.clone(),
+                name: name.to_owned(),
+                known: expressions.iter().map(|e| e.name.clone()).collect(),
+            }),
+        }
+    }
+
+    /// Name and weight of each expression of the main character.
+    pub fn expressions(&self) -> impl Iterator<Item = (&str, f32)> {
+        let names = self.main().asset.expressions.iter();
+        let names = names.map(|e| e.name.as_str());
+        names.zip(self.expressions.iter().copied())
     }
 
     /// Reads the positions of frame `number`, at `time_secs`, from the point caches. Between two samples, positions are
@@ -293,6 +339,7 @@ impl PlayInputs {
             && own.locals.len() == pose.locals.len()
         {
             own.clone_from(pose);
+            self.add_expressions();
         }
     }
 
@@ -361,7 +408,10 @@ impl PlayInputs {
             }
             found
         };
-        self.characters.iter().enumerate().flat_map(of).collect()
+        let mut out: Vec<Warning> = self.characters.iter().enumerate().flat_map(of).collect();
+        let set = self.expressions().filter(|e| e.1 != 0.0);
+        out.extend(unread::expressions(&read, set.map(|e| e.0)));
+        out
     }
 
     /// Binding of each input of the plan, in document order.

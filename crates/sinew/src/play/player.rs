@@ -149,6 +149,15 @@ impl Player {
         Ok(())
     }
 
+    /// Sets the weight of an expression of the main character (VRM), 0 to 1, from the next frame on. It is added to the morph weights of
+    /// clip or pose. The names are in [`Asset::expressions`](crate::geom::Asset::expressions). The next frame does not become a first frame.
+    ///
+    /// # Errors
+    /// [`PlayError::NoExpression`] with the known names; [`PlayError::ExpressionWeight`] if the weight is not finite.
+    pub fn set_expression(&mut self, name: &str, weight: f32) -> Result<(), PlayError> {
+        self.inputs.set_expression(name, weight)
+    }
+
     fn evaluate_posed(&mut self, number: i64, time_secs: f64) -> Result<(), PlayError> {
         let moment = Moment { number, time_secs };
         let frame = number;

@@ -99,6 +99,21 @@ pub(super) fn warnings(character: &Character, meshes: &[&Mesh], read: &PosesRead
     out
 }
 
+/// A warning about expressions that were set although no node reads morph weights.
+pub(super) fn expressions<'e>(
+    read: &PosesRead,
+    set: impl Iterator<Item = &'e str>,
+) -> Option<Warning> {
+    let names: Vec<String> = set.map(|name| format!("'{name}'")).collect();
+    (!names.is_empty() && !read.morph_weights).then(|| Warning {
+        code: "unread_expressions",
+        message: format!(
+            "expressions {} have no effect: no node reads morph weights; add {{ \"node\": \"morph\" }} before the skinning",
+            names.join(", ")
+        ),
+    })
+}
+
 /// Number of morph targets with a key that differs from their rest weight, except driven ones.
 fn animated_targets(rig: &Rig, clip: &Clip, mesh: &Mesh, driven: &BTreeSet<String>) -> usize {
     let mut animated = vec![false; rig.morph_weight_count()];

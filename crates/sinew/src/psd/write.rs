@@ -1,6 +1,6 @@
 //! Writes correctives into the file of their character.
 
-use crate::geom::{Asset, Mesh, MorphTarget, Selection, Topology};
+use crate::geom::{Asset, Mesh, MorphTarget, Selection, Topology, Warning};
 use crate::graph::to_plain_json;
 use crate::io::gltf_write::{
     GraphTexts, NewTarget, TargetChange, add_morph_targets, replace_morph_targets,
@@ -31,7 +31,7 @@ pub fn write_correctives(
 
 /// Copies the GLB file of a character with bases instead of its correctives, and writes the graph that plays them.
 /// Weights in the file are converted linearly to those of the basis targets. Everything else in the file stays. If one
-/// of the files cannot be written, none appears.
+/// of the files cannot be written, none appears. Warnings are about expressions of VRM that change.
 ///
 /// # Errors
 /// As [`replace_morph_targets`]; [`IoError::Unsupported`] if the character is not from a glTF file.
@@ -40,7 +40,7 @@ pub fn write_compressed(
     compression: &Compression,
     out: &Path,
     graph: GraphPlaces<'_>,
-) -> Result<(), IoError> {
+) -> Result<Vec<Warning>, IoError> {
     let source = source_of(character, "replacing morph targets of")?;
     let change = |mix: &'_ crate::psd::TargetMix| TargetChange {
         mesh: mix.mesh,

@@ -490,6 +490,63 @@ fn wrong_clips_are_refused() {
     assert_eq!(still.find_clip_name(None).expect("none"), None);
 }
 
+/// The square's corner 0 goes up by 2 m, half of it at full expression.
+#[test]
+fn expressions_add_to_clips_and_poses() {
+    let folder = folder();
+    let mut character = Character::clone(&square(&folder));
+    let mesh = &mut character.asset.meshes[0];
+    mesh.morph_targets = vec![MorphTarget {
+        name: "up".into(),
+        vertices: vec![0],
+        positions: vec![[0.0, 0.0, 2.0]],
+        ..MorphTarget::default()
+    }];
+    let node = sinew::geom::Node {
+        name: "face".into(),
+        parent: None,
+        local: sinew::geom::LocalTransform::Trs(sinew::geom::Trs::default()),
+        morph_weights: vec![0.25],
+        morph_offset: 0,
+    };
+    character.asset.rig = Arc::new(Rig::new(vec![node], Vec::new()).expect("valid"));
+    character.asset.expressions = vec![sinew::geom::Expression {
+        name: "happy".into(),
+        targets: vec![sinew::geom::ExpressionTarget {
+            weight: 0,
+            amount: 0.5,
+        }],
+        ..sinew::geom::Expression::default()
+    }];
+    let text = r#"{"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}}, "stack": [{"node": "morph"}]}"#;
+    let mut player = player(&Arc::new(character), &Document::from_text("g", text, ""));
+    player.advance(0).expect("a frame");
+    assert_eq!(positions(&player)[0][2], 0.5);
+    player.set_expression("happy", 1.0).expect("known");
+    player.advance(1).expect("a frame");
+    assert_eq!(positions(&player)[0][2], 1.5);
+    player.advance(1).expect("a frame");
+    assert_eq!(positions(&player)[0][2], 1.5, "added once");
+    let mut pose = player.inputs().main().asset.rig.rest_pose();
+    pose.morph_weights[0] = 1.0;
+    player.advance_posed(2, &pose).expect("a frame");
+    assert_eq!(positions(&player)[0][2], 3.0);
+    let error = player.set_expression("hapy", 1.0).expect_err("unknown");
+    assert!(
+        error.to_string().contains("did you mean 'happy'?"),
+        "{error}"
+    );
+    let error = player
+        .set_expression("happy", f32::NAN)
+        .expect_err("no number");
+    assert!(
+        matches!(error, PlayError::ExpressionWeight { .. }),
+        "{error}"
+    );
+    player.advance(3).expect("a frame");
+    assert_eq!(positions(&player)[0][2], 1.5, "errors change nothing");
+}
+
 #[test]
 fn wrong_settings_are_refused() {
     let folder = folder();

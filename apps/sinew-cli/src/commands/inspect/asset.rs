@@ -3,9 +3,11 @@
 use super::joints::{self, Joints};
 use serde_json::{Map, Value, json};
 use sinew::geom::{
-    AlphaMode, Appearance, Asset, Attribute, Material, Mesh, MorphTarget, Warning, WeldMap,
+    AlphaMode, Appearance, Asset, Attribute, ExpressionOverride, ExpressionTarget, HumanoidBone,
+    Material, Mesh, MorphTarget, Warning, WeldMap,
 };
 use sinew::io::GltfSource;
+use std::collections::BTreeMap;
 
 /// Materials, images and cameras of a glTF file, and the file itself.
 pub(super) struct Looks<'a> {
@@ -35,6 +37,16 @@ pub(super) fn report(asset: &Asset, looks: Option<&Looks<'_>>) -> Value {
         "graph": asset.graph.is_some(),
         "warnings": warnings.map(|w| json!({ "code": w.code, "message": w.message })).collect::<Vec<_>>(),
     });
+    if let (false, Some(map)) = (
+        asset.humanoid.is_empty() && asset.expressions.is_empty(),
+        out.as_object_mut(),
+    ) {
+        map.insert("expressions".into(), expressions(asset));
+        let bones = asset.humanoid.iter();
+        let bone =
+            |b: &HumanoidBone| json!({ "name": b.name, "node": asset.rig.nodes()[b.node].name });
+        map.insert("humanoid_bones".into(), bones.map(bone).collect());
+    }
     if let (Some(s), Some(map)) = (&asset.sequence, out.as_object_mut()) {
         let same = s
             .frames
@@ -43,6 +55,37 @@ pub(super) fn report(asset: &Asset, looks: Option<&Looks<'_>>) -> Value {
         map.insert("sequence".into(), json!({ "frames": s.frames.len(), "first": s.numbers.first(), "last": s.numbers.last(), "constant_topology": same }));
     }
     out
+}
+
+/// Expressions with the morph targets that they move.
+fn expressions(asset: &Asset) -> Value {
+    let mut targets = BTreeMap::new();
+    for mesh in &asset.meshes {
+        for (t, target) in mesh.morph_targets.iter().enumerate() {
+            targets.insert(mesh.morph_weight_index(t), (&mesh.name, &target.name));
+        }
+    }
+    let target = |t: &ExpressionTarget| {
+        let found = targets.get(&t.weight);
+        json!({ "mesh": found.map(|f| f.0), "target": found.map(|f| f.1), "amount": t.amount })
+    };
+    let how = |o: ExpressionOverride| match o {
+        ExpressionOverride::None => None,
+        ExpressionOverride::Block => Some("block"),
+        ExpressionOverride::Blend => Some("blend"),
+    };
+    let all = asset.expressions.iter().map(|e| {
+        let [blink, look, mouth] = e.overrides.map(how);
+        json!({
+            "name": e.name,
+            "binary": e.is_binary,
+            "override_blink": blink,
+            "override_look_at": look,
+            "override_mouth": mouth,
+            "targets": e.targets.iter().map(target).collect::<Vec<_>>(),
+        })
+    });
+    all.collect()
 }
 
 /// Whether triangles have the same points of their files at their corners: exporters may split vertices at other normals in each frame.

@@ -19,6 +19,7 @@ pub(super) fn compress(args: &PsdCompressArgs, reporter: &Reporter) -> Outcome {
     check_endings(args)?;
     load::check_glb(&args.character)?;
     let character = load::character(&args.character, reporter)?;
+    load::check_vrm_output(&args.output, &character)?;
     let document = load::chosen_document(args.graph.as_deref(), &character, reporter)?;
     // Problems are shown at their locations.
     load::compile(&document, reporter)?;
@@ -41,10 +42,14 @@ pub(super) fn compress(args: &PsdCompressArgs, reporter: &Reporter) -> Outcome {
     places.embed = embed;
     places.beside = beside.as_deref();
     reporter.check_interrupt()?;
-    write_compressed(&character, &found, &args.output, places).map_err(|e| match e {
+    let written = write_compressed(&character, &found, &args.output, places);
+    let warnings = written.map_err(|e| match e {
         IoError::Write { .. } => Failure::output(e),
         e => Failure::input(e),
     })?;
+    for w in warnings {
+        reporter.warning(w.code, &w.message);
+    }
     for group in &found.groups {
         match reporter.format() {
             LogFormat::Text | LogFormat::Openjd => reporter.print(text(group).trim_end()),
@@ -57,19 +62,19 @@ pub(super) fn compress(args: &PsdCompressArgs, reporter: &Reporter) -> Outcome {
 }
 
 fn check_endings(args: &PsdCompressArgs) -> Outcome {
-    let check = |path: &Path, ending: &str| {
-        let found = path.extension();
-        if found.is_some_and(|e| e.eq_ignore_ascii_case(ending)) {
-            return Ok(());
-        }
-        let path = path.display();
-        Err(Failure::usage(format!(
-            "{path}: expected a file that ends in .{ending}"
-        )))
+    load::check_glb_output(&args.output)?;
+    let is_json = |path: &Path| {
+        path.extension()
+            .is_some_and(|e| e.eq_ignore_ascii_case("json"))
     };
-    check(&args.output, "glb")?;
-    let graph = args.graph_output.as_deref();
-    graph.map_or(Ok(()), |path| check(path, "json"))
+    match &args.graph_output {
+        Some(path) if !is_json(path) => {
+            let path = path.display();
+            let message = format!("{path}: expected a file that ends in .json");
+            Err(Failure::usage(message))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn failure(error: CompressError) -> Failure {

@@ -20,10 +20,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub(super) fn extract(args: &PsdExtractArgs, reporter: &Reporter) -> Outcome {
-    check_output(&args.output)?;
+    load::check_glb_output(&args.output)?;
     load::check_glb(&args.character)?;
     let orders = orders(args)?;
     let character = load::character(&args.character, reporter)?;
+    load::check_vrm_output(&args.output, &character)?;
     check_names(&orders, &character)?;
     let document = load::chosen_document(args.graph.as_deref(), &character, reporter)?;
     let plan = Arc::new(load::compile(&document, reporter)?);
@@ -75,19 +76,6 @@ struct Order {
     name: String,
     file: PathBuf,
     frame: i64,
-}
-
-fn check_output(path: &Path) -> Outcome {
-    if path
-        .extension()
-        .is_some_and(|e| e.eq_ignore_ascii_case("glb"))
-    {
-        return Ok(());
-    }
-    let path = path.display();
-    Err(Failure::usage(format!(
-        "{path}: expected a file that ends in .glb"
-    )))
 }
 
 fn orders(args: &PsdExtractArgs) -> Outcome<Vec<Order>> {

@@ -388,6 +388,7 @@ fn player(
     let given = load::Given {
         files: &files,
         point_caches: &caches.cloned().collect::<Vec<_>>(),
+        expressions: &args.graph.inputs.expressions,
     };
     let (character, document) = (character.clone(), &variant.document);
     let cast = match variant.is_built_in {

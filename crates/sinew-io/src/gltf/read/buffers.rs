@@ -1,6 +1,7 @@
 //! Buffers, embedded or external, and views into them.
 
-use super::compressed;
+#[cfg(feature = "meshopt")]
+use super::compressed::decode;
 use super::document::Document;
 use super::{GltfBuffer, container::Container, uri};
 use crate::IoError;
@@ -70,8 +71,17 @@ pub(super) fn decompress(doc: &Document) -> Result<Vec<Option<Arc<Vec<u8>>>>, Io
             .and_then(|e| MESHOPT.iter().find_map(|name| e.others.get(*name)));
         out.push(match extension {
             None => None,
-            Some(e) => Some(Arc::new(compressed::decode(doc, index, e)?)),
+            Some(e) => Some(Arc::new(decode(doc, index, e)?)),
         });
     }
     Ok(out)
+}
+
+#[cfg(not(feature = "meshopt"))]
+fn decode(doc: &Document, _index: usize, _extension: &Value) -> Result<Vec<u8>, IoError> {
+    Err(crate::fault::not_built(
+        &doc.path,
+        "meshopt compression",
+        "meshopt",
+    ))
 }

@@ -3,6 +3,7 @@
 use super::GRAPH_EXTENSION;
 use super::document::{Document, Warnings};
 use crate::IoError;
+use crate::gltf::source::{VRM_0, VRM_1};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -48,11 +49,12 @@ const HARMLESS_PARTS: [&str; 14] = [
 ];
 
 /// As above, by full name. Primitives that only have Draco data are an error.
-const HARMLESS: [&str; 5] = [
+const HARMLESS: [&str; 6] = [
     DRACO,
     "FB_ngon_encoding",
     "GODOT_single_root",
-    "VRMC_vrm",
+    VRM_0,
+    VRM_1,
     "VRMC_vrm_animation",
 ];
 
@@ -79,7 +81,9 @@ fn unsupported(path: &Path, location: String, name: &str) -> IoError {
 
 pub(super) fn check_required(root: &gltf_json::Root, path: &Path) -> Result<(), IoError> {
     let mut required = root.extensions_required.iter().enumerate();
-    match required.find(|(_, name)| !is_known(name)) {
+    // Without these, an avatar has its shape and its clips.
+    let is_vrm = |name: &str| name == VRM_0 || name.starts_with("VRMC_");
+    match required.find(|(_, name)| !is_known(name) && !is_vrm(name)) {
         None => Ok(()),
         Some((k, name)) => Err(unsupported(path, format!("extensionsRequired[{k}]"), name)),
     }
@@ -114,7 +118,10 @@ pub(super) fn check_compression(
 /// Warns once for each unsupported extension that may move or add geometry, with the nodes that use it.
 pub(super) fn warn_of_unread(doc: &Document, warnings: &mut Warnings) {
     let is_harmless = |name: &str| {
-        HARMLESS.contains(&name) || HARMLESS_PARTS.iter().any(|part| name.contains(part))
+        // Springs have a warning of their own.
+        HARMLESS.contains(&name)
+            || name.starts_with("VRMC_springBone")
+            || HARMLESS_PARTS.iter().any(|part| name.contains(part))
     };
     let used = doc.root.extensions_used.iter().map(String::as_str);
     let unread: BTreeSet<&str> = used

@@ -21,12 +21,16 @@
 //! | unsupported extensions that add geometry or motion | ignored; instances are read as one mesh |
 //! | clips with the same name | later ones are renamed (`walk#2`) |
 //!
+//! VRM 0.x and 1.0: [`Asset::expressions`](sinew_geom::Asset::expressions) and [`Asset::humanoid`](sinew_geom::Asset::humanoid). Nothing
+//! is rotated: avatars of 1.0 face +Z, those of 0.x face -Z.
+//!
 //! A joint index out of range is ignored if its weight is zero.
 
 mod accessor;
 mod appearance;
 mod buffers;
 mod clips;
+#[cfg(feature = "meshopt")]
 mod compressed;
 mod container;
 mod document;
@@ -42,6 +46,7 @@ mod space;
 #[cfg(test)]
 mod tests;
 mod uri;
+mod vrm;
 
 pub(crate) use uri::named_file;
 
@@ -49,6 +54,7 @@ use crate::IoError;
 pub use appearance::read_appearance;
 pub(crate) use container::plain_channels;
 pub(crate) use morphs::target_names;
+pub(crate) use space::bake as bake_transform;
 
 pub use super::source::{GltfBuffer, GltfSource, PrimitiveVertices};
 use document::{Document, Warnings};
@@ -133,6 +139,7 @@ fn read_document(
     for (mesh, &node) in meshes_and_nodes.chain(strands.iter_mut().zip(&strand_nodes)) {
         mesh.morph_offset = rig.nodes()[tree.rig_from_file[node]].morph_offset;
     }
+    let vrm = vrm::read(&doc, &tree.rig_from_file, &rig, &mut warnings);
     Ok(GltfFile {
         asset: Asset {
             name,
@@ -140,6 +147,12 @@ fn read_document(
             strands,
             rig: Arc::new(rig),
             clips,
+            expressions: vrm.expressions,
+            humanoid: vrm.humanoid,
+            mesh_nodes: node_of_mesh
+                .iter()
+                .map(|&n| tree.rig_from_file[n])
+                .collect(),
             graph,
             warnings: warnings.0,
             ..Asset::default()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 /// Transforms positions, normals, tangents and morph deltas by `x`. Mirrors the winding if `x` mirrors. Gives the
 /// largest rounding error of a position, or the attribute that exceeds single precision.
-pub(super) fn bake(mesh: &mut Mesh, x: &Affine<f64>) -> Result<f64, &'static str> {
+pub(crate) fn bake(mesh: &mut Mesh, x: &Affine<f64>) -> Result<f64, &'static str> {
     if *x == Affine::identity() {
         return Ok(0.0);
     }

@@ -279,7 +279,7 @@ fn what_does_not_fit_is_named() {
     assert!(other.is_err(), "half a file");
     let path = Path::new("x.glb");
     assert!(
-        crate::gltf_write::character_glb(path, &Asset::default()).is_err(),
+        crate::gltf_write::character_glb(path, &Asset::default(), None).is_err(),
         "nothing to write"
     );
 }

@@ -6,10 +6,10 @@ use super::{
 };
 use crate::fault::cannot_read;
 use crate::gltf::PrimitiveVertices;
-use crate::gltf_write::graph;
+use crate::gltf_write::{graph, vrm};
 use crate::{AtomicFile, GltfSource, IoError};
 use serde_json::{Value, json};
-use sinew_geom::{Mat3, Mesh, MorphTarget, Real, Vec3};
+use sinew_geom::{Mat3, Mesh, MorphTarget, Real, Vec3, Warning};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -59,7 +59,8 @@ pub struct GraphTexts<'a> {
 ///
 /// All weights of meshes, nodes and clips are multiplied by [`TargetChange::weights`]. This is linear; keys, steps and
 /// splines play as before, up to the error of the added targets. The bytes of removed targets are freed. Indices of all
-/// remaining entries stay valid; unused entries inside lists become minimal entries.
+/// remaining entries stay valid; unused entries inside lists become minimal entries. Expressions of VRM follow their targets; the
+/// warnings are about those that cannot.
 ///
 /// # Errors
 /// On error, no file is written. [`IoError::Read`], [`IoError::Write`]; [`IoError::Malformed`] if the file is not a GLB
@@ -73,7 +74,7 @@ pub fn replace_morph_targets(
     changes: &[TargetChange<'_>],
     graphs: GraphTexts<'_>,
     out: &Path,
-) -> Result<(), IoError> {
+) -> Result<Vec<Warning>, IoError> {
     let graph = graphs.embedded.map(|text| graph::parse(text, out));
     let graph = graph.transpose()?;
     // Created first, so that errors occur before any output appears.
@@ -85,6 +86,7 @@ pub fn replace_morph_targets(
     check_extensions(&file)?;
     let mut loose = BTreeSet::new();
     let mut clips = Vec::new();
+    let mut warnings = Vec::new();
     for change in changes {
         let index = own_mesh(&file, source, change.mesh, "replacing morph targets")?;
         let before = change.base.morph_targets.len();
@@ -94,6 +96,8 @@ pub fn replace_morph_targets(
         )?);
         remove(&mut file, index, change, &mut loose)?;
         reweigh(&mut file, index, change);
+        let nodes = file.nodes_of_mesh(index);
+        warnings.extend(vrm::renumber(&mut file.root, index, &nodes, change));
     }
     for (place, _) in &clips {
         file.root["animations"][place.animation]["samplers"][place.sampler]["output"] = Value::Null;
@@ -121,11 +125,12 @@ pub fn replace_morph_targets(
         graph::insert(&mut file.root, graph);
     }
     write(file, &opened.binary, opened.behind, out)?;
-    beside.map_or(Ok(()), AtomicFile::commit)
+    beside.map_or(Ok(()), AtomicFile::commit)?;
+    Ok(warnings)
 }
 
 /// Extensions that refer to morph targets, or their weights, by indices that change here.
-const NUMBERING: [&str; 3] = ["VRM", "VRMC_vrm", "KHR_animation_pointer"];
+const NUMBERING: [&str; 1] = ["KHR_animation_pointer"];
 
 fn check_extensions(file: &Appended<'_>) -> Result<(), IoError> {
     let used = file.root["extensionsUsed"].as_array().into_iter().flatten();
@@ -188,10 +193,7 @@ fn reweigh(file: &mut Appended<'_>, index: usize, change: &TargetChange<'_>) {
     let names = kept.chain(&change.added).map(|t| t.name.as_str());
     let names: Vec<&str> = names.collect();
     let mesh = &mut file.root["meshes"][index];
-    if !mesh["extras"].is_object() {
-        mesh["extras"] = json!({});
-    }
-    mesh["extras"]["targetNames"] = json!(names);
+    super::set_names(mesh, json!(names));
     let change_in = |place: &mut Value| {
         let Some(list) = place.get("weights").and_then(Value::as_array) else {
             return;

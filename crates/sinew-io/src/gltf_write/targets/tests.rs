@@ -275,6 +275,33 @@ fn targets_are_replaced_and_weights_follow() {
     assert_eq!(new["buffers"][0]["byteLength"].as_u64(), Some(bytes));
 }
 
+/// Targets 0, 1 and 3 of four become two: see `change`.
+#[test]
+fn expressions_of_vrm_follow_their_targets() {
+    let folder = folder();
+    let path = with_targets(&folder);
+    let bytes = std::fs::read(&path).expect("bytes");
+    let glb = read_glb_chunks(&bytes, &path).expect("a GLB file");
+    let mut root: Value = serde_json::from_slice(glb.json).expect("JSON");
+    let bind = |index: usize, weight: f64| json!({ "node": 0, "index": index, "weight": weight });
+    let happy = |binds: Value| json!({ "VRMC_vrm": { "expressions": { "preset": { "happy": { "morphTargetBinds": binds } } } } });
+    root["extensionsUsed"] = json!(["VRMC_vrm"]);
+    root["extensions"] = happy(json!([bind(2, 1.0), bind(0, 0.5)]));
+    let (binary, _) = glb.split_binary().expect("a chunk");
+    let path = write(&folder, &root, binary);
+    let file = read_gltf(&path).expect("valid");
+    let out = folder.path().join("avatar.glb");
+    let changes = [change(&file.asset.meshes[0])];
+    let warnings =
+        replace_morph_targets(&path, &file.document, &changes, GraphTexts::default(), &out)
+            .expect("written");
+    let codes: Vec<&str> = warnings.iter().map(|w| w.code).collect();
+    assert_eq!(codes, ["vrm_weight_beyond"]);
+    let after = read_gltf(&out).expect("valid");
+    let expected = happy(json!([bind(0, 1.0), bind(1, 0.25), bind(2, -0.5)]));
+    assert_eq!(after.document.json["extensions"], expected);
+}
+
 #[test]
 fn nothing_to_replace_is_a_copy() {
     let folder = folder();
@@ -333,10 +360,10 @@ fn what_cannot_be_replaced_is_told() {
     let error = refused(&coloured);
     assert!(error.contains("a morph target with COLOR_0"), "{error}");
     let mut numbered = root.clone();
-    numbered["extensionsUsed"] = json!(["VRM"]);
+    numbered["extensionsUsed"] = json!(["KHR_animation_pointer"]);
     let error = refused(&numbered);
     assert!(
-        error.contains("VRM, which refers to them by index"),
+        error.contains("KHR_animation_pointer, which refers to them by index"),
         "{error}"
     );
 }

@@ -6,7 +6,7 @@ use super::{JointRange, SkinBakeError, SkinError, SkinProblem, SkinSamples};
 use crate::bake::Watch;
 use crate::deform::pose_driver::DriverValue;
 use crate::geom::{Asset, Influences, Pose, Topology, index32};
-use crate::io::gltf_write::{character_glb, packed_glb};
+use crate::io::gltf_write::converted_glb;
 use crate::io::{GltfFile, GltfSource, read_gltf_bytes};
 use crate::play::{Character, Player};
 use std::collections::BTreeMap;
@@ -28,13 +28,8 @@ impl Portable {
     /// # Errors
     /// [`SkinBakeError::Io`] if counts do not match or the file would reach 4 GiB.
     pub fn new(character: &Character) -> Result<Self, SkinBakeError> {
-        let (glb, warnings) = match &character.source {
-            Some(source) => packed_glb(source)?,
-            None => (
-                character_glb(&character.path, &character.asset)?,
-                Vec::new(),
-            ),
-        };
+        let source = character.source.as_ref();
+        let (glb, warnings) = converted_glb(&character.path, &character.asset, source)?;
         let name = format!("{}.glb", character.asset.name);
         let mut read = read_gltf_bytes(glb.clone(), None, &name)?;
         read.document.path.clone_from(&character.path);

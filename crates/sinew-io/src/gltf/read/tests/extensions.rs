@@ -5,7 +5,7 @@ use crate::case_files::case_file;
 use crate::{read_any, read_gltf};
 use sinew_geom::ChannelTarget;
 
-fn messages(file: &GltfFile) -> Vec<&str> {
+pub(super) fn messages(file: &GltfFile) -> Vec<&str> {
     let warnings = file.asset.warnings.iter();
     warnings.map(|w| w.message.as_str()).collect()
 }

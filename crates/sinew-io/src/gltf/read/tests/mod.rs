@@ -2,6 +2,7 @@
 
 mod appearance;
 mod built;
+#[cfg(feature = "meshopt")]
 mod compressed;
 mod extensions;
 mod hostile;
@@ -9,6 +10,7 @@ mod lines;
 mod real;
 mod scaling;
 mod sharing;
+mod vrm;
 
 use super::{GltfFile, read_gltf_bytes};
 use crate::IoError;

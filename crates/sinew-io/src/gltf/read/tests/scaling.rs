@@ -184,7 +184,7 @@ fn character_secs(n: usize) -> f64 {
             .expect("weights")
             .0,
     );
-    secs(|| drop(character_glb(Path::new("out.glb"), &asset).expect("written")))
+    secs(|| drop(character_glb(Path::new("out.glb"), &asset, None).expect("written")))
 }
 
 /// A mesh of as many parts of one triangle each, of as many objects, as GLB, OBJ and PLY.
