@@ -19,7 +19,7 @@ pub(crate) fn malformed(
 }
 
 /// Error for a format whose feature is off.
-#[cfg(not(all(feature = "gltf", feature = "exr")))]
+#[cfg(not(all(feature = "fbx", feature = "exr")))]
 pub(crate) fn not_built(path: &Path, format: &'static str, feature: &'static str) -> IoError {
     IoError::NotBuilt {
         path: path.to_owned(),

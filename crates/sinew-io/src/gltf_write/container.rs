@@ -99,7 +99,7 @@ pub(super) fn put_grown(
 }
 
 /// A whole file in memory: JSON text and the BIN chunk, a multiple of four bytes.
-pub(super) fn glb_bytes(path: &Path, json: &[u8], binary: &[u8]) -> Result<Vec<u8>, IoError> {
+pub(crate) fn glb_bytes(path: &Path, json: &[u8], binary: &[u8]) -> Result<Vec<u8>, IoError> {
     let mut out = begun(path, json, binary.len().saturating_add(8))?;
     // Less than the file size, which was checked.
     let length = u32::try_from(binary.len()).unwrap_or(u32::MAX);

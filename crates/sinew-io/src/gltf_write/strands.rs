@@ -137,7 +137,7 @@ pub(super) fn custom(file: &mut Appended<'_>, attribute: &Attribute, range: Rang
 }
 
 /// An accessor of single-precision numbers.
-pub(super) fn floats(file: &mut Appended<'_>, numbers: &[f32], width: usize, kind: &str) -> usize {
+pub(crate) fn floats(file: &mut Appended<'_>, numbers: &[f32], width: usize, kind: &str) -> usize {
     let bytes = words(|bytes| put_f32s(bytes, numbers));
     let view = file.view(&bytes);
     let count = numbers.len() / width;
@@ -195,7 +195,7 @@ fn skin(
 }
 
 /// A 4x4 matrix in column order.
-pub(super) fn columns(affine: &sinew_geom::Affine<f64>) -> [f32; 16] {
+pub(crate) fn columns(affine: &sinew_geom::Affine<f64>) -> [f32; 16] {
     let (l, t) = (&affine.linear, &affine.translation);
     std::array::from_fn(|i| match (i % 4, i / 4) {
         (3, column) => f32::from(u8::from(column == 3)),

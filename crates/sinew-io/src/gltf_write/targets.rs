@@ -13,7 +13,7 @@ use super::container::{Glb, put_grown, read_glb_chunks};
 use crate::fault::{cannot_read, malformed};
 use crate::gltf::read::{PrimitiveVertices, plain_channels, target_names};
 use crate::{AtomicFile, GltfSource, IoError};
-pub(super) use appended::Appended;
+pub(crate) use appended::Appended;
 use serde_json::{Value, json};
 use sinew_geom::{Mat3, MorphTarget, Real};
 use std::borrow::Cow;
@@ -341,7 +341,7 @@ pub(super) fn name_and_weigh(
 }
 
 /// Appends to a list. Creates it if it is missing.
-pub(super) fn push(list: &mut Value, item: Value) {
+pub(crate) fn push(list: &mut Value, item: Value) {
     match list.as_array_mut() {
         Some(list) => list.push(item),
         None => *list = json!([item]),
