@@ -357,7 +357,7 @@ fn keep_out(
 ///
 /// | extension | content |
 /// |---|---|
-/// | `.glb`, character from a GLB file | this file with the strands as lines that follow its joints |
+/// | `.glb`, character from a GLB or FBX file | this file with the strands as lines that follow its joints |
 /// | `.glb`, other characters | meshes at rest and strands, without joints (with a warning if the character has joints) |
 /// | `.tfx` | TressFX strands, and a `.tfxbone` file with the joints |
 /// | `.ply`, `.obj` | positions and edges |
@@ -391,9 +391,10 @@ pub fn write_hair(
             Ok(Vec::new())
         }
         "glb" => {
-            let is_glb = |e: &std::ffi::OsStr| e.eq_ignore_ascii_case("glb");
-            let from_glb = character.path.extension().is_some_and(is_glb);
-            if let (Some(source), true) = (&character.source, from_glb) {
+            let is_one =
+                |e: &std::ffi::OsStr| ["glb", "fbx"].iter().any(|g| e.eq_ignore_ascii_case(g));
+            let can_grow = character.path.extension().is_some_and(is_one);
+            if let (Some(source), true) = (&character.source, can_grow) {
                 add_strands(&character.path, source, &character.asset.rig, hair, path)?;
                 return Ok(Vec::new());
             }

@@ -25,6 +25,8 @@ const MOST_ANGLE: f64 = 5e-4;
 const MOST_OFF: f64 = 5e-5;
 /// Frames per second if the file names none.
 const DEFAULT_RATE: f64 = 30.0;
+/// Largest number of samples between two keys.
+const MOST_SAMPLES: usize = 8192;
 /// Keys of a rate above this part of the frame rate are samples already, which stay as they are.
 const SAMPLED: f64 = 0.65;
 
@@ -127,6 +129,7 @@ fn bake(
             result_allocator: doc.memory(),
             resample_rate: rate,
             minimum_sample_rate: SAMPLED * rate,
+            max_keyframe_segments: MOST_SAMPLES,
             step_handling: BakeStepHandling::IdenticalTime,
             ..BakeOpts::default()
         };
@@ -138,6 +141,8 @@ fn bake(
                 "fewer or valid curves",
             )
         })?;
+        let moved = baked.nodes.iter().flat_map(|n| n.translation_keys.iter());
+        let reach = moved.fold(reach, |r, k| r.max(nodes::vec3(&k.value).norm()));
         let off = largest_error(scene, stack, &baked, reach);
         if off <= 1.0 {
             return Ok(baked);

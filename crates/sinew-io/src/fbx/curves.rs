@@ -64,13 +64,13 @@ impl Keys {
     pub(super) fn within(&self, begin: f64, end: f64, is_rotation: bool) -> Self {
         let mut out = Self::new(self.width);
         out.push(begin, &self.at(begin, is_rotation, true));
-        for (key, &time) in self.times.iter().enumerate() {
-            if time > begin && time < end {
-                out.push(time, self.value(key));
-            }
+        let first = self.times.partition_point(|t| *t <= begin);
+        let last = self.times.partition_point(|t| *t <= end);
+        for key in first..last {
+            out.push(self.times[key], self.value(key));
         }
-        if end > begin {
-            out.push(end, &self.at(end, is_rotation, false));
+        if out.times.last().is_some_and(|t| *t < end) {
+            out.push(end, &self.at(end, is_rotation, true));
         }
         out
     }

@@ -100,7 +100,10 @@ impl<'a> Document<'a> {
     /// The bytes of the GLB file.
     pub(super) fn glb(self) -> Result<Vec<u8>, IoError> {
         let path = self.path;
-        let (root, _, mut binary) = self.out.finish();
+        let (mut root, _, mut binary) = self.out.finish();
+        if let Some(lists) = root.as_object_mut() {
+            lists.retain(|_, list| !list.is_null());
+        }
         let text = serde_json::to_vec(&root)
             .map_err(|e| malformed(path, "document", e.to_string(), "valid JSON"))?;
         binary.resize(binary.len().next_multiple_of(4).max(4), 0);

@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::path::Path;
 use ufbx::{
     AllocatorOpts, ErrorType, FileFormat, IndexErrorHandling, InheritModeHandling, LoadOpts,
-    ProgressCb, ProgressResult, Scene, SceneRoot, SpaceConversion,
+    MirrorAxis, ProgressCb, ProgressResult, Scene, SceneRoot, SpaceConversion,
 };
 
 /// Maximum depth of the node tree.
@@ -31,44 +31,81 @@ pub(super) fn memory(size: usize) -> AllocatorOpts {
 /// # Errors
 /// [`IoError::Malformed`] with the byte offset near the error.
 pub(super) fn scene(bytes: &[u8], path: &Path) -> Result<SceneRoot, IoError> {
-    let scene = parse(bytes, path, false)?;
+    let scene = parse(bytes, path, Content::Whole)?;
     // The link modes of clusters are in the raw document only.
     match scene.skin_deformers.iter().any(|s| is_uneven(s)) {
-        true => parse(bytes, path, true),
+        true => parse(bytes, path, Content::WithRawDocument),
         false => Ok(scene),
     }
 }
 
-fn parse(bytes: &[u8], path: &Path, retain_dom: bool) -> Result<SceneRoot, IoError> {
+fn parse(bytes: &[u8], path: &Path, content: Content) -> Result<SceneRoot, IoError> {
     let read = Cell::new(0);
     let progress = |p: &ufbx::Progress| {
         read.set(p.bytes_read);
         ProgressResult::Continue
     };
     let opts = LoadOpts {
-        temp_allocator: memory(bytes.len()),
-        result_allocator: memory(bytes.len()),
+        progress_cb: ProgressCb::Ref(&progress),
+        progress_interval_hint: STEP,
+        ..options(bytes.len(), content)
+    };
+    ufbx::load_memory(bytes, opts).map_err(|e| {
+        let part = match e.type_ {
+            ErrorType::Unknown => part_of(bytes),
+            _ => None,
+        };
+        error(&e, path, bytes.len(), read.get(), part)
+    })
+}
+
+/// The part of a file that is invalid, if the rest of it is valid.
+fn part_of(bytes: &[u8]) -> Option<&'static str> {
+    let is_valid = |content| ufbx::load_memory(bytes, options(bytes.len(), content)).is_ok();
+    if is_valid(Content::WithoutGeometry) {
+        return Some("geometry that contradicts itself, such as an index out of range");
+    }
+    is_valid(Content::WithoutAnimation).then_some("animation curves that contradict themselves")
+}
+
+/// What to parse.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Content {
+    Whole,
+    WithRawDocument,
+    WithoutGeometry,
+    WithoutAnimation,
+}
+
+fn options<'a>(size: usize, content: Content) -> LoadOpts<'a> {
+    LoadOpts {
+        temp_allocator: memory(size),
+        result_allocator: memory(size),
         use_blender_pbr_material: true,
         index_error_handling: IndexErrorHandling::AbortLoading,
         node_depth_limit: MOST_DEPTH,
-        progress_cb: ProgressCb::Ref(&progress),
-        progress_interval_hint: STEP,
+        generate_missing_normals: true,
         inherit_mode_handling: InheritModeHandling::Compensate,
         space_conversion: SpaceConversion::ModifyGeometry,
         target_axes: ufbx::axes_right_handed_y_up(),
         target_unit_meters: 1.0,
+        // Left-handed files are mirrored.
+        handedness_conversion_axis: MirrorAxis::Z,
         normalize_normals: true,
         normalize_tangents: true,
-        generate_missing_normals: true,
-        retain_dom,
         file_format: FileFormat::Fbx,
+        retain_dom: content == Content::WithRawDocument,
+        ignore_geometry: content == Content::WithoutGeometry,
+        ignore_animation: content == Content::WithoutAnimation,
         ..LoadOpts::default()
-    };
-    ufbx::load_memory(bytes, opts).map_err(|e| error(&e, path, bytes.len(), read.get()))
+    }
 }
 
-fn error(error: &ufbx::Error, path: &Path, size: usize, read: u64) -> IoError {
-    let near = format!("near byte {read} of {size}");
+fn error(error: &ufbx::Error, path: &Path, size: usize, read: u64, part: Option<&str>) -> IoError {
+    let near = match error.type_ {
+        ErrorType::TruncatedFile => format!("byte {size}"),
+        _ => format!("near byte {read} of {size}"),
+    };
     let info = match error.info() {
         "" => String::new(),
         info => format!(" ({})", info.escape_debug()),
@@ -95,8 +132,12 @@ fn error(error: &ufbx::Error, path: &Path, size: usize, read: u64) -> IoError {
             format!("another format or version{info}"),
             "an FBX file of version 6.1 to 7.7; export it again as FBX 2014 or later",
         ),
+        _ if part.is_some() => (
+            part.unwrap_or_default().to_owned(),
+            "counts and indices that fit; export it again",
+        ),
         _ => (
-            format!("invalid data{info}"),
+            format!("invalid data: {}{info}", error.description),
             "a complete FBX file; export it again as FBX 2014 or later",
         ),
     };

@@ -17,6 +17,7 @@ pub(super) fn write(doc: &mut Document<'_>, scene: &Scene, base_dir: Option<&Pat
         scene,
         base_dir,
         textures: BTreeMap::new(),
+        images: BTreeMap::new(),
         unread: 0,
         transformed: 0,
     };
@@ -45,6 +46,8 @@ struct Work<'w, 'a> {
     base_dir: Option<&'w Path>,
     /// Texture of the document for each texture of the scene.
     textures: BTreeMap<u32, Option<usize>>,
+    /// Images of the document by their bytes.
+    images: BTreeMap<Vec<u8>, usize>,
     unread: usize,
     transformed: usize,
 }
@@ -167,35 +170,61 @@ impl Work<'_, '_> {
         )
     }
 
+    /// An image, embedded in the document: results may be written into another folder.
     fn image(&mut self, texture: &Texture) -> Option<usize> {
         let name = texture.element.name.as_ref();
-        if let Some(kind) = kind_of(&texture.content) {
-            let view = self.doc.out.view(&texture.content);
-            let image = json!({ "name": name, "mimeType": kind, "bufferView": view });
-            return Some(self.doc.out.add("images", image));
-        }
-        let of_file = texture.relative_filename.replace('\\', "/");
-        let of_file = if of_file.is_empty() {
-            texture.filename.replace('\\', "/")
-        } else {
-            of_file
+        let place = quoted("texture", name);
+        let (bytes, what) = match texture.content.is_empty() {
+            false => (texture.content.to_vec(), "the embedded image".to_owned()),
+            true => {
+                let file = file_of(texture);
+                let what = format!("the image '{}'", file.escape_debug());
+                let Some(bytes) = self.read(&file) else {
+                    let message = format!(
+                        "{what} of {place} is not in the folder of the file; it was skipped"
+                    );
+                    self.doc.warn("image_missing", message);
+                    return None;
+                };
+                (bytes, what)
+            }
         };
-        let beside = of_file.rsplit('/').next().unwrap_or_default().to_owned();
-        let folders = self.base_dir.map(Folders::from);
-        let is_there = |name: &&String| folders.as_ref().is_some_and(|f| f.find(name).is_ok());
-        let found = [&of_file, &beside].into_iter().find(is_there);
-        if !texture.content.is_empty() {
-            let place = quoted("texture", name);
-            self.doc.warn("image_format", format!("the embedded image of {place} is neither PNG, JPEG, WebP nor KTX2; it was skipped"));
-        }
-        if found.is_none() {
-            let place = quoted("texture", name);
-            let of_file = of_file.escape_debug().to_string();
-            self.doc.warn("image_missing", format!("the image '{of_file}' of {place} is not in the folder of the file; it was skipped"));
-        }
-        let image = json!({ "name": name, "uri": encoded(found?) });
-        Some(self.doc.out.add("images", image))
+        let Some(kind) = kind_of(&bytes) else {
+            let message =
+                format!("{what} of {place} is neither PNG, JPEG, WebP nor KTX2; it was skipped");
+            self.doc.warn("image_format", message);
+            return None;
+        };
+        let known = self.images.get(&bytes).copied();
+        Some(known.unwrap_or_else(|| {
+            let view = self.doc.out.view(&bytes);
+            let image = json!({ "name": name, "mimeType": kind, "bufferView": view });
+            let index = self.doc.out.add("images", image);
+            self.images.insert(bytes, index);
+            index
+        }))
     }
+
+    /// A file below the folder of the FBX file, or of the same name in that folder.
+    fn read(&self, file: &str) -> Option<Vec<u8>> {
+        let folders = Folders::from(self.base_dir?);
+        let beside = file.rsplit('/').next().unwrap_or_default();
+        let mut found = [file, beside]
+            .into_iter()
+            .filter_map(|f| folders.find(f).ok());
+        crate::read_bytes(&found.next()?).ok()
+    }
+}
+
+/// The file of a texture, with slashes.
+fn file_of(texture: &Texture) -> String {
+    let relative = texture.relative_filename.as_ref();
+    let name = if relative.is_empty() {
+        texture.filename.as_ref()
+    } else {
+        relative
+    };
+    name.replace('\\', "/")
 }
 
 fn number(map: &MaterialMap) -> Option<f64> {
@@ -230,14 +259,4 @@ fn kind_of(bytes: &[u8]) -> Option<&'static str> {
         (is_webp, "image/webp"),
     ];
     kinds.into_iter().find(|k| k.0).map(|k| k.1)
-}
-
-/// A path as a relative URI.
-fn encoded(path: &str) -> String {
-    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~/".contains(&b);
-    let of_byte = |b: u8| match plain(b) {
-        true => char::from(b).to_string(),
-        false => format!("%{b:02X}"),
-    };
-    path.bytes().map(of_byte).collect()
 }

@@ -35,11 +35,11 @@ use crate::fault::cannot_read;
 use crate::{GltfFile, IoError, polygon, read_gltf_bytes};
 use document::Document;
 use meshes::Faces;
-use sinew_geom::{Mesh, Polygons};
+use sinew_geom::{Mesh, Polygons, Warning};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Reads an FBX file. Textures beside it are read when a picture or a file needs them.
+/// Reads an FBX file, and the textures beside it.
 ///
 /// # Errors
 /// [`IoError`] with the object or the byte offset of invalid data.
@@ -59,6 +59,36 @@ pub fn read_fbx_bytes(
     base_dir: Option<&Path>,
     name: &str,
 ) -> Result<GltfFile, IoError> {
+    let mut made = convert(bytes, base_dir, name)?;
+    let glb = std::mem::take(&mut made.glb);
+    let mut file = read_gltf_bytes(glb, base_dir, name).map_err(|e| made.words.error(e))?;
+    for (at, faces) in faces_of(&file, &made.meshes) {
+        restore(&mut file.asset.meshes[at], faces);
+    }
+    for mut warning in std::mem::take(&mut file.asset.warnings) {
+        warning.message = made.words.text(&warning.message);
+        made.warnings.push(warning);
+    }
+    file.asset.warnings = made.warnings;
+    Ok(file)
+}
+
+/// The document that [`read_fbx`] reads, as a GLB file.
+pub(crate) fn glb(path: &Path) -> Result<Vec<u8>, IoError> {
+    let bytes = std::fs::read(path).map_err(cannot_read(path))?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    Ok(convert(&bytes, path.parent(), &name)?.glb)
+}
+
+/// A file as a document.
+struct Made {
+    glb: Vec<u8>,
+    meshes: Vec<meshes::Written>,
+    warnings: Vec<Warning>,
+    words: words::Words,
+}
+
+fn convert(bytes: &[u8], base_dir: Option<&Path>, name: &str) -> Result<Made, IoError> {
     let path = base_dir.map_or_else(|| name.into(), |dir| dir.join(name));
     let scene = load::scene(bytes, &path)?;
     let mut doc = Document::new(&path, bytes.len())?;
@@ -68,21 +98,13 @@ pub fn read_fbx_bytes(
     materials::write(&mut doc, &scene, base_dir);
     let meshes = meshes::write(&mut doc, &scene)?;
     clips::write(&mut doc, &scene, &rest, &meshes)?;
-    let words = words::Words::of(&doc.out.root);
-    let mut warnings = std::mem::take(&mut doc.warnings);
-    let glb = doc.glb()?;
-    let mut file = read_gltf_bytes(glb, base_dir, name).map_err(|e| words.error(e))?;
-    for (at, faces) in faces_of(&file, &meshes) {
-        restore(&mut file.asset.meshes[at], faces);
-    }
-    for mut warning in std::mem::take(&mut file.asset.warnings) {
-        warning.message = words.text(&warning.message);
-        warnings.push(warning);
-    }
-    file.asset.warnings = warnings;
-    Ok(file)
+    Ok(Made {
+        words: words::Words::of(&doc.out.root),
+        warnings: std::mem::take(&mut doc.warnings),
+        glb: doc.glb()?,
+        meshes,
+    })
 }
-
 /// Index in the asset and faces of each mesh.
 fn faces_of<'m>(file: &GltfFile, meshes: &'m [meshes::Written]) -> Vec<(usize, &'m Faces)> {
     let nodes = file.document.node_of_mesh.iter().enumerate();

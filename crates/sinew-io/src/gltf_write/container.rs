@@ -1,7 +1,7 @@
 //! The GLB container: header and chunks.
 
 use crate::bytes::without_mark;
-use crate::fault::malformed;
+use crate::fault::{cannot_read, malformed};
 use crate::{AtomicFile, IoError};
 use std::path::Path;
 
@@ -61,6 +61,18 @@ pub fn read_glb_chunks<'a>(bytes: &'a [u8], path: &Path) -> Result<Glb<'a>, IoEr
             format!("at most {} bytes", content.len() - 20),
         )),
     }
+}
+
+/// Bytes of the GLB file to edit: those of a file, or of the document that an FBX file becomes.
+pub(super) fn editable(path: &Path) -> Result<Vec<u8>, IoError> {
+    #[cfg(feature = "fbx")]
+    if path
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("fbx"))
+    {
+        return crate::fbx::glb(path);
+    }
+    std::fs::read(path).map_err(cannot_read(path))
 }
 
 impl<'a> Glb<'a> {

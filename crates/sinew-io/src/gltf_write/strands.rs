@@ -1,9 +1,10 @@
 //! Adds strands of hair to the GLB file of their character.
 
 use super::GLTF_THICKNESS;
+use super::container::editable;
 use super::targets::{self, Appended};
 use crate::bytes::{put_f32s, put_u32s};
-use crate::fault::{cannot_read, malformed};
+use crate::fault::malformed;
 use crate::{GltfSource, IoError};
 use serde_json::{Value, json};
 use sinew_geom::{Attribute, Influences, Mesh, Rig, Strands, THICKNESS};
@@ -18,7 +19,7 @@ const LINES: u32 = 1;
 /// Influences per attribute set.
 const PER_SET: usize = 4;
 
-/// Copies a GLB file and adds a line mesh: `strands`, in scene space at bind. The strands follow the file's joints by
+/// Copies a GLB file, or an FBX file as GLB, and adds a line mesh: `strands`, in scene space at bind. The strands follow the file's joints by
 /// their influences (joints of `rig`). `source` and `rig` are the result of reading the file. Texture coordinates and
 /// attributes (as `_NAME`) are written, too. Everything else in the file stays.
 ///
@@ -33,7 +34,7 @@ pub fn add_strands(
     strands: &Mesh,
     out: &Path,
 ) -> Result<(), IoError> {
-    let bytes = std::fs::read(glb_in).map_err(cannot_read(glb_in))?;
+    let bytes = editable(glb_in)?;
     let mut opened = targets::open(&bytes, glb_in, source)?;
     append(
         &mut opened.file,

@@ -9,8 +9,8 @@ pub(super) mod unused;
 pub use appended::delta_bytes;
 pub use replace::{GraphTexts, TargetChange, replace_morph_targets};
 
-use super::container::{Glb, put_grown, read_glb_chunks};
-use crate::fault::{cannot_read, malformed};
+use super::container::{Glb, editable, put_grown, read_glb_chunks};
+use crate::fault::malformed;
 use crate::gltf::read::{PrimitiveVertices, plain_channels, target_names};
 use crate::{AtomicFile, GltfSource, IoError};
 pub(crate) use appended::Appended;
@@ -29,7 +29,7 @@ pub struct NewTarget {
     pub target: MorphTarget,
 }
 
-/// Copies a GLB file and adds morph targets with weight 0, sparse if that is smaller. Clips that animate weights of
+/// Copies a GLB file, or an FBX file as GLB, and adds morph targets with weight 0, sparse if that is smaller. Clips that animate weights of
 /// their meshes get zeros for the new targets. `source` is the result of reading the file.
 ///
 /// # Errors
@@ -42,7 +42,7 @@ pub fn add_morph_targets(
     targets: &[NewTarget],
     out: &Path,
 ) -> Result<(), IoError> {
-    let bytes = std::fs::read(glb_in).map_err(cannot_read(glb_in))?;
+    let bytes = editable(glb_in)?;
     let opened = open(&bytes, glb_in, source)?;
     let mut file = opened.file;
     for mesh in 0..source.node_of_mesh.len() {
