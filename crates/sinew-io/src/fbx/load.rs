@@ -3,7 +3,7 @@
 use super::document::allowance;
 use super::skins::is_uneven;
 use crate::IoError;
-use crate::fault::{malformed, warning};
+use crate::fault::{malformed, quoted, warning};
 use sinew_geom::Warning;
 use std::cell::Cell;
 use std::path::Path;
@@ -16,6 +16,9 @@ use ufbx::{
 const MOST_DEPTH: u32 = 4096;
 /// Bytes between two reports of the location in the file.
 const STEP: u64 = 1024;
+
+/// Bytes at the begin of a file that name its format.
+const LOOKAHEAD: usize = 4096;
 
 /// Memory of the library for a file of `size` bytes.
 pub(super) fn memory(size: usize) -> AllocatorOpts {
@@ -31,6 +34,10 @@ pub(super) fn memory(size: usize) -> AllocatorOpts {
 /// # Errors
 /// [`IoError::Malformed`] with the byte offset near the error.
 pub(super) fn scene(bytes: &[u8], path: &Path) -> Result<SceneRoot, IoError> {
+    let begin = &bytes[..bytes.len().min(LOOKAHEAD)];
+    if !begin.is_empty() && !begin.windows(3).any(|w| w == b"FBX") {
+        return Err(malformed(path, "byte 0", quoted(bytes), "an FBX file"));
+    }
     let scene = parse(bytes, path, Content::Whole)?;
     // The link modes of clusters are in the raw document only.
     match scene.skin_deformers.iter().any(|s| is_uneven(s)) {

@@ -87,12 +87,12 @@ fn lies_are_named() {
     let huge = [[1e300, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
     for (bytes, expected) in [
         (Vec::new(), "an empty file"),
-        (b"solid is another format".to_vec(), "near byte"),
-        (b"{\"asset\": {\"version\": \"2.0\"}}".to_vec(), "near byte"),
         (
-            b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n".to_vec(),
-            "near byte",
+            b"solid is another format".to_vec(),
+            "byte 0: found 'solid is another format', expected an FBX file",
         ),
+        (b"{\"asset\": {\"version\": \"2.0\"}}".to_vec(), "byte 0"),
+        (b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n".to_vec(), "byte 0"),
         (with_mesh(&TRIANGLE, &[0, 1, -9]), "index out of range"),
         (with_mesh(&TRIANGLE, &[0, 70_000, -3]), "index out of range"),
         (
