@@ -6,6 +6,7 @@ mod cli;
 mod common;
 mod devices;
 mod farm;
+mod fbx;
 mod hair;
 #[cfg(feature = "gpu")]
 mod hair_grow;

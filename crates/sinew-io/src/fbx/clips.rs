@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use sinew_geom::{Interpolation, Trs};
 use std::collections::{BTreeMap, BTreeSet};
 use ufbx::{
-    AnimStack, BakeOpts, BakeStepHandling, BakedAnim, BakedAnimRoot, BakedKeyFlags, BakedNode,
-    BakedQuat, BakedVec3, Scene,
+    AnimStack, BakeOpts, BakeStepHandling, BakedAnim, BakedAnimRoot, BakedElement, BakedKeyFlags,
+    BakedNode, BakedQuat, BakedVec3, Scene,
 };
 
 /// How often the sample rate may double.
@@ -47,8 +47,9 @@ pub(super) fn write(
         let range = range(stack, &baked);
         let mut clip = Clip::new(doc, range);
         clip.nodes(scene, rest, &baked)?;
+        let elements = baked.elements.iter().map(|e| (e.element_id, e)).collect();
         for mesh in meshes {
-            clip.weights(mesh, &baked)?;
+            clip.weights(mesh, &elements)?;
         }
         clip.finish(name, rest);
         others += others_in(scene, &baked);
@@ -213,17 +214,18 @@ fn unsure(keys: &BakedNode) -> Vec<f64> {
     out
 }
 
-/// Number of animated properties that the document cannot have.
+/// Number of animated properties that the document cannot have. Exporters repeat the weights of blend shapes as
+/// properties of their mesh, which is no loss.
 fn others_in(scene: &Scene, baked: &BakedAnim) -> usize {
-    let is_weight = |element: u32| {
-        let mut channels = scene.blend_channels.iter();
-        channels.any(|c| c.element.element_id == element)
-    };
-    let others = baked.elements.iter().filter(|e| !is_weight(e.element_id));
-    let animated = others
-        .flat_map(|e| e.props.iter())
-        .filter(|p| !p.constant_value);
-    animated.count()
+    let channels = || scene.blend_channels.iter().map(|c| &c.element);
+    let elements: BTreeSet<u32> = channels().map(|c| c.element_id).collect();
+    let names: BTreeSet<&str> = channels().map(|c| c.name.as_ref()).collect();
+    let others = baked
+        .elements
+        .iter()
+        .filter(|e| !elements.contains(&e.element_id));
+    let is_lost = |p: &&ufbx::BakedProp| !p.constant_value && !names.contains(p.name.as_ref());
+    others.flat_map(|e| e.props.iter()).filter(is_lost).count()
 }
 
 /// An animation of the document in the making.
@@ -296,10 +298,14 @@ impl<'d, 'a> Clip<'d, 'a> {
     }
 
     /// Weights of all morph targets of a mesh, if any is animated.
-    fn weights(&mut self, mesh: &Written, baked: &BakedAnim) -> Result<(), IoError> {
+    fn weights(
+        &mut self,
+        mesh: &Written,
+        elements: &BTreeMap<u32, &BakedElement>,
+    ) -> Result<(), IoError> {
         let targets = &mesh.targets;
         let curve = |element: u32| {
-            let element = baked.elements.iter().find(|e| e.element_id == element)?;
+            let element = elements.get(&element)?;
             let prop = element
                 .props
                 .iter()

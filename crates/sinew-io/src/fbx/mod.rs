@@ -36,6 +36,7 @@ use crate::{GltfFile, IoError, polygon, read_gltf_bytes};
 use document::Document;
 use meshes::Faces;
 use sinew_geom::{Mesh, Polygons, Warning};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -107,12 +108,11 @@ fn convert(bytes: &[u8], base_dir: Option<&Path>, name: &str) -> Result<Made, Io
 }
 /// Index in the asset and faces of each mesh.
 fn faces_of<'m>(file: &GltfFile, meshes: &'m [meshes::Written]) -> Vec<(usize, &'m Faces)> {
+    let of_node: BTreeMap<usize, &Faces> = meshes.iter().map(|m| (m.node, &m.faces)).collect();
     let nodes = file.document.node_of_mesh.iter().enumerate();
-    let found = nodes.filter_map(|(at, node)| {
-        let mesh = meshes.iter().find(|m| m.node == *node)?;
-        Some((at, &mesh.faces))
-    });
-    found.collect()
+    nodes
+        .filter_map(|(at, node)| Some((at, *of_node.get(node)?)))
+        .collect()
 }
 
 /// Gives a mesh the polygons and points of the file, which glTF does not have.

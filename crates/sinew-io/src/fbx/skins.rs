@@ -9,6 +9,7 @@ use crate::IoError;
 use crate::gltf_write::columns;
 use serde_json::{Value, json};
 use sinew_geom::Affine;
+use std::collections::BTreeMap;
 use ufbx::{Element, Mesh, Node, SkinCluster, SkinDeformer, SkinningMethod};
 
 const U16: u32 = 5123;
@@ -69,6 +70,7 @@ impl Skin {
             return Ok(None);
         }
         let (mut joints, mut joint_of) = (Vec::new(), Vec::new());
+        let mut of_nodes = BTreeMap::new();
         for cluster in &clusters {
             let joint = (
                 cluster.bone_node.as_ref().map_or(0, |b| nodes::index(b)),
@@ -81,11 +83,14 @@ impl Skin {
                 );
                 return Err(doc.malformed(place, found, "finite numbers"));
             }
-            let known = joints.iter().position(|j| *j == joint);
-            joint_of.push(known.unwrap_or(joints.len()));
-            if known.is_none() {
+            let of_node: &mut Vec<usize> = of_nodes.entry(joint.0).or_default();
+            let known = of_node.iter().find(|k| joints[**k] == joint).copied();
+            let known = known.unwrap_or_else(|| {
                 joints.push(joint);
-            }
+                of_node.push(joints.len() - 1);
+                joints.len() - 1
+            });
+            joint_of.push(known);
         }
         let rows = rows(doc, &place, mesh, &clusters, &joint_of)?;
         Ok(Some(rows.skin(doc, &place, node, joints)?))
