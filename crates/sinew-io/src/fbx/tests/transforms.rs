@@ -68,7 +68,7 @@ impl Parts {
 
 #[test]
 fn pivots_offsets_and_all_rotation_orders() {
-    for order in 0..ORDERS.len() {
+    for (order, name) in ORDERS.iter().enumerate() {
         let parts = Parts { order, ..PARTS };
         let mut file = File::new();
         let node = file.node("a", "Null", 0, parts.properties());
@@ -84,7 +84,7 @@ fn pivots_offsets_and_all_rotation_orders() {
             &placed(&asset, None, 0.0, "a"),
             &expected,
             1e-6,
-            ORDERS[order],
+            name,
         );
         let below = expected * shift([1.0, 2.0, 3.0]);
         assert_close(&placed(&asset, None, 0.0, "below"), &below, 2e-6, "child");
