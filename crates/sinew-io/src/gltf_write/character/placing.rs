@@ -34,7 +34,9 @@ impl Work<'_> {
         if let Some((node, node_from_bind)) = rigid(&self.asset.rig, rows)
             && wanted.is_none_or(|w| w == node)
         {
-            return self.at_node(mesh, node, &node_from_bind);
+            // Readers name a mesh after its node.
+            let is_own = wanted.is_some() || self.asset.rig.nodes()[node].name == mesh.name;
+            return self.at_node(mesh, (node, is_own), &node_from_bind);
         }
         let used = used_joints(&self.doc, &self.asset.rig, rows, &mesh.name)?;
         let skin = match self.skins.get(&used) {
@@ -88,11 +90,11 @@ impl Work<'_> {
         })
     }
 
-    /// A mesh in the space of the node that moves it.
+    /// A mesh in the space of the node that moves it: at this node if it is the mesh's own and free, else at a child.
     fn at_node<'m>(
         &mut self,
         mesh: &'m Mesh,
-        node: usize,
+        (node, is_own): (usize, bool),
         node_from_bind: &Affine<f64>,
     ) -> Result<Placed<'m>, IoError> {
         let mut mesh = Cow::Borrowed(mesh);
@@ -103,9 +105,12 @@ impl Work<'_> {
                 malformed(self.path, place, found, "finite numbers")
             })?;
         }
-        let node = match std::mem::replace(&mut self.carries[node], true) {
-            true => add_child(&mut self.doc, node, &mesh.name),
-            false => node,
+        let node = match is_own && !self.carries[node] {
+            true => {
+                self.carries[node] = true;
+                node
+            }
+            false => add_child(&mut self.doc, node, &mesh.name),
         };
         Ok(Placed {
             node,

@@ -258,6 +258,29 @@ fn a_mesh_of_one_node_stays_at_it() {
     }
 }
 
+/// A mesh of another name than the node that moves it keeps its name.
+#[test]
+fn a_mesh_keeps_its_name_at_a_joint() {
+    let joint = Joint {
+        node: 0,
+        joint_from_bind: shift(-2.0),
+    };
+    let mut mesh = triangle("sword");
+    mesh.influences = Some(Influences::rigid(3, 0));
+    let rig = Rig::new(vec![node("hand", None, 2.0)], vec![joint]);
+    let asset = Asset {
+        meshes: vec![mesh],
+        rig: Arc::new(rig.expect("valid")),
+        clips: vec![slide(0, 0.0)],
+        ..Asset::default()
+    };
+    let (bytes, _) = character_glb(Path::new("hand.glb"), &asset, None).expect("written");
+    let again = read(bytes).asset;
+    assert_eq!(again.meshes[0].name, "sword");
+    let end = posed(&again, &again.meshes[0], Some("slide"), 1.0);
+    assert_eq!(end[0], [7.0, 0.0, 0.0]);
+}
+
 /// glTF allows a node once in a skin. Two joints of one node, whose bind poses are 1 m apart, each take a half.
 #[test]
 fn two_joints_of_one_node_both_move_a_mesh() {
