@@ -77,7 +77,7 @@ fn opened_files(path: &str, content: &str) -> Vec<String> {
         // Unit tests come last in a file.
         .take_while(|(_, line)| !line.starts_with("mod tests {"))
         .filter(|(_, line)| !line.trim_start().starts_with("//"))
-        .filter(|(_, line)| OPENS.iter().any(|o| line.contains(o)))
+        .filter(|(_, line)| OPENS.iter().any(|o| has_word(line, o)))
         .map(|(i, _)| {
             format!(
                 "{path}:{} opens files; that is for sinew-io and the applications",
@@ -85,6 +85,13 @@ fn opened_files(path: &str, content: &str) -> Vec<String> {
             )
         })
         .collect()
+}
+
+/// Whether a line has a word that is not the end of a longer one.
+fn has_word(line: &str, word: &str) -> bool {
+    let ends_a_name = |before: &str| before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+    let mut places = line.match_indices(word);
+    places.any(|(at, _)| !ends_a_name(&line[..at]))
 }
 
 #[cfg(test)]
