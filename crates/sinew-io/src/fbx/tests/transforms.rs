@@ -80,12 +80,7 @@ fn pivots_offsets_and_all_rotation_orders() {
         );
         let asset = read(&file).asset;
         let expected = parts.local(parts.rotation);
-        assert_close(
-            &placed(&asset, None, 0.0, "a"),
-            &expected,
-            1e-6,
-            name,
-        );
+        assert_close(&placed(&asset, None, 0.0, "a"), &expected, 1e-6, name);
         let below = expected * shift([1.0, 2.0, 3.0]);
         assert_close(&placed(&asset, None, 0.0, "below"), &below, 2e-6, "child");
     }
