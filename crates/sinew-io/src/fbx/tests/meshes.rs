@@ -490,6 +490,33 @@ fn in_betweens_are_targets_with_piecewise_linear_weights() {
     }
 }
 
+/// Flat tangents with weights of a third: `3 s^2 - 2 s^3` in half a second.
+#[test]
+fn cubic_weights_are_sampled_closely() {
+    let mut file = File::new();
+    let open = channel(&mut file, "open", 0.0, &[100.0]);
+    shape(&mut file, open, "open", [1.0, 0.0, 0.0]);
+    let layer = file.take("take", Some((0.0, 0.5)));
+    let keys = [(0.0, 0.0), (0.5, 100.0)];
+    file.curves(
+        layer,
+        open,
+        "DeformPercent",
+        0x8 | 0x400,
+        &[("d|DeformPercent", &keys)],
+    );
+    let asset = read(&file).asset;
+    for k in 0..=50 {
+        let s = f64::from(k) / 50.0;
+        let found = deformed(&asset, &asset.meshes[0], Some(&asset.clips[0]), 0.5 * s)[0].x;
+        let expected = s * s * (3.0 - 2.0 * s);
+        assert!(
+            (found - expected).abs() < 2e-3,
+            "{s}: {found}, expected {expected}"
+        );
+    }
+}
+
 #[test]
 fn full_weights_other_than_100_and_negative_weights() {
     for percent in [-50.0, 30.0, 200.0, 250.0] {
