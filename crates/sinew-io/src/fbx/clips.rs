@@ -8,13 +8,14 @@ use super::curves::{Keys, Sampler};
 use super::document::{Document, quoted};
 use super::meshes::Written;
 use super::nodes::{self, Rest};
+use super::shapes::Channel;
 use crate::IoError;
 use serde_json::{Value, json};
 use sinew_geom::{Interpolation, Trs};
 use std::collections::{BTreeMap, BTreeSet};
 use ufbx::{
     AnimStack, BakeOpts, BakeStepHandling, BakedAnim, BakedAnimRoot, BakedElement, BakedKeyFlags,
-    BakedNode, BakedQuat, BakedVec3, Scene,
+    BakedNode, BakedQuat, BakedVec3, BlendChannel, Node, Scene,
 };
 
 /// How often the sample rate may double.
@@ -23,6 +24,8 @@ const MOST_RATES: u32 = 3;
 const MOST_ANGLE: f64 = 5e-4;
 /// Largest error of a translation between two samples, relative to the size of the scene; of a scale, relative to itself.
 const MOST_OFF: f64 = 5e-5;
+/// Largest error of the weight of a blend shape between two samples.
+const MOST_WEIGHT: f64 = 1e-3;
 /// Frames per second if the file names none.
 const DEFAULT_RATE: f64 = 30.0;
 /// Largest number of samples between two keys.
@@ -112,98 +115,120 @@ fn bake(
     stack: &AnimStack,
 ) -> Result<BakedAnimRoot, IoError> {
     let rate = scene.settings.frames_per_second;
-    let rate = if rate > 0.0 && rate.is_finite() {
-        rate
-    } else {
-        DEFAULT_RATE
-    };
-    let reach = scene
-        .nodes
-        .iter()
-        .map(|n| nodes::affine(&n.node_to_world).translation.norm());
-    let reach = reach.fold(1e-3, f64::max);
-    let mut times = 0;
-    loop {
-        let rate = rate * f64::from(1 << times);
-        let opts = BakeOpts {
-            temp_allocator: doc.memory(),
-            result_allocator: doc.memory(),
-            resample_rate: rate,
-            minimum_sample_rate: SAMPLED * rate,
-            max_keyframe_segments: MOST_SAMPLES,
-            step_handling: BakeStepHandling::IdenticalTime,
-            ..BakeOpts::default()
-        };
-        let baked = ufbx::bake_anim(scene, &stack.anim, opts).map_err(|e| {
-            let place = quoted("take", &stack.element.name);
-            doc.malformed(
-                place,
-                format!("curves that cannot be sampled: {}", e.description),
-                "fewer or valid curves",
-            )
-        })?;
-        let moved = baked.nodes.iter().flat_map(|n| n.translation_keys.iter());
-        let reach = moved.fold(reach, |r, k| r.max(nodes::vec3(&k.value).norm()));
-        let off = largest_error(scene, stack, &baked, reach);
-        if off <= 1.0 {
+    let is_rate = rate > 0.0 && rate.is_finite();
+    let rate = if is_rate { rate } else { DEFAULT_RATE };
+    for doubled in 0..MOST_RATES {
+        let baked = bake_at(doc, scene, stack, rate * f64::from(1 << doubled))?;
+        if largest_error(scene, stack, &baked) <= 1.0 {
             return Ok(baked);
         }
-        if times == MOST_RATES {
-            let message = format!(
-                "the curves of {} change fast; samples at {rate:.0} per second differ from them by up to {:.3} degrees or {:.3} % of the scene",
-                quoted("take", &stack.element.name),
-                (off * MOST_ANGLE).to_degrees(),
-                off * MOST_OFF * 100.0
-            );
-            doc.warn("curves_sampled_coarsely", message);
-            return Ok(baked);
-        }
-        times += 1;
     }
+    let rate = rate * f64::from(1 << MOST_RATES);
+    let baked = bake_at(doc, scene, stack, rate)?;
+    let off = largest_error(scene, stack, &baked);
+    if off > 1.0 {
+        let message = format!(
+            "the curves of {} change fast; samples at {rate:.0} per second differ from them by up to {:.3} degrees or {:.3} % of the scene",
+            quoted("take", &stack.element.name),
+            (off * MOST_ANGLE).to_degrees(),
+            off * MOST_OFF * 100.0
+        );
+        doc.warn("curves_sampled_coarsely", message);
+    }
+    Ok(baked)
+}
+
+fn bake_at(
+    doc: &Document<'_>,
+    scene: &Scene,
+    stack: &AnimStack,
+    rate: f64,
+) -> Result<BakedAnimRoot, IoError> {
+    let opts = BakeOpts {
+        temp_allocator: doc.memory(),
+        result_allocator: doc.memory(),
+        resample_rate: rate,
+        minimum_sample_rate: SAMPLED * rate,
+        max_keyframe_segments: MOST_SAMPLES,
+        step_handling: BakeStepHandling::IdenticalTime,
+        ..BakeOpts::default()
+    };
+    ufbx::bake_anim(scene, &stack.anim, opts).map_err(|e| {
+        doc.malformed(
+            quoted("take", &stack.element.name),
+            format!("curves that cannot be sampled: {}", e.description),
+            "fewer or valid curves",
+        )
+    })
 }
 
 /// The largest error between two samples, as a multiple of what is allowed.
-fn largest_error(scene: &Scene, stack: &AnimStack, baked: &BakedAnim, reach: f64) -> f64 {
+fn largest_error(scene: &Scene, stack: &AnimStack, baked: &BakedAnim) -> f64 {
+    let rest = scene.nodes.iter().map(|n| nodes::affine(&n.node_to_world));
+    let moved = baked.nodes.iter().flat_map(|n| n.translation_keys.iter());
+    let lengths = rest.map(|a| a.translation.norm());
+    let reach = lengths.chain(moved.map(|k| nodes::vec3(&k.value).norm()));
+    let reach = reach.fold(1e-3, f64::max);
+    let of_nodes = baked.nodes.iter().map(|keys| {
+        let node = scene.nodes.get(keys.typed_id as usize);
+        node.map_or(0.0, |node| error_of_node(stack, node, keys, reach))
+    });
+    let of_weights = baked.elements.iter().map(|keys| {
+        let element = scene.elements.get(keys.element_id as usize);
+        let channel = element.and_then(|e| ufbx::as_blend_channel(e));
+        channel.map_or(0.0, |channel| error_of_weight(stack, channel, keys))
+    });
+    of_nodes.chain(of_weights).fold(0.0, f64::max)
+}
+
+fn error_of_node(stack: &AnimStack, node: &Node, keys: &BakedNode, reach: f64) -> f64 {
+    let vectors = |list: &[BakedVec3]| list.iter().map(|k| (k.time, k.flags)).collect();
+    let rotations = keys.rotation_keys.iter().map(|k| (k.time, k.flags));
+    let lists = [
+        vectors(&keys.translation_keys),
+        vectors(&keys.scale_keys),
+        rotations.collect(),
+    ];
     let mut off = 0.0_f64;
-    for keys in baked.nodes.iter() {
-        let Some(node) = scene.nodes.get(keys.typed_id as usize) else {
-            continue;
-        };
-        for time in unsure(keys) {
-            let exact = ufbx::evaluate_transform(&stack.anim, node, time);
-            let exact = nodes::trs(&exact);
-            let t = nodes::vec3(&ufbx::evaluate_baked_vec3(&keys.translation_keys, time));
-            let s = nodes::vec3(&ufbx::evaluate_baked_vec3(&keys.scale_keys, time));
-            let r = ufbx::evaluate_baked_quat(&keys.rotation_keys, time);
-            let r = nodes::trs(&ufbx::Transform {
-                rotation: r,
-                ..ufbx::Transform::default()
-            });
-            let angle = exact.rotation.angle_to(&r.rotation);
-            off = off
-                .max(angle / MOST_ANGLE)
-                .max((exact.translation - t).norm() / (MOST_OFF * reach))
-                .max((exact.scale - s).norm() / (MOST_OFF * exact.scale.norm().max(1e-9)));
-        }
+    for time in unsure(&lists) {
+        let exact = nodes::trs(&ufbx::evaluate_transform(&stack.anim, node, time));
+        let found = nodes::trs(&ufbx::Transform {
+            translation: ufbx::evaluate_baked_vec3(&keys.translation_keys, time),
+            rotation: ufbx::evaluate_baked_quat(&keys.rotation_keys, time),
+            scale: ufbx::evaluate_baked_vec3(&keys.scale_keys, time),
+        });
+        let size = exact.scale.norm().max(1e-9);
+        off = off
+            .max(exact.rotation.angle_to(&found.rotation) / MOST_ANGLE)
+            .max((exact.translation - found.translation).norm() / (MOST_OFF * reach))
+            .max((exact.scale - found.scale).norm() / (MOST_OFF * size));
     }
     off
 }
 
+fn error_of_weight(stack: &AnimStack, channel: &BlendChannel, keys: &BakedElement) -> f64 {
+    let Some(keys) = percent(keys) else {
+        return 0.0;
+    };
+    let list = keys.iter().map(|k| (k.time, k.flags)).collect();
+    let off = |time: f64| {
+        let exact = ufbx::evaluate_blend_weight(&stack.anim, channel, time);
+        (exact - 0.01 * ufbx::evaluate_baked_vec3(keys, time).x).abs() / MOST_WEIGHT
+    };
+    unsure(&[list]).into_iter().map(off).fold(0.0, f64::max)
+}
+
+/// Keys of the weight of a blend shape.
+fn percent(element: &BakedElement) -> Option<&[BakedVec3]> {
+    let mut props = element.props.iter();
+    let found = props.find(|p| p.name.as_ref() == "DeformPercent")?;
+    Some(found.keys.as_ref()).filter(|keys| !keys.is_empty())
+}
+
 /// Times between two samples of which one is not a key of the file.
-fn unsure(keys: &BakedNode) -> Vec<f64> {
-    let vectors = |k: &BakedVec3| (k.time, k.flags);
-    let mut all: Vec<Vec<(f64, BakedKeyFlags)>> = vec![
-        keys.translation_keys.iter().map(vectors).collect(),
-        keys.scale_keys.iter().map(vectors).collect(),
-    ];
-    all.push(
-        keys.rotation_keys
-            .iter()
-            .map(|k| (k.time, k.flags))
-            .collect(),
-    );
+fn unsure(lists: &[Vec<(f64, BakedKeyFlags)>]) -> Vec<f64> {
     let is_key = |k: &(f64, BakedKeyFlags)| k.1.has_any(BakedKeyFlags::KEYFRAME);
-    let mut out: Vec<f64> = all
+    let mut out: Vec<f64> = lists
         .iter()
         .flat_map(|list| list.windows(2))
         .filter(|w| w[1].0 > w[0].0 && !(is_key(&w[0]) && is_key(&w[1])))
@@ -304,25 +329,20 @@ impl<'d, 'a> Clip<'d, 'a> {
         elements: &BTreeMap<u32, &BakedElement>,
     ) -> Result<(), IoError> {
         let targets = &mesh.targets;
-        let curve = |element: u32| {
-            let element = elements.get(&element)?;
-            let prop = element
-                .props
-                .iter()
-                .find(|p| p.name.as_ref() == "DeformPercent")?;
-            let mut keys = Keys::new(1);
-            for key in prop.keys.iter() {
-                keys.push(key.time, &[(key.value.x * 0.01) as f32]);
+        let mut curves: Vec<(&Channel, Keys)> = Vec::new();
+        for channel in &targets.channels {
+            if let Some(list) = elements.get(&channel.element).and_then(|e| percent(e)) {
+                let mut keys = Keys::new(1);
+                for key in list {
+                    keys.push(key.time, &[(key.value.x * 0.01) as f32]);
+                }
+                curves.push((channel, keys));
             }
-            Some(keys).filter(|k| !k.times.is_empty())
-        };
-        let curves: Vec<_> = targets.channels.iter().map(|c| curve(c.element)).collect();
+        }
         let mut times: Vec<f64> = Vec::new();
-        for (channel, curve) in targets.channels.iter().zip(&curves) {
-            if let Some(curve) = curve {
-                times.extend(&curve.times);
-                times.extend(curve.crossings(&channel.bends()));
-            }
+        for (channel, keys) in &curves {
+            times.extend(&keys.times);
+            times.extend(keys.crossings(&channel.bends()));
         }
         if times.is_empty() {
             return Ok(());
@@ -333,21 +353,19 @@ impl<'d, 'a> Clip<'d, 'a> {
         self.doc
             .spend(place, times.len(), 8 * targets.names.len())?;
         let mut keys = Keys::new(targets.names.len());
-        let mut weights = targets.defaults();
         for time in times {
-            let mut sides = [true, false].map(|is_before| {
-                for (channel, curve) in targets.channels.iter().zip(&curves) {
-                    if let Some(curve) = curve {
-                        let weight = curve.at(time, false, !is_before)[0];
-                        channel.weigh(f64::from(weight), &mut weights);
-                    }
+            let [before, after] = [false, true].map(|is_after| {
+                let mut weights = targets.defaults();
+                for (channel, keys) in &curves {
+                    let weight = keys.at(time, false, is_after)[0];
+                    channel.weigh(f64::from(weight), &mut weights);
                 }
-                weights.clone()
+                weights
             });
-            if sides[0] != sides[1] {
-                keys.push(time, &sides[0]);
+            if before != after {
+                keys.push(time, &before);
             }
-            keys.push(time, &std::mem::take(&mut sides[1]));
+            keys.push(time, &after);
         }
         self.channel(mesh.node, "weights", &keys)
     }

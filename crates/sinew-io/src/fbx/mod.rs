@@ -94,7 +94,7 @@ fn convert(bytes: &[u8], base_dir: Option<&Path>, name: &str) -> Result<Made, Io
     let scene = load::scene(bytes, &path)?;
     let mut doc = Document::new(&path, bytes.len())?;
     load::warn(&scene, &mut doc.warnings);
-    unread::warn(&scene, &mut doc.warnings);
+    unread::warn(&scene, bytes, &mut doc.warnings);
     let rest = nodes::write(&mut doc, &scene)?;
     materials::write(&mut doc, &scene, base_dir);
     let meshes = meshes::write(&mut doc, &scene)?;

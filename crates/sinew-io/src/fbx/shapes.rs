@@ -101,10 +101,15 @@ pub(super) fn write(
             );
             continue;
         }
+        let stops: Vec<f64> = channel.keyframes.iter().map(|k| k.target_weight).collect();
+        if !stops.iter().chain([&channel.weight]).all(|w| w.is_finite()) {
+            let location = format!("{place}, {}", quoted("blend shape", &channel.element.name));
+            return Err(doc.malformed(location, "a weight that is not finite", "finite weights"));
+        }
         out.channels.push(Channel {
             element: channel.element.element_id,
             first: out.names.len(),
-            stops: channel.keyframes.iter().map(|k| k.target_weight).collect(),
+            stops,
             weight: channel.weight,
         });
         for (key, name) in channel.keyframes.iter().zip(names(channel)) {

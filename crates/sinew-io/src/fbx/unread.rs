@@ -4,30 +4,32 @@ use crate::fault::warning;
 use sinew_geom::Warning;
 use ufbx::{PropFlags, Scene};
 
-/// Warns once per kind of object.
-pub(super) fn warn(scene: &Scene, warnings: &mut Vec<Warning>) {
+/// Warns once per kind of object. `bytes` are those of the file.
+pub(super) fn warn(scene: &Scene, bytes: &[u8], warnings: &mut Vec<Warning>) {
+    let cameras = scene.cameras.len() + scene.stereo_cameras.len() + scene.camera_switchers.len();
     let curves = scene.line_curves.len() + scene.nurbs_curves.len();
     let surfaces = scene.nurbs_surfaces.len() + scene.procedural_geometries.len();
-    let caches = scene.cache_deformers.len();
-    let cameras = scene.cameras.len() + scene.stereo_cameras.len() + scene.camera_switchers.len();
+    let deformers = "deformers of other kinds; bake them to blend shapes";
+    let caches = "cache deformers; export the cache as PC2 or MDD, and use --point-cache";
     let kinds = [
         (cameras, "cameras_skipped", "cameras"),
         (scene.lights.len(), "lights_skipped", "lights"),
         (
             curves,
             "curve_objects_skipped",
-            "curves (lines, NURBS curves); convert them to meshes",
+            "curves; convert them to meshes",
         ),
         (
             surfaces,
             "surfaces_skipped",
-            "surfaces (NURBS, procedural); convert them to meshes",
+            "NURBS or procedural surfaces; convert them to meshes",
         ),
         (
-            caches,
+            scene.cache_deformers.len(),
             "cache_deformers_skipped",
-            "cache deformers; export the cache as PC2 or MDD, and use --point-cache",
+            caches,
         ),
+        (unread_deformers(scene), "deformers_skipped", deformers),
         (
             scene.constraints.len(),
             "constraints_skipped",
@@ -37,40 +39,48 @@ pub(super) fn warn(scene: &Scene, warnings: &mut Vec<Warning>) {
         (
             scene.lod_groups.len(),
             "lod_groups_ignored",
-            "level-of-detail groups; all their levels are read as meshes",
-        ),
-        (
-            unread_deformers(scene),
-            "deformers_skipped",
-            "deformers of unknown kinds; bake them to blend shapes",
+            "level-of-detail groups; each level is a mesh",
         ),
         (
             subdivided(scene),
             "subdivision_ignored",
-            "meshes with subdivision; their control meshes are read",
+            "subdivision surfaces; their control meshes are read",
         ),
         (
             creased(scene),
             "creases_ignored",
-            "meshes with vertex or edge creases",
+            "meshes with creases; the creases are not read",
+        ),
+        (
+            user_layers(bytes),
+            "user_layers_skipped",
+            "layers of user data of meshes",
         ),
         (
             further(scene),
             "attributes_of_nodes_skipped",
-            "nodes with several objects; the first one is read",
+            "further objects of nodes that have several",
         ),
         (
             properties(scene),
             "custom_properties_skipped",
-            "nodes with custom properties",
+            "nodes with custom properties, which are not read",
         ),
     ];
     for (count, code, what) in kinds {
         if count > 0 {
-            let message = format!("the file has {count} {what}: not read");
-            warnings.push(warning(code, message));
+            warnings.push(warning(code, format!("ignored: {count} {what}")));
         }
     }
+}
+
+/// Numbers per vertex with names of users: the library does not read them.
+fn user_layers(bytes: &[u8]) -> usize {
+    let after_l = bytes.split(|b| *b == b'L').skip(1);
+    // The list of layers names each once more, as text.
+    let is_layer =
+        |rest: &&[u8]| rest.starts_with(b"ayerElementUserData") && rest.get(19) != Some(&b'"');
+    after_l.filter(is_layer).count()
 }
 
 fn unread_deformers(scene: &Scene) -> usize {
@@ -98,11 +108,8 @@ fn creased(scene: &Scene) -> usize {
 }
 
 fn further(scene: &Scene) -> usize {
-    scene
-        .nodes
-        .iter()
-        .filter(|n| n.all_attribs.len() > 1)
-        .count()
+    let more = |n: &ufbx::Node| n.all_attribs.len().saturating_sub(1);
+    scene.nodes.iter().map(|n| more(n)).sum()
 }
 
 fn properties(scene: &Scene) -> usize {

@@ -111,7 +111,12 @@ fn each_kind_of_object_that_is_not_read_has_a_warning() {
         file.connect(attribute, node);
     }
     let node = file.node("points", "Mesh", 0, Vec::new());
-    file.mesh(node, &TRIANGLE, &[0, -2], Vec::new());
+    let user = record(
+        "LayerElementUserData",
+        vec![file::Value::Whole(0)],
+        Vec::new(),
+    );
+    file.mesh(node, &TRIANGLE, &[0, -2], vec![user]);
     let asset = read(&file).asset;
     assert!(asset.meshes.is_empty());
     let mut found = codes(&asset);
@@ -122,7 +127,8 @@ fn each_kind_of_object_that_is_not_read_has_a_warning() {
             "cameras_skipped",
             "faces_skipped",
             "lights_skipped",
-            "mesh_without_faces"
+            "mesh_without_faces",
+            "user_layers_skipped"
         ]
     );
 }

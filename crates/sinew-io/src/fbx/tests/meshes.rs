@@ -310,6 +310,110 @@ fn link_modes_divide_by_the_sum_or_leave_the_rest_to_the_mesh() {
     }
 }
 
+#[test]
+fn other_skinning_methods_and_further_skins_are_warnings() {
+    let weights = [[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]];
+    let mut file = skinned(None, weights).file;
+    let skin = file
+        .objects
+        .iter_mut()
+        .find(|o| matches!(o.values.last(), Some(Value::Text(t)) if t == "Skin"));
+    skin.expect("there").children.push(record(
+        "SkinningType",
+        vec![text("DualQuaternion")],
+        Vec::new(),
+    ));
+    assert_eq!(codes(&read(&file).asset), ["dual_quaternion_skin"]);
+    // A second skin of one more bone, which holds the first vertex as much as the first skin does.
+    let Skinned { mut file, .. } = skinned(None, weights);
+    let bone = file.node("third", "LimbNode", 0, Vec::new());
+    let skin = file.object(
+        "Deformer",
+        "Deformer",
+        "",
+        "Skin",
+        vec![record("Version", vec![Whole(101)], Vec::new())],
+    );
+    let of = vec![
+        record("Indexes", vec![Wholes(vec![0])], Vec::new()),
+        record("Weights", vec![Numbers(vec![1.0])], Vec::new()),
+        record("Transform", vec![matrix(&Affine::identity())], Vec::new()),
+        record(
+            "TransformLink",
+            vec![matrix(&Affine::identity())],
+            Vec::new(),
+        ),
+    ];
+    let cluster = file.object("Deformer", "SubDeformer", "", "Cluster", of);
+    let shape = 1001;
+    file.connect(skin, shape);
+    file.connect(cluster, skin);
+    file.connect(bone, cluster);
+    let asset = read(&file).asset;
+    assert!(
+        codes(&asset).contains(&"skins_combined"),
+        "{:?}",
+        asset.warnings
+    );
+    let row: Vec<f32> = asset.meshes[0]
+        .influences
+        .as_ref()
+        .expect("some")
+        .row(0)
+        .map(|r| r.1)
+        .collect();
+    assert_eq!(row, [0.5, 0.5]);
+}
+
+/// The bitangent of the file is `w * cross(normal, tangent)`.
+#[test]
+fn tangents_have_the_sign_of_the_bitangent() {
+    for w in [1.0, -1.0] {
+        let mut file = File::new();
+        let node = file.node("a", "Mesh", 0, Vec::new());
+        let used = [
+            "LayerElementUV",
+            "LayerElementTangent",
+            "LayerElementBinormal",
+        ]
+        .map(|kind| {
+            let of = vec![
+                record("Type", vec![text(kind)], Vec::new()),
+                record("TypedIndex", vec![Whole(0)], Vec::new()),
+            ];
+            record("LayerElement", Vec::new(), of)
+        });
+        let of = |kind, name, v: [f64; 3]| {
+            layer(
+                kind,
+                "ByPolygonVertex",
+                "Direct",
+                vec![(name, Numbers(v.repeat(3)))],
+            )
+        };
+        file.mesh(
+            node,
+            &TRIANGLE,
+            &[0, 1, -3],
+            vec![
+                of("LayerElementNormal", "Normals", [0.0, 0.0, 1.0]),
+                layer(
+                    "LayerElementUV",
+                    "ByPolygonVertex",
+                    "Direct",
+                    vec![("UV", Numbers(vec![0.0, 0.0, 1.0, 0.0, 0.0, 1.0]))],
+                ),
+                of("LayerElementTangent", "Tangents", [1.0, 0.0, 0.0]),
+                of("LayerElementBinormal", "Binormals", [0.0, w, 0.0]),
+                record("Layer", vec![Whole(0)], used.to_vec()),
+            ],
+        );
+        let asset = read(&file).asset;
+        let tangents = asset.meshes[0].tangents.as_ref().expect("some");
+        assert_eq!(tangents[0], [1.0, 0.0, 0.0, w as f32]);
+    }
+}
+
 /// A shape that moves the first point.
 fn shape(file: &mut File, channel: i64, name: &str, offset: [f64; 3]) {
     let of = vec![
@@ -382,6 +486,33 @@ fn in_betweens_are_targets_with_piecewise_linear_weights() {
         assert!(
             (found - expected).norm() < 1e-5,
             "{time}: {found:?}, expected {expected:?}"
+        );
+    }
+}
+
+/// Flat tangents with weights of a third: `3 s^2 - 2 s^3` in half a second.
+#[test]
+fn cubic_weights_are_sampled_closely() {
+    let mut file = File::new();
+    let open = channel(&mut file, "open", 0.0, &[100.0]);
+    shape(&mut file, open, "open", [1.0, 0.0, 0.0]);
+    let layer = file.take("take", Some((0.0, 0.5)));
+    let keys = [(0.0, 0.0), (0.5, 100.0)];
+    file.curves(
+        layer,
+        open,
+        "DeformPercent",
+        0x8 | 0x400,
+        &[("d|DeformPercent", &keys)],
+    );
+    let asset = read(&file).asset;
+    for k in 0..=50 {
+        let s = f64::from(k) / 50.0;
+        let found = deformed(&asset, &asset.meshes[0], Some(&asset.clips[0]), 0.5 * s)[0].x;
+        let expected = s * s * (3.0 - 2.0 * s);
+        assert!(
+            (found - expected).abs() < 2e-3,
+            "{s}: {found}, expected {expected}"
         );
     }
 }
