@@ -79,6 +79,23 @@ for document in examples/*.json crates/sinew-deform/src/*/*.json; do
   quietly "$SINEW" check "$document" || fail "sinew check $document"
 done
 
+echo "-- FBX files that Blender writes, against their GLB and Blender's own import"
+fbx() {
+  local log status=0
+  log=$("$PYTHON" tools/e2e/fbx_compare.py "$SINEW" "$1" "$out/fbx" "${@:2}" 2>&1) || status=$?
+  if [ "$status" -eq 0 ]; then grep -E '^worst ' <<<"$log"; else echo "$log"; fi
+  return "$status"
+}
+if [ -d "$characters" ]; then
+  # The keys of the third clip are between frames, where Blender interpolates in its own way.
+  fbx "$characters/fox.glb" --fps 24 --clips 2 || fail "FBX: fox"
+  fbx "$characters/kaykit_knight.glb" --clips 2 --variations 2 || fail "FBX: knight"
+  fbx "$characters/mh_male_ge53.glb" --variations 3 || fail "FBX: male"
+  fbx "$characters/../morph/mh_head_morph.glb" --variations 3 || fail "FBX: head"
+else
+  echo "skipped: $characters is not there"
+fi
+
 echo "-- what the docs tell readers to run"
 SINEW="$SINEW" cargo xtask snippets || fail "cargo xtask snippets"
 

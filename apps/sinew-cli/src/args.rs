@@ -126,7 +126,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArgs {
-    /// Character to deform: a GLB, glTF, VRM, OBJ or PLY file, or a built-in sample (sample:arm, sample:creature, sample:ball, sample:head).
+    /// Character to deform: a GLB, glTF, VRM, FBX, OBJ or PLY file, or a built-in sample (sample:arm, sample:creature, sample:ball, sample:head).
     ///
     /// Or numbered OBJ or PLY files (sim_####.obj): the first file is the rest mesh, and all files are the point cache.
     pub(crate) character: PathBuf,
@@ -188,7 +188,7 @@ pub(crate) struct BenchArgs {
     /// Graph document to time.
     #[arg(required_unless_present = "crossover", requires = "character")]
     pub(crate) graph: Option<PathBuf>,
-    /// Character to deform: a GLB, glTF, VRM, OBJ or PLY file, or a built-in sample.
+    /// Character to deform: a GLB, glTF, VRM, FBX, OBJ or PLY file, or a built-in sample.
     pub(crate) character: Option<PathBuf>,
     /// Play this clip. Default: the first clip.
     #[arg(short, long)]
@@ -209,7 +209,7 @@ pub(crate) struct BenchArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct FieldArgs {
-    /// Character to read: a GLB, glTF, VRM, OBJ or PLY file, or a built-in sample (sample:arm, sample:creature, sample:ball, sample:head).
+    /// Character to read: a GLB, glTF, VRM, FBX, OBJ or PLY file, or a built-in sample (sample:arm, sample:creature, sample:ball, sample:head).
     pub(crate) character: PathBuf,
     /// Use this graph document, which must output a field. Default: a field made from the meshes of the character.
     #[arg(short, long)]

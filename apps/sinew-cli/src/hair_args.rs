@@ -18,7 +18,7 @@ pub(crate) enum HairCommand {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct HairGrowArgs {
-    /// Character or mesh to grow on: a GLB, glTF, VRM, OBJ or PLY file, or a built-in sample (sample:head).
+    /// Character or mesh to grow on: a GLB, glTF, VRM, FBX, OBJ or PLY file, or a built-in sample (sample:head).
     pub(crate) character: PathBuf,
     /// Write this file: .glb, .tfx, .ply, .obj or .npz. Repeat for more files.
     ///

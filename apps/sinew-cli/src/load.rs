@@ -215,10 +215,10 @@ fn allowing(mut document: Document, reporter: &Reporter) -> Document {
     document
 }
 
-/// Refuses what is not a GLB file before any work.
+/// Refuses what is neither a GLB nor an FBX file before any work.
 pub(crate) fn check_glb(character: &Path) -> Outcome {
     let ending = character.extension().unwrap_or_default();
-    if ["glb", "vrm"]
+    if ["glb", "vrm", "fbx"]
         .iter()
         .any(|e| ending.eq_ignore_ascii_case(e))
     {
@@ -226,7 +226,7 @@ pub(crate) fn check_glb(character: &Path) -> Outcome {
     }
     let path = character.display();
     Err(Failure::usage(format!(
-        "{path}: expected the GLB file of a character (.glb or .vrm); `sinew convert` makes one of other files"
+        "{path}: expected the GLB or FBX file of a character (.glb, .vrm or .fbx); `sinew convert` makes one of other files"
     )))
 }
 

@@ -18,7 +18,7 @@ Examples:
   sinew render man.glb --turntable 24 -o man.gif
   sinew render man.glb --frames 0-47 -o man_####.png")]
 pub(crate) struct RenderArgs {
-    /// What to draw: a GLB, glTF, VRM, OBJ or PLY file, a mesh sequence, or a built-in sample.
+    /// What to draw: a GLB, glTF, VRM, FBX, OBJ or PLY file, a mesh sequence, or a built-in sample.
     ///
     /// A mesh sequence is a folder, or a file name with ####. Samples are sample:arm, sample:creature, sample:ball and
     /// sample:head.

@@ -144,6 +144,12 @@ impl Character {
     }
 
     #[getter]
+    fn expressions(&self) -> Vec<String> {
+        let all = self.asset().expressions.iter();
+        all.map(|e| e.name.clone()).collect()
+    }
+
+    #[getter]
     fn graph(&self) -> Option<&str> {
         self.asset().graph.as_deref()
     }

@@ -222,6 +222,8 @@ fn kind(error: &PlayError) -> Kind {
     match error {
         PlayError::Io(_) | PlayError::PointCache { .. } => Kind::File,
         PlayError::NoClip { .. }
+        | PlayError::NoExpression { .. }
+        | PlayError::ExpressionWeight { .. }
         | PlayError::NoInput { .. }
         | PlayError::NoMeshInput { .. }
         | PlayError::UnusedPointCache { .. }

@@ -335,6 +335,10 @@ impl Player {
         self.work(py, |state| state.player.set_clip(name))
     }
 
+    fn set_expression(&self, py: Python<'_>, name: &str, weight: f32) -> PyResult<()> {
+        self.work(py, |state| state.player.set_expression(name, weight))
+    }
+
     fn restart(&self, py: Python<'_>) -> PyResult<()> {
         self.work(py, |state| {
             state.player.restart();

@@ -2,7 +2,7 @@
 //! each primitive once, without looking at a single value.
 //!
 //! `SINEW_BENCH_GLB` names a file; without it the largest character of the shared data is taken, and where that is
-//! not there, nothing is measured. `cargo bench -p sinew-io`.
+//! not there, nothing is measured. `SINEW_BENCH_FBX` names an FBX file, which is read, too. `cargo bench -p sinew-io`.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use serde_json::Value;
@@ -90,7 +90,28 @@ fn load(c: &mut Criterion) {
         b.iter(|| sinew_io::read_gltf(black_box(&path)).expect("valid"));
     });
     group.finish();
+    load_fbx(c);
 }
+
+#[cfg(feature = "fbx")]
+fn load_fbx(c: &mut Criterion) {
+    let Some(path) = std::env::var_os("SINEW_BENCH_FBX").map(PathBuf::from) else {
+        eprintln!("skipped: SINEW_BENCH_FBX is not set");
+        return;
+    };
+    let mut group = c.benchmark_group("load");
+    group.throughput(Throughput::Bytes(
+        std::fs::metadata(&path).expect("is there").len(),
+    ));
+    group.sample_size(20);
+    group.bench_function("read_fbx", |b| {
+        b.iter(|| sinew_io::read_fbx(black_box(&path)).expect("valid"));
+    });
+    group.finish();
+}
+
+#[cfg(not(feature = "fbx"))]
+fn load_fbx(_: &mut Criterion) {}
 
 criterion_group!(benches, load);
 criterion_main!(benches);

@@ -6,20 +6,20 @@ use crate::{AtomicFile, GltfSource, IoError, read_mesh, read_sequence};
 use sinew_geom::Asset;
 use std::path::{Path, PathBuf};
 
-/// An asset and, for glTF files, the rest of the document.
+/// An asset and, for glTF and FBX files, the rest of the document.
 #[derive(Clone, Debug, Default)]
 pub struct AnyFile {
     /// Meshes, rig, clips and morph targets of the file.
     pub asset: Asset,
-    /// Materials, textures and images, for writers. `None` for other formats.
+    /// Materials, textures and images, for writers. `None` for OBJ, PLY and TressFX files.
     pub gltf: Option<GltfSource>,
 }
 
-/// Reads a file by its extension: `.glb`, `.vrm`, `.gltf`, `.obj`, `.ply`, `.tfx` (TressFX strands) or `.tfxmesh`
-/// (TressFX collision mesh). Reads a folder or a `name_####.ply` pattern as a sequence.
+/// Reads a file by its extension: `.glb`, `.vrm`, `.gltf`, `.fbx`, `.obj`, `.ply`, `.tfx` (TressFX strands) or
+/// `.tfxmesh` (TressFX collision mesh). Reads a folder or a `name_####.ply` pattern as a sequence.
 ///
 /// # Errors
-/// [`IoError`] of the reader; [`IoError::NotBuilt`] for glTF without the feature `gltf`; [`IoError::Unsupported`] for other
+/// [`IoError`] of the reader; [`IoError::NotBuilt`] for glTF and FBX without the features `gltf` and `fbx`; [`IoError::Unsupported`] for other
 /// extensions.
 pub fn read_any(path: &Path) -> Result<AnyFile, IoError> {
     let ending = path
@@ -35,6 +35,7 @@ pub fn read_any(path: &Path) -> Result<AnyFile, IoError> {
         _ if path.is_dir() || is_pattern => read_sequence(path).map(plain),
         // A VRM file is a GLB file.
         "glb" | "gltf" | "vrm" => read_gltf(path),
+        "fbx" => read_fbx(path),
         "obj" | "ply" => read_mesh(path).map(plain),
         "tfx" => read_tfx_asset(path).map(plain),
         "tfxmesh" => read_tfx_mesh(path).map(plain),
@@ -51,23 +52,37 @@ pub fn read_any(path: &Path) -> Result<AnyFile, IoError> {
             path: path.to_owned(),
             location: "file name".into(),
             feature: format!("the file extension '{ending}'"),
-            help: "use .glb, .gltf, .vrm, .obj, .ply, .tfx or .tfxmesh".into(),
+            help: "use .glb, .gltf, .vrm, .fbx, .obj, .ply, .tfx or .tfxmesh".into(),
         }),
     }
 }
 
 #[cfg(feature = "gltf")]
 fn read_gltf(path: &Path) -> Result<AnyFile, IoError> {
-    let file = crate::read_gltf(path)?;
-    Ok(AnyFile {
+    crate::read_gltf(path).map(with_document)
+}
+
+#[cfg(feature = "gltf")]
+fn with_document(file: crate::GltfFile) -> AnyFile {
+    AnyFile {
         asset: file.asset,
         gltf: Some(file.document),
-    })
+    }
 }
 
 #[cfg(not(feature = "gltf"))]
 fn read_gltf(path: &Path) -> Result<AnyFile, IoError> {
     Err(crate::fault::not_built(path, "glTF", "gltf"))
+}
+
+#[cfg(feature = "fbx")]
+fn read_fbx(path: &Path) -> Result<AnyFile, IoError> {
+    crate::read_fbx(path).map(with_document)
+}
+
+#[cfg(not(feature = "fbx"))]
+fn read_fbx(path: &Path) -> Result<AnyFile, IoError> {
+    Err(crate::fault::not_built(path, "FBX", "fbx"))
 }
 
 /// Reads a whole file.
@@ -209,6 +224,15 @@ pub fn remove_files(folder: &Path, is_meant: impl Fn(&str) -> bool) -> Result<bo
 #[cfg(all(test, not(feature = "gltf")))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn without_fbx_the_error_names_the_feature() {
+        let error = read_any(Path::new("a.FBX")).expect_err("not built");
+        assert_eq!(
+            error.to_string(),
+            "a.FBX: this build has no FBX support; build `sinew-io` with the feature `fbx`"
+        );
+    }
 
     #[test]
     fn without_gltf_the_error_names_the_feature() {

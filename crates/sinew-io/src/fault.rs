@@ -19,7 +19,7 @@ pub(crate) fn malformed(
 }
 
 /// Error for a format whose feature is off.
-#[cfg(not(all(feature = "exr", feature = "meshopt")))]
+#[cfg(not(all(feature = "exr", feature = "fbx", feature = "meshopt")))]
 pub(crate) fn not_built(path: &Path, format: &'static str, feature: &'static str) -> IoError {
     IoError::NotBuilt {
         path: path.to_owned(),

@@ -22,6 +22,8 @@ mod bytes;
 mod case_files;
 mod error;
 mod fault;
+#[cfg(feature = "fbx")]
+pub mod fbx;
 mod file_box;
 mod folders;
 mod frames;
@@ -59,6 +61,8 @@ pub use any::{
 };
 pub use atomic::{AtomicDir, AtomicFile, FolderLock, Writability, set_synced};
 pub use error::IoError;
+#[cfg(feature = "fbx")]
+pub use fbx::{read_fbx, read_fbx_bytes};
 pub use file_box::FileBox;
 pub use folders::Folders;
 pub use frames::{CachedFrame, CachedMesh, ExtraArray, FrameCache, FrameData};

@@ -1,6 +1,7 @@
 //! Writes the seed corpora and the words of graph documents: `cargo run -p sinew-fuzz --features targets --example seeds`, into `fuzz/corpus/<target>`.
 //! Seeds are small and valid: every feature of a format at least once, so that mutations start behind the header.
 
+mod fbx;
 mod gltf;
 
 use serde_json::Value;
@@ -29,6 +30,7 @@ fn main() -> Outcome {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
     let sheet = characters::sheet();
     glb(&folder(&corpus, "glb")?, &sheet)?;
+    fbx::write(&folder(&corpus, "fbx")?)?;
     obj(&folder(&corpus, "obj")?, &sheet)?;
     ply(&folder(&corpus, "ply")?, &sheet)?;
     point_cache(&folder(&corpus, "point_cache")?, &sheet)?;

@@ -81,7 +81,7 @@ fn asset_or_joint(asset: &Asset, gltf: Option<&GltfSource>, joint: Option<&str>)
 
 fn no_joints(file: &Path) -> Failure {
     Failure::usage(format!(
-        "--joint: {} has no joints; expected a character, such as a GLB or glTF file",
+        "--joint: {} has no joints; expected a character, such as a GLB, glTF or FBX file",
         file.display()
     ))
 }

@@ -7,6 +7,7 @@ mod common;
 mod convert;
 mod devices;
 mod farm;
+mod fbx;
 mod hair;
 #[cfg(feature = "gpu")]
 mod hair_grow;

@@ -1,7 +1,7 @@
 //! The GLB container: header and chunks.
 
 use crate::bytes::without_mark;
-use crate::fault::malformed;
+use crate::fault::{cannot_read, malformed};
 use crate::{AtomicFile, IoError};
 use std::path::Path;
 
@@ -63,6 +63,18 @@ pub fn read_glb_chunks<'a>(bytes: &'a [u8], path: &Path) -> Result<Glb<'a>, IoEr
     }
 }
 
+/// Bytes of the GLB file to edit: those of a file, or of the document that an FBX file becomes.
+pub(super) fn editable(path: &Path) -> Result<Vec<u8>, IoError> {
+    #[cfg(feature = "fbx")]
+    if path
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("fbx"))
+    {
+        return crate::fbx::glb(path);
+    }
+    std::fs::read(path).map_err(cannot_read(path))
+}
+
 impl<'a> Glb<'a> {
     /// Content of the BIN chunk, empty without one, and everything after it. `None` if it is longer than the file.
     pub(super) fn split_binary(&self) -> Option<(&'a [u8], &'a [u8])> {
@@ -99,7 +111,7 @@ pub(super) fn put_grown(
 }
 
 /// A whole file in memory: JSON text and the BIN chunk, a multiple of four bytes.
-pub(super) fn glb_bytes(path: &Path, json: &[u8], binary: &[u8]) -> Result<Vec<u8>, IoError> {
+pub(crate) fn glb_bytes(path: &Path, json: &[u8], binary: &[u8]) -> Result<Vec<u8>, IoError> {
     let mut out = begun(path, json, binary.len().saturating_add(8))?;
     // Less than the file size, which was checked.
     let length = u32::try_from(binary.len()).unwrap_or(u32::MAX);

@@ -1,7 +1,7 @@
 //! A deformer graph inside a GLB file.
 
-use super::container::{Glb, file_bytes, put_file, read_glb_chunks};
-use crate::fault::{cannot_read, malformed};
+use super::container::{Glb, editable, file_bytes, put_file, read_glb_chunks};
+use crate::fault::malformed;
 use crate::{AtomicFile, IoError};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -9,14 +9,15 @@ use std::path::Path;
 /// Root extension with a graph: `{"version": "1.0", "graph": {...}}`.
 pub const EXTENSION: &str = "SINEW_graph";
 
-/// Copies a GLB file with `graph` (JSON text) in its root extension [`EXTENSION`]. Only the JSON chunk changes.
+/// Copies a GLB file with `graph` (JSON text) in its root extension [`EXTENSION`]. Only the JSON chunk changes. An FBX file
+/// is written as GLB.
 ///
 /// # Errors
 /// [`IoError::Read`], [`IoError::Write`]; [`IoError::Malformed`] if the file is not a GLB file or the graph is not a
 /// JSON object.
 pub fn embed_graph(glb_in: &Path, graph: &str, out: &Path) -> Result<(), IoError> {
     let graph = parse(graph, out)?;
-    let bytes = std::fs::read(glb_in).map_err(cannot_read(glb_in))?;
+    let bytes = editable(glb_in)?;
     let glb = read_glb_chunks(&bytes, glb_in)?;
     let text = text_with(&glb, graph, glb_in)?;
     let mut file = AtomicFile::create(out)?;

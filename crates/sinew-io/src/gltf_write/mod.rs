@@ -27,6 +27,13 @@ mod strands;
 mod targets;
 mod vrm;
 
+#[cfg(feature = "fbx")]
+pub(crate) use container::glb_bytes;
+#[cfg(feature = "fbx")]
+pub(crate) use strands::{columns, floats};
+#[cfg(feature = "fbx")]
+pub(crate) use targets::{Appended, push};
+
 pub use character::{character_glb, converted_glb};
 pub use container::{Glb, read_glb_chunks};
 pub use graph::{EXTENSION as GRAPH_EXTENSION, embed_graph, with_graph};

@@ -1,10 +1,11 @@
 //! Adds strands of hair to the GLB file of their character.
 
 use super::GLTF_THICKNESS;
+use super::container::editable;
 use super::joints::{add_skin, used_joints, weigh};
 use super::targets::{self, Appended};
 use crate::bytes::{put_f32s, put_u32s};
-use crate::fault::{cannot_read, malformed};
+use crate::fault::malformed;
 use crate::{GltfSource, IoError};
 use serde_json::{Value, json};
 use sinew_geom::{Attribute, Mesh, Rig, Strands, THICKNESS};
@@ -16,7 +17,7 @@ const U32: u32 = 5125;
 const F32: u32 = 5126;
 const LINES: u32 = 1;
 
-/// Copies a GLB file and adds a line mesh: `strands`, in scene space at bind. The strands follow the file's joints by
+/// Copies a GLB file, or an FBX file as GLB, and adds a line mesh: `strands`, in scene space at bind. The strands follow the file's joints by
 /// their influences (joints of `rig`). `source` and `rig` are the result of reading the file. Texture coordinates and
 /// attributes (as `_NAME`) are written, too. Everything else in the file stays.
 ///
@@ -31,7 +32,7 @@ pub fn add_strands(
     strands: &Mesh,
     out: &Path,
 ) -> Result<(), IoError> {
-    let bytes = std::fs::read(glb_in).map_err(cannot_read(glb_in))?;
+    let bytes = editable(glb_in)?;
     add_strands_to(&bytes, glb_in, source, rig, strands, out)
 }
 
@@ -156,7 +157,7 @@ pub(super) fn custom(file: &mut Appended<'_>, attribute: &Attribute, range: Rang
 }
 
 /// An accessor of single-precision numbers.
-pub(super) fn floats(file: &mut Appended<'_>, numbers: &[f32], width: usize, kind: &str) -> usize {
+pub(crate) fn floats(file: &mut Appended<'_>, numbers: &[f32], width: usize, kind: &str) -> usize {
     let bytes = words(|bytes| put_f32s(bytes, numbers));
     let view = file.view(&bytes);
     let count = numbers.len() / width;
@@ -174,7 +175,7 @@ fn words(put: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> Vec<u8> {
 }
 
 /// A 4x4 matrix in column order.
-pub(super) fn columns(affine: &sinew_geom::Affine<f64>) -> [f32; 16] {
+pub(crate) fn columns(affine: &sinew_geom::Affine<f64>) -> [f32; 16] {
     let (l, t) = (&affine.linear, &affine.translation);
     std::array::from_fn(|i| match (i % 4, i / 4) {
         (3, column) => f32::from(u8::from(column == 3)),

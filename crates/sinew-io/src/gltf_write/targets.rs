@@ -9,11 +9,11 @@ pub(super) mod unused;
 pub use appended::delta_bytes;
 pub use replace::{GraphTexts, TargetChange, replace_morph_targets};
 
-use super::container::{Glb, put_grown, read_glb_chunks};
-use crate::fault::{cannot_read, malformed};
+use super::container::{Glb, editable, put_grown, read_glb_chunks};
+use crate::fault::malformed;
 use crate::gltf::read::{PrimitiveVertices, plain_channels, target_names};
 use crate::{AtomicFile, GltfSource, IoError};
-pub(super) use appended::Appended;
+pub(crate) use appended::Appended;
 use serde_json::{Value, json};
 use sinew_geom::{Mat3, MorphTarget, Real};
 use std::borrow::Cow;
@@ -29,7 +29,7 @@ pub struct NewTarget {
     pub target: MorphTarget,
 }
 
-/// Copies a GLB file and adds morph targets with weight 0, sparse if that is smaller. Clips that animate weights of
+/// Copies a GLB file, or an FBX file as GLB, and adds morph targets with weight 0, sparse if that is smaller. Clips that animate weights of
 /// their meshes get zeros for the new targets. `source` is the result of reading the file.
 ///
 /// # Errors
@@ -42,7 +42,7 @@ pub fn add_morph_targets(
     targets: &[NewTarget],
     out: &Path,
 ) -> Result<(), IoError> {
-    let bytes = std::fs::read(glb_in).map_err(cannot_read(glb_in))?;
+    let bytes = editable(glb_in)?;
     let opened = open(&bytes, glb_in, source)?;
     let mut file = opened.file;
     for mesh in 0..source.node_of_mesh.len() {
@@ -353,7 +353,7 @@ fn set_names(mesh: &mut Value, names: Value) {
 }
 
 /// Appends to a list. Creates it if it is missing.
-pub(super) fn push(list: &mut Value, item: Value) {
+pub(crate) fn push(list: &mut Value, item: Value) {
     match list.as_array_mut() {
         Some(list) => list.push(item),
         None => *list = json!([item]),

@@ -13,14 +13,14 @@ pub struct Character {
     pub path: PathBuf,
     /// Content of the file. Its `warnings` list repairs; the caller shows them.
     pub asset: Asset,
-    /// The rest of a glTF file, for writers: materials, textures and images.
+    /// The rest of a glTF or FBX file, for writers: materials, textures and images.
     pub source: Option<GltfSource>,
     /// A sequence: the folder or pattern whose files hold the positions of each frame. Mesh inputs of a graph play them.
     pub point_cache: Option<PathBuf>,
 }
 
 impl Character {
-    /// Reads GLB, glTF, OBJ, PLY or a sequence, as [`read_any`].
+    /// Reads GLB, glTF, FBX, OBJ, PLY or a sequence, as [`read_any`].
     ///
     /// # Errors
     /// [`PlayError::Io`].

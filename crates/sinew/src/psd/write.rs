@@ -74,7 +74,7 @@ fn source_of<'a>(character: &'a Character, what: &str) -> Result<&'a GltfSource,
         .ok_or_else(|| IoError::Unsupported {
             path: character.path.clone(),
             location: "character".into(),
-            feature: format!("{what} a file that is not GLB"),
+            feature: format!("{what} a file that is neither GLB nor FBX"),
             help: "convert the character to GLB".into(),
         })
 }

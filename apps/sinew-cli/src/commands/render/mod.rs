@@ -131,8 +131,10 @@ fn check_up(args: &RenderArgs) -> Outcome {
         return Ok(());
     }
     let path = args.input.to_string_lossy().to_lowercase();
-    let is_gltf = [".glb", ".gltf", ".vrm"].iter().any(|e| path.ends_with(e));
-    if is_gltf || load::built_in(&args.input).is_some() {
+    let says_up = [".glb", ".gltf", ".vrm", ".fbx"]
+        .iter()
+        .any(|e| path.ends_with(e));
+    if says_up || load::built_in(&args.input).is_some() {
         return Err(Failure::usage(format!(
             "--up z: {} has Y up; --up is for OBJ and PLY files",
             args.input.display()

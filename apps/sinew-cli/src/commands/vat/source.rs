@@ -30,7 +30,7 @@ pub(super) fn source_of(
         .is_some_and(|s| s.starts_with("sample:"));
     let graph = &args.played.graph;
     let has_graph = graph.graph.is_some() || !graph.inputs.point_caches.is_empty();
-    if has_graph || is_sample || matches!(ending.as_str(), "glb" | "gltf" | "vrm") {
+    if has_graph || is_sample || matches!(ending.as_str(), "glb" | "gltf" | "vrm" | "fbx") {
         if has_graph && args.up == Up::Z {
             return Err(Failure::usage(
                 "--up z works for files without a graph only; export the rest mesh and its point cache with Y up",
@@ -45,7 +45,7 @@ pub(super) fn source_of(
     }
     if !args.played.clip.is_empty() || args.frames.is_some() {
         return Err(Failure::usage(
-            "--clip and --frames need a character (.glb, .gltf, .vrm, sample:NAME) or a graph (--graph); for a folder of files, select frames with --range",
+            "--clip and --frames need a character (.glb, .gltf, .vrm, .fbx, sample:NAME) or a graph (--graph); for a folder of files, select frames with --range",
         ));
     }
     let files = sinew::io::find_sequence(&args.source).map_err(Failure::input)?;

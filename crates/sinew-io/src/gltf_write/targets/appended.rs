@@ -30,8 +30,8 @@ fn is_short(count: usize) -> bool {
 }
 
 /// The document and the new bytes.
-pub(in super::super) struct Appended<'a> {
-    pub(in super::super) root: Value,
+pub(crate) struct Appended<'a> {
+    pub(crate) root: Value,
     path: &'a Path,
     /// Bytes of the existing binary chunk.
     start: usize,
@@ -53,7 +53,7 @@ pub(in super::super) struct Freed {
 
 impl<'a> Appended<'a> {
     /// Checks that the first buffer is the binary chunk of `start` bytes, a multiple of four.
-    pub(in super::super) fn new(
+    pub(crate) fn new(
         root: Value,
         path: &'a Path,
         start: usize,
@@ -111,7 +111,7 @@ impl<'a> Appended<'a> {
     }
 
     /// A view of new bytes.
-    pub(in super::super) fn view(&mut self, bytes: &[u8]) -> usize {
+    pub(crate) fn view(&mut self, bytes: &[u8]) -> usize {
         let offset = self.start + self.bytes.len();
         self.bytes.extend_from_slice(bytes);
         let padded = self.bytes.len() + (self.start + self.bytes.len()).next_multiple_of(4)
@@ -127,7 +127,7 @@ impl<'a> Appended<'a> {
     }
 
     /// Adds an entry to one of the document's lists: in an unused slot, or at the end.
-    pub(in super::super) fn add(&mut self, list: &str, entry: Value) -> usize {
+    pub(crate) fn add(&mut self, list: &str, entry: Value) -> usize {
         let free = match list {
             "accessors" => self.free.accessors.pop(),
             "bufferViews" => self.free.views.pop(),
@@ -145,12 +145,7 @@ impl<'a> Appended<'a> {
     }
 
     /// An accessor of `count` deltas that are zero except for some rows.
-    pub(in super::super) fn deltas(
-        &mut self,
-        count: usize,
-        rows: &[u32],
-        deltas: &[[f32; 3]],
-    ) -> usize {
+    pub(crate) fn deltas(&mut self, count: usize, rows: &[u32], deltas: &[[f32; 3]]) -> usize {
         let mut accessor = json!({ "componentType": F32, "count": count, "type": "VEC3" });
         let has_zeros = rows.len() < count;
         let bound = |pick: fn(f32, f32) -> f32| {
@@ -188,7 +183,7 @@ impl<'a> Appended<'a> {
     }
 
     /// The document, the ranges to remove from the binary chunk, and the bytes to append.
-    pub(in super::super) fn finish(mut self) -> (Value, Vec<Range<usize>>, Vec<u8>) {
+    pub(crate) fn finish(mut self) -> (Value, Vec<Range<usize>>, Vec<u8>) {
         let gone: usize = self.free.bytes.iter().map(Range::len).sum();
         self.root["buffers"][0]["byteLength"] = (self.start + self.bytes.len() - gone).into();
         if gone > 0 {

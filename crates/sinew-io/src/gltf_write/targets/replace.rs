@@ -4,8 +4,8 @@ use super::appended::Appended;
 use super::{
     OfRange, animations, check_beyond, open, own_mesh, primitives_of, push, unused, within, write,
 };
-use crate::fault::cannot_read;
 use crate::gltf::PrimitiveVertices;
+use crate::gltf_write::container::editable;
 use crate::gltf_write::{graph, vrm};
 use crate::{AtomicFile, GltfSource, IoError};
 use serde_json::{Value, json};
@@ -54,7 +54,7 @@ pub struct GraphTexts<'a> {
     pub beside: Option<(&'a Path, &'a str)>,
 }
 
-/// Copies a GLB file with some morph targets replaced and with the given graphs. `source` is the result of reading the
+/// Copies a GLB file, or an FBX file as GLB, with some morph targets replaced and with the given graphs. `source` is the result of reading the
 /// file.
 ///
 /// All weights of meshes, nodes and clips are multiplied by [`TargetChange::weights`]. This is linear; keys, steps and
@@ -80,7 +80,7 @@ pub fn replace_morph_targets(
     // Created first, so that errors occur before any output appears.
     let beside = graphs.beside.map(|(path, text)| begun(path, text));
     let beside = beside.transpose()?;
-    let bytes = std::fs::read(glb_in).map_err(cannot_read(glb_in))?;
+    let bytes = editable(glb_in)?;
     let opened = open(&bytes, glb_in, source)?;
     let mut file = opened.file;
     check_extensions(&file)?;
