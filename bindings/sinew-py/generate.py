@@ -225,7 +225,7 @@ def nodes_module(nodes: list[dict[str, Any]]) -> str:
 LEFT_OUT = {"completions", "man", "schema", "nodes", "help"}
 LEFT_OUT_OPTIONS = {"log_format", "quiet", "help", "version"}
 # The names that Player has for the same.
-RENAMED = {"input": "inputs", "point-cache": "point_caches"}
+RENAMED = {"input": "inputs", "point-cache": "point_caches", "expression": "expressions"}
 # Arguments that name a character under another name.
 CHARACTERS = {"source", "sequence"}
 CHARACTER_INPUTS = {("render", "input"), ("inspect", "file")}
@@ -281,7 +281,7 @@ def argument_type(command: list[str], a: dict[str, Any]) -> str:
     one = value_type(command, a)
     values = "".join(a["value_names"])
     if values.startswith("NAME="):
-        inner = {"FILE": "PathLike", "VALUE": "Any"}.get(values[5:], "str | tuple[int, int]")
+        inner = {"FILE": "PathLike", "VALUE": "Any", "WEIGHT": "float"}.get(values[5:], "str | tuple[int, int]")
         return f"Mapping[str, {inner}] | Sequence[str]"
     if values == "[INPUT=]FILE":
         return "PathLike | Sequence[PathLike] | Mapping[str, PathLike]"

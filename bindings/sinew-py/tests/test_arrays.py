@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import struct
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 from conftest import SHARED, skip, triangle
@@ -192,3 +197,40 @@ def test_arrays_deform_as_the_file() -> None:
     if not character.clips:
         skip("the male has no clip")
     compare(character, 10)
+
+
+def with_extension(glb: bytes, extension: dict[str, Any]) -> bytes:
+    """The file with an extension of the document: header, JSON chunk, all other chunks."""
+    (length,) = struct.unpack_from("<I", glb, 12)
+    document = json.loads(glb[20 : 20 + length])
+    document["extensions"] = extension
+    document["extensionsUsed"] = [*document.get("extensionsUsed", []), *extension]
+    text = json.dumps(document).encode()
+    text += b" " * (-len(text) % 4)
+    rest = glb[20 + length :]
+    return struct.pack("<4sII", b"glTF", 2, 20 + len(text) + len(rest)) + struct.pack("<I4s", len(text), b"JSON") + text + rest
+
+
+def test_expressions_of_an_avatar_move_targets(tmp_path: Path) -> None:
+    """Half of an expression that binds a target of 2 m to 0.5 moves a vertex by half a metre."""
+    target = sd.Target("smile", [[0, 0, 2.0]], vertices=[2])
+    mesh = sd.Mesh("face", [[0, 0, 0], [1, 0, 0], [0, 1, 0]], faces=[[0, 1, 2]], targets=[target])
+    glb, vrm = tmp_path / "face.glb", tmp_path / "face.vrm"
+    sd.convert(sd.Character.from_arrays("face", [mesh]), output=glb)
+    (length,) = struct.unpack_from("<I", glb.read_bytes(), 12)
+    nodes = json.loads(glb.read_bytes()[20 : 20 + length])["nodes"]
+    bind = {"node": next(i for i, n in enumerate(nodes) if "mesh" in n), "index": 0, "weight": 0.5}
+    happy = {"preset": {"happy": {"morphTargetBinds": [bind]}}}
+    humanoid: dict[str, Any] = {"humanBones": {}}
+    avatar = {"VRMC_vrm": {"specVersion": "1.0", "humanoid": humanoid, "expressions": happy}}
+    vrm.write_bytes(with_extension(glb.read_bytes(), avatar))
+    character = sd.load(vrm)
+    assert character.expressions == ["happy"]
+    player = sd.Player(character, sd.Graph.from_nodes("morph"))
+    player.set_expression("happy", 0.5)
+    player.advance(0)
+    np.testing.assert_allclose(player["body"].positions()[2], [0, 1, 0.5], atol=1e-6)
+    with pytest.raises(sd.UsageError, match="happy"):
+        player.set_expression("hapy", 1.0)
+    sd.run(vrm, sd.Graph.from_nodes("morph"), output=tmp_path / "out.npz", frames=0, expressions={"happy": 1})
+    np.testing.assert_allclose(np.load(tmp_path / "out.npz")["positions"][0, 2], [0, 1, 1], atol=1e-6)

@@ -125,7 +125,7 @@ def load(path: PathLike) -> Character:
     """Reads a character; the same as ``Character.load``.
 
     Args:
-        path: A GLB, glTF, VRM, OBJ, PLY or FBX file, as far as the build reads it.
+        path: A character file, such as GLB, glTF, VRM, FBX, OBJ or PLY.
 
     Raises:
         FileError: The file is missing or wrong.

@@ -121,7 +121,7 @@ class Character:
         """Reads a file.
 
         Args:
-            path: A character file, such as GLB, glTF, OBJ or PLY; or numbered files, `sim_####.obj`, of which it reads the first.
+            path: A character file, such as GLB, glTF, VRM, FBX, OBJ or PLY; or numbered files, `sim_####.obj`, of which it reads the first.
 
         Raises:
             FileError: The file is missing or wrong; with its location.
