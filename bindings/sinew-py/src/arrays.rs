@@ -64,9 +64,10 @@ pub(crate) fn fill<'py>(
     let Ok(mut writer) = array.try_readwrite() else {
         return Err(wrong("a read-only array".into()));
     };
+    // `as_slice_mut` takes the order of Fortran, too.
     match writer.as_slice_mut() {
-        Ok(slice) => slice.copy_from_slice(numbers),
-        Err(_) => return Err(wrong("an array that is not C-contiguous".into())),
+        Ok(slice) if array.is_c_contiguous() => slice.copy_from_slice(numbers),
+        _ => return Err(wrong("an array that is not C-contiguous".into())),
     }
     drop(writer);
     Ok(out)

@@ -2,7 +2,10 @@
 
 use crate::arrays::from_rows;
 use crate::errors::{self, usage};
-use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArrayDyn};
+use numpy::ndarray::Dimension;
+use numpy::{
+    PyReadonlyArray, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArrayDyn, PyUntypedArrayMethods,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sinew::geom::{Affine, Attribute};
@@ -119,6 +122,18 @@ impl At<'_> {
         usage(self.py, "arrays", message)
     }
 
+    /// The numbers of an array in C order; `as_slice` takes the order of Fortran, too.
+    fn slice<'a, T: numpy::Element, D: Dimension>(
+        &self,
+        at: &str,
+        array: &'a PyReadonlyArray<'_, T, D>,
+    ) -> PyResult<&'a [T]> {
+        match array.as_slice() {
+            Ok(slice) if array.is_c_contiguous() => Ok(slice),
+            _ => Err(self.strided(at)),
+        }
+    }
+
     /// (n, N) as vectors.
     fn rows<'a, T: numpy::Element, const N: usize>(
         &self,
@@ -129,7 +144,7 @@ impl At<'_> {
         if shape[1] != N {
             return Err(self.wrong(at, &shape, &format!("(n, {N})")));
         }
-        let flat = array.as_slice().map_err(|_| self.strided(at))?;
+        let flat = self.slice(at, array)?;
         Ok(flat.as_chunks::<N>().0)
     }
 
@@ -142,7 +157,7 @@ impl At<'_> {
     }
 
     fn row<'a, T: numpy::Element>(&self, at: &str, array: &'a Row<'_, T>) -> PyResult<&'a [T]> {
-        array.as_slice().map_err(|_| self.strided(at))
+        self.slice(at, array)
     }
 
     fn some_row<'a, T: numpy::Element>(
@@ -158,7 +173,7 @@ impl At<'_> {
         if shape != [4, 4] {
             return Err(self.wrong(at, &shape, "(4, 4)"));
         }
-        Ok(from_rows(array.as_slice().map_err(|_| self.strided(at))?))
+        Ok(from_rows(self.slice(at, array)?))
     }
 
     fn joint<'a>(&self, at: &str, j: &'a JointObject<'_>) -> PyResult<JointArrays<'a>> {
@@ -221,7 +236,7 @@ impl At<'_> {
         let mut out = Vec::new();
         for (name, array) in &m.attributes {
             let at = format!("{at}.attributes['{name}']");
-            let flat = array.as_slice().map_err(|_| self.strided(&at))?;
+            let flat = self.slice(&at, array)?;
             let shape = array.as_array().shape().to_vec();
             let attribute = match shape[..] {
                 [_] | [_, 1] => Attribute::Scalar(flat.to_vec()),
@@ -256,8 +271,8 @@ impl At<'_> {
         }
         Ok(Some(SkinArrays {
             per_vertex: shapes[0][1],
-            joints: joints.as_slice().map_err(|_| self.strided(at))?,
-            weights: weights.as_slice().map_err(|_| self.strided(at))?,
+            joints: self.slice(at, joints)?,
+            weights: self.slice(at, weights)?,
         }))
     }
 
@@ -290,7 +305,7 @@ impl At<'_> {
         let mut weights = Vec::new();
         for (&mesh, keys) in &c.weights {
             let at = format!("{at}.weights[{mesh}]");
-            weights.push((mesh, keys.as_slice().map_err(|_| self.strided(&at))?));
+            weights.push((mesh, self.slice(&at, keys)?));
         }
         Ok(ClipArrays {
             name: &c.name,

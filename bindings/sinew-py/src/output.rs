@@ -11,7 +11,7 @@ use sinew::deform::{Line, PortType};
 use sinew::geom::Affine;
 use sinew::geom::nalgebra::RowVector3;
 use sinew::geom::names::instead_of;
-use sinew::graph::{Instance, OutputData, OutputMesh};
+use sinew::graph::{Instance, OutputData, OutputMesh, Source};
 use sinew::io::FrameData;
 use sinew::play::{FieldGrid, Output as Copied, Runner};
 
@@ -348,17 +348,32 @@ impl Output {
     }
 
     fn pose<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let rig = self.player.get().rig();
-        let nodes = crate::character::joint_nodes(rig);
-        let show = |instance: &Instance| {
-            let Some(pose) = instance.pose_output(&self.name) else {
-                return Ok(None);
-            };
-            let of_node = |&node: &usize| pose.scene_from_node.get(node).copied();
-            let all: Vec<Affine<f64>> = nodes.iter().filter_map(of_node).collect();
-            Ok(Some(matrices(py, all.into_iter())?.into_any()))
+        let player = self.player.get();
+        let state = player.lock(py);
+        if state.player.frame().is_none() {
+            return Err(self.no_frame(py));
+        }
+        let made = match state.player.runner() {
+            Runner::Cpu(instance) => instance.pose_output(&self.name),
+            #[cfg(feature = "gpu")]
+            Runner::Gpu(instances) => instances.pose_output(&self.name, 0),
+            _ => None,
         };
-        self.of_cpu(py, "a pose", show)
+        // A pose input that is an output, too.
+        let given = || match player.graph.plan().outputs()[self.index].source {
+            Source::Input(input) => {
+                let mut inputs = state.player.inputs().posed_inputs();
+                inputs.find(|(i, _)| *i == input).map(|(_, pose)| pose)
+            }
+            _ => None,
+        };
+        let Some(pose) = made.or_else(given) else {
+            return Err(self.wrong_type(py, "a pose"));
+        };
+        let nodes = crate::character::joint_nodes(player.rig());
+        let of_node = |&node: &usize| pose.scene_from_node.get(node).copied();
+        let all: Vec<Affine<f64>> = nodes.iter().filter_map(of_node).collect();
+        Ok(matrices(py, all.into_iter())?.into_any())
     }
 
     fn __repr__(&self) -> String {

@@ -285,7 +285,7 @@ impl Player {
             let clip = character.asset.find_clip(state.player.clip());
             let clip = clip.filter(|_| state.player.clip().is_some());
             rig.evaluate(clip, state.player.time_secs(frame), &mut state.pose);
-            state.joints.set(rig, numbers, space, &mut state.pose);
+            state.joints.set(rig, &numbers, space, &mut state.pose);
             state.player.advance_posed(frame, &state.pose)
         })
     }

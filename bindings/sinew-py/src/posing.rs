@@ -114,19 +114,20 @@ fn bind(rig: &Rig, node: usize) -> Option<Affine<f64>> {
     joint.joint_from_bind.inverse()
 }
 
-/// The numbers of matrices of this shape.
-pub(crate) fn numbers<'a>(
+/// The numbers of matrices of this shape, row after row, whatever the layout of the array.
+pub(crate) fn numbers(
     py: Python<'_>,
-    matrices: &'a Matrices<'_>,
+    matrices: &Matrices<'_>,
     shape: &[usize],
-) -> PyResult<&'a [f64]> {
-    let found = matrices.as_array().shape().to_vec();
-    let flat = matrices.as_slice();
-    let Some(flat) = flat.ok().filter(|_| found == shape) else {
-        let expected = format!("a C-contiguous array of shape {shape:?}");
+) -> PyResult<Vec<f64>> {
+    let array = matrices.as_array();
+    let found = array.shape();
+    if found != shape {
+        let expected = format!("an array of shape {shape:?}");
         let message = format!("matrices: found an array of shape {found:?}, expected {expected}");
         return Err(usage(py, "matrices", message));
-    };
+    }
+    let flat: Vec<f64> = array.iter().copied().collect();
     if let Some(i) = flat.iter().position(|n| !n.is_finite()) {
         let joint = i / 16 % shape[shape.len() - 3].max(1);
         let message = format!(
