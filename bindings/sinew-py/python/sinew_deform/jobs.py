@@ -27,6 +27,7 @@ __all__ = [
     "bake_vat",
     "bake_skin",
     "embed",
+    "convert",
     "demo",
     "bench",
     "doctor",
@@ -39,6 +40,7 @@ def run(
     *,
     output: PathLike | Sequence[PathLike],
     set: Mapping[str, Any] | Sequence[str] | None = None,
+    expressions: Mapping[str, float] | Sequence[str] | None = None,
     values: Mapping[str, PathLike] | Sequence[str] | None = None,
     inputs: Mapping[str, PathLike] | Sequence[str] | None = None,
     point_caches: PathLike | Sequence[PathLike] | Mapping[str, PathLike] | None = None,
@@ -64,10 +66,10 @@ def run(
     """Deform a character and write the frames.
 
     Args:
-        character: Character to deform: a GLB, glTF, OBJ or PLY file, or a built-in sample
-            (sample:arm, sample:creature, sample:ball, sample:head). Or numbered OBJ or PLY
-            files (sim_####.obj): the first file is the rest mesh, and all files are the point
-            cache.
+        character: Character to deform: a GLB, glTF, VRM, FBX, OBJ or PLY file, or a built-in
+            sample (sample:arm, sample:creature, sample:ball, sample:head). Or numbered OBJ or
+            PLY files (sim_####.obj): the first file is the rest mesh, and all files are the
+            point cache.
         graph: Use this graph document: a JSON file, or a built-in example (example:bend; `sinew
             nodes bend` shows the examples of a node). Default: the graph that is embedded in
             the character. Without one: morph targets and linear skinning.
@@ -77,6 +79,9 @@ def run(
             PLY and TFX have one file per frame, for example NAME_0021.ply. In NAME_####.ply the
             # say where the number goes.
         set: Set a graph parameter. VALUE is JSON or plain text. A list for more.
+        expressions: Show an expression of a VRM character, with a weight from 0 to 1. A list
+            for more. It is added to the morph weights of the clip. `sinew inspect` lists the
+            expressions.
         values: Read numbers for a `values` input of the graph from a .json or .npy file. A list
             for more. The file holds one list for all frames, or one row per frame: row n for
             frame n.
@@ -143,6 +148,7 @@ def run(
     arguments.option("--graph", graph)
     arguments.repeat("--output", output)
     arguments.pairs("--set", set)
+    arguments.pairs("--expression", expressions)
     arguments.pairs("--values", values)
     arguments.pairs("--input", inputs)
     arguments.pairs("--point-cache", point_caches)
@@ -172,6 +178,7 @@ def render(
     *,
     output: PathLike,
     set: Mapping[str, Any] | Sequence[str] | None = None,
+    expressions: Mapping[str, float] | Sequence[str] | None = None,
     values: Mapping[str, PathLike] | Sequence[str] | None = None,
     inputs: Mapping[str, PathLike] | Sequence[str] | None = None,
     point_caches: PathLike | Sequence[PathLike] | Mapping[str, PathLike] | None = None,
@@ -229,6 +236,7 @@ def render(
     *,
     output: None = None,
     set: Mapping[str, Any] | Sequence[str] | None = None,
+    expressions: Mapping[str, float] | Sequence[str] | None = None,
     values: Mapping[str, PathLike] | Sequence[str] | None = None,
     inputs: Mapping[str, PathLike] | Sequence[str] | None = None,
     point_caches: PathLike | Sequence[PathLike] | Mapping[str, PathLike] | None = None,
@@ -286,6 +294,7 @@ def render(
     *,
     output: None = None,
     set: Mapping[str, Any] | Sequence[str] | None = None,
+    expressions: Mapping[str, float] | Sequence[str] | None = None,
     values: Mapping[str, PathLike] | Sequence[str] | None = None,
     inputs: Mapping[str, PathLike] | Sequence[str] | None = None,
     point_caches: PathLike | Sequence[PathLike] | Mapping[str, PathLike] | None = None,
@@ -342,6 +351,7 @@ def render(
     *,
     output: PathLike | None = None,
     set: Mapping[str, Any] | Sequence[str] | None = None,
+    expressions: Mapping[str, float] | Sequence[str] | None = None,
     values: Mapping[str, PathLike] | Sequence[str] | None = None,
     inputs: Mapping[str, PathLike] | Sequence[str] | None = None,
     point_caches: PathLike | Sequence[PathLike] | Mapping[str, PathLike] | None = None,
@@ -396,8 +406,8 @@ def render(
     become one sheet.
 
     Args:
-        input: What to draw: a GLB, glTF, OBJ or PLY file, a mesh sequence, or a built-in
-            sample. A mesh sequence is a folder, or a file name with ####. Samples are
+        input: What to draw: a GLB, glTF, VRM, FBX, OBJ or PLY file, a mesh sequence, or a
+            built-in sample. A mesh sequence is a folder, or a file name with ####. Samples are
             sample:arm, sample:creature, sample:ball and sample:head.
         graph: Use this graph document: a JSON file, or a built-in example (example:bend; `sinew
             nodes bend` shows the examples of a node). Default: the graph that is embedded in
@@ -406,6 +416,9 @@ def render(
             writes one picture per frame (or per view of a turntable); the # say where the
             number goes.
         set: Set a graph parameter. VALUE is JSON or plain text. A list for more.
+        expressions: Show an expression of a VRM character, with a weight from 0 to 1. A list
+            for more. It is added to the morph weights of the clip. `sinew inspect` lists the
+            expressions.
         values: Read numbers for a `values` input of the graph from a .json or .npy file. A list
             for more. The file holds one list for all frames, or one row per frame: row n for
             frame n.
@@ -508,6 +521,7 @@ def render(
     arguments.position(input)
     arguments.option("--graph", graph)
     arguments.pairs("--set", set)
+    arguments.pairs("--expression", expressions)
     arguments.pairs("--values", values)
     arguments.pairs("--input", inputs)
     arguments.pairs("--point-cache", point_caches)
@@ -575,7 +589,7 @@ def check(
     """Check a graph document for errors.
 
     Args:
-        graph: Graph document to check, or a GLB or glTF file with an embedded graph.
+        graph: Graph document to check, or a GLB, glTF or VRM file with an embedded graph.
         explain: Print the compiled graph: nodes that run once (setup), nodes that run in each
             frame (update), their order and links.
         character: Bind the graph to this character as well. With `explain`, also print added
@@ -637,10 +651,10 @@ def inspect(
     Args:
         file: File to inspect: any format that Sinew reads, a built-in sample, or a bake (its
             folder or .vat.json). Of a character it lists meshes, the tree of joints, clips,
-            materials and warnings. Positions and lengths are in metres, at rest, in scene
-            space. `weight` is the sum of the skin weights that a joint has, `vertices` the
-            number of vertices with such a weight. Long trees of joints are cut: `joints_below`
-            counts the joints that are left out.
+            materials, warnings, and expressions and bones of VRM. Positions and lengths are in
+            metres, at rest, in scene space. `weight` is the sum of the skin weights that a
+            joint has, `vertices` the number of vertices with such a weight. Long trees of
+            joints are cut: `joints_below` counts the joints that are left out.
         joint: Describe this joint alone: parent, children, rest transform, weights, the box of
             the vertices it moves, and clips that move it. `scene` is the rest transform in
             scene space, `local` in the space of the parent node. `rotation_degrees` rotates
@@ -772,11 +786,12 @@ def hair_grow(
     or painted attributes say.
 
     Args:
-        character: Character or mesh to grow on: a GLB, glTF, OBJ or PLY file, or a built-in
-            sample (sample:head).
+        character: Character or mesh to grow on: a GLB, glTF, VRM, FBX, OBJ or PLY file, or a
+            built-in sample (sample:head).
         graph: Graph document with the mask.
         output: Write this file: .glb, .tfx, .ply, .obj or .npz. A list for more files. A .glb
-            holds the character with its hair. A .tfx has a .tfxbone file beside it.
+            holds the character with its hair; so does a .vrm, which needs a VRM avatar. A .tfx
+            has a .tfxbone file beside it.
         mesh: Grow on meshes with this name; * matches any characters. Default: all meshes.
         count: Set the number of strands. Default: 1000.
         per_square_metre: Set the number of strands per square metre at density 1, instead of
@@ -873,6 +888,7 @@ def field(
     set: Mapping[str, Any] | Sequence[str] | None = None,
     inputs: Mapping[str, PathLike] | Sequence[str] | None = None,
     point_caches: PathLike | Sequence[PathLike] | Mapping[str, PathLike] | None = None,
+    expressions: Mapping[str, float] | Sequence[str] | None = None,
     axis: Literal["x", "y", "z"] | None = None,
     at: float | None = None,
     level: float | None = None,
@@ -887,8 +903,8 @@ def field(
     """Draw a slice of a signed distance field, or write its surface as a mesh.
 
     Args:
-        character: Character to read: a GLB, glTF, OBJ or PLY file, or a built-in sample
-            (sample:arm, sample:creature, sample:ball, sample:head).
+        character: Character to read: a GLB, glTF, VRM, FBX, OBJ or PLY file, or a built-in
+            sample (sample:arm, sample:creature, sample:ball, sample:head).
         graph: Use this graph document, which must output a field. Default: a field made from
             the meshes of the character.
         output: Write the result to this file: .png for a slice; .glb, .ply or .obj for a
@@ -904,6 +920,8 @@ def field(
         inputs: Use FILE for a graph input instead of the file in the document. A list for more.
         point_caches: Move a mesh by a point cache: .pc2, .mdd, .npz, or numbered .obj or .ply
             files (sim_####.obj). A list for more.
+        expressions: Show an expression of a VRM character, with a weight from 0 to 1. A list
+            for more.
         axis: Set the axis perpendicular to the slice, in the axes of the field. `x`: View along
             x: z points right, y points up; `y`: View from above: x points right, z points down;
             `z`: View along z: x points right, y points up. Default: z.
@@ -938,6 +956,7 @@ def field(
     arguments.pairs("--set", set)
     arguments.pairs("--input", inputs)
     arguments.pairs("--point-cache", point_caches)
+    arguments.pairs("--expression", expressions)
     arguments.option("--axis", axis)
     arguments.option("--at", at)
     arguments.option("--level", level)
@@ -958,6 +977,7 @@ def bake_vat(
     up: Literal["y", "z"] | None = None,
     frames: Frames | None = None,
     set: Mapping[str, Any] | Sequence[str] | None = None,
+    expressions: Mapping[str, float] | Sequence[str] | None = None,
     values: Mapping[str, PathLike] | Sequence[str] | None = None,
     inputs: Mapping[str, PathLike] | Sequence[str] | None = None,
     point_caches: PathLike | Sequence[PathLike] | Mapping[str, PathLike] | None = None,
@@ -1008,9 +1028,9 @@ def bake_vat(
 
     Args:
         source: Frames to bake: a folder of numbered OBJ or PLY files, one of them, or a pattern
-            (splash_####.ply). Or a character whose clip is played: a GLB or glTF file, or a
-            built-in sample. With `graph` or `point_caches`, an OBJ or PLY file or a sequence is
-            a character, too: the first file of a sequence is its rest mesh.
+            (splash_####.ply). Or a character whose clip is played: a GLB, glTF or VRM file, or
+            a built-in sample. With `graph` or `point_caches`, an OBJ or PLY file or a sequence
+            is a character, too: the first file of a sequence is its rest mesh.
         graph: Use this graph document: a JSON file, or a built-in example (example:bend; `sinew
             nodes bend` shows the examples of a node). Default: the graph that is embedded in
             the character. Without one: morph targets and linear skinning.
@@ -1023,6 +1043,9 @@ def bake_vat(
         frames: Use these frames of the clip of a character: 21, 0-120, or 0-120/2 for every
             second frame. Default: the whole clip.
         set: Set a graph parameter. VALUE is JSON or plain text. A list for more.
+        expressions: Show an expression of a VRM character, with a weight from 0 to 1. A list
+            for more. It is added to the morph weights of the clip. `sinew inspect` lists the
+            expressions.
         values: Read numbers for a `values` input of the graph from a .json or .npy file. A list
             for more. The file holds one list for all frames, or one row per frame: row n for
             frame n.
@@ -1144,6 +1167,7 @@ def bake_vat(
     arguments.option("--up", up)
     arguments.frames("--frames", frames)
     arguments.pairs("--set", set)
+    arguments.pairs("--expression", expressions)
     arguments.pairs("--values", values)
     arguments.pairs("--input", inputs)
     arguments.pairs("--point-cache", point_caches)
@@ -1192,6 +1216,7 @@ def bake_skin(
     graph: GraphLike | None = None,
     *,
     set: Mapping[str, Any] | Sequence[str] | None = None,
+    expressions: Mapping[str, float] | Sequence[str] | None = None,
     values: Mapping[str, PathLike] | Sequence[str] | None = None,
     inputs: Mapping[str, PathLike] | Sequence[str] | None = None,
     point_caches: PathLike | Sequence[PathLike] | Mapping[str, PathLike] | None = None,
@@ -1233,12 +1258,15 @@ def bake_skin(
     """Fit skin weights to the result of a graph, for engines that play linear skinning only.
 
     Args:
-        character: Character to bake: a GLB or glTF file, or a built-in sample (sample:arm,
+        character: Character to bake: a GLB, glTF or VRM file, or a built-in sample (sample:arm,
             sample:creature, sample:ball).
         graph: Use this graph document: a JSON file, or a built-in example (example:bend; `sinew
             nodes bend` shows the examples of a node). Default: the graph that is embedded in
             the character. Without one: morph targets and linear skinning.
         set: Set a graph parameter. VALUE is JSON or plain text. A list for more.
+        expressions: Show an expression of a VRM character, with a weight from 0 to 1. A list
+            for more. It is added to the morph weights of the clip. `sinew inspect` lists the
+            expressions.
         values: Read numbers for a `values` input of the graph from a .json or .npy file. A list
             for more. The file holds one list for all frames, or one row per frame: row n for
             frame n.
@@ -1253,7 +1281,7 @@ def bake_skin(
         cache: Reuse setup results from this file. Missing results are computed and added to it.
             Setup results are what nodes compute once before the first frame, such as weights
             and neighbours (bind data).
-        output: Write this GLB file.
+        output: Write this GLB file. A VRM avatar may be written as .vrm.
         clip: Fit this clip. A list for more. Default: all clips.
         no_clips: Fit joint ranges only, no clips. Helpers and morph targets then need `drive`
             pose.
@@ -1330,6 +1358,7 @@ def bake_skin(
     arguments.position(character)
     arguments.option("--graph", graph)
     arguments.pairs("--set", set)
+    arguments.pairs("--expression", expressions)
     arguments.pairs("--values", values)
     arguments.pairs("--input", inputs)
     arguments.pairs("--point-cache", point_caches)
@@ -1383,10 +1412,10 @@ def embed(
     """Write a graph into a GLB, so that character and graph are one file.
 
     Args:
-        character: Character: a GLB file, or a built-in sample (sample:arm, sample:creature,
-            sample:ball, sample:head).
+        character: Character: a GLB or VRM file, or a built-in sample (sample:arm,
+            sample:creature, sample:ball, sample:head).
         graph: Embed this graph document.
-        output: Write this GLB file.
+        output: Write this GLB file. A VRM avatar may be written as .vrm.
         allow_folder: Allow graphs to read files from this folder. A list for more folders. By
             default a graph reads files only from its own folder and the folders below. For a
             graph that is embedded in a character, that is the folder of the character.
@@ -1405,6 +1434,50 @@ def embed(
     arguments = Arguments("embed")
     arguments.position(character)
     arguments.option("--graph", graph)
+    arguments.option("--output", output)
+    arguments.repeat("--allow-folder", allow_folder)
+    arguments.option("--force", force)
+    arguments.option("--no-sync", no_sync)
+    arguments.option("--trust", trust)
+    return arguments.run(progress, cancel)
+
+
+def convert(
+    character: CharacterLike,
+    *,
+    output: PathLike,
+    allow_folder: PathLike | Sequence[PathLike] | None = None,
+    force: bool = False,
+    no_sync: bool = False,
+    trust: bool = False,
+    progress: Progress | None = None,
+    cancel: Cancel | None = None,
+) -> Report:
+    """Write any character as one GLB file, with its materials, clips, morph targets and everything
+    else that GLB can hold.
+
+    Args:
+        character: Character to convert: a GLB, glTF, VRM, OBJ, PLY or TFX file, or a built-in
+            sample. A glTF file is packed into one file: everything in it stays, extensions and
+            extras included; compressed buffers are unpacked.
+        output: Write this GLB file. A VRM avatar may be written as .vrm.
+        allow_folder: Allow graphs to read files from this folder. A list for more folders. By
+            default a graph reads files only from its own folder and the folders below. For a
+            graph that is embedded in a character, that is the folder of the character.
+        force: Overwrite files that Sinew refuses to overwrite by default. Without `force`,
+            Sinew does not overwrite a file that the command reads, a file of another kind than
+            the output, or a graph that exists already (`sinew init`).
+        no_sync: Do not wait until written files are on the disk. Faster on slow disks, but a
+            power failure can lose the files.
+        trust: Allow the custom kernels of an embedded graph to run on a hardware GPU. An
+            embedded graph is a graph inside a character file. Without this option, its custom
+            kernels run on the CPU and on software adapters only. Check the kernels first with
+            `sinew check CHARACTER`.
+        progress: Function that gets each event of the job. An exception in it stops the job.
+        cancel: Stops the job once its `is_set()` is true, for example a `threading.Event`.
+    """
+    arguments = Arguments("convert")
+    arguments.position(character)
     arguments.option("--output", output)
     arguments.repeat("--allow-folder", allow_folder)
     arguments.option("--force", force)
@@ -1458,6 +1531,7 @@ def bench(
     clip: str | None = None,
     frames: int | None = None,
     set: Mapping[str, Any] | Sequence[str] | None = None,
+    expressions: Mapping[str, float] | Sequence[str] | None = None,
     values: Mapping[str, PathLike] | Sequence[str] | None = None,
     inputs: Mapping[str, PathLike] | Sequence[str] | None = None,
     point_caches: PathLike | Sequence[PathLike] | Mapping[str, PathLike] | None = None,
@@ -1475,11 +1549,15 @@ def bench(
 
     Args:
         graph: Graph document to time.
-        character: Character to deform: a GLB, glTF, OBJ or PLY file, or a built-in sample.
+        character: Character to deform: a GLB, glTF, VRM, FBX, OBJ or PLY file, or a built-in
+            sample.
         clip: Play this clip. Default: the first clip.
         frames: Time this many frames; the report shows medians. A measurement stops after 10
             seconds. Default: 60.
         set: Set a graph parameter. VALUE is JSON or plain text. A list for more.
+        expressions: Show an expression of a VRM character, with a weight from 0 to 1. A list
+            for more. It is added to the morph weights of the clip. `sinew inspect` lists the
+            expressions.
         values: Read numbers for a `values` input of the graph from a .json or .npy file. A list
             for more. The file holds one list for all frames, or one row per frame: row n for
             frame n.
@@ -1519,6 +1597,7 @@ def bench(
     arguments.option("--clip", clip)
     arguments.option("--frames", frames)
     arguments.pairs("--set", set)
+    arguments.pairs("--expression", expressions)
     arguments.pairs("--values", values)
     arguments.pairs("--input", inputs)
     arguments.pairs("--point-cache", point_caches)

@@ -87,10 +87,10 @@ def compress(
     Targets of in-betweens and combinations, and targets that something else drives, stay.
 
     Args:
-        character: GLB file of the character.
+        character: GLB or VRM file of the character.
         graph: Use this graph document. Default: the graph that is embedded in the character.
         output: Write this GLB file: the character with basis targets, and the new graph if the
-            graph was embedded.
+            graph was embedded. A VRM avatar may be written as .vrm.
         tolerance: Allow this error of any vertex in any pose, in metres.
         graph_output: Write the new graph to this document. Default, with `graph`: beside the
             GLB file, with extension .json.
@@ -234,12 +234,13 @@ def extract(
     the order.
 
     Args:
-        character: GLB file of the character.
+        character: GLB or VRM file of the character.
         graph: Use this graph document. Default: the graph that is embedded in the character.
             Without one: morph targets and linear skinning.
         sculpt: Extract this sculpt (.obj, .ply, .glb or .gltf) as morph target NAME, made on
             frame FRAME. A list for more.
-        output: Write this GLB file: the character with the morph targets.
+        output: Write this GLB file: the character with the morph targets. A VRM avatar may be
+            written as .vrm.
         name: Set the name of the morph target for a sculpt without NAME. Default: the name of
             the file.
         frame: Set the frame for sculpts without FRAME.

@@ -30,6 +30,7 @@ def scan(
     up: Literal["y", "z"] | None = None,
     frames: Frames | None = None,
     set: Mapping[str, Any] | Sequence[str] | None = None,
+    expressions: Mapping[str, float] | Sequence[str] | None = None,
     values: Mapping[str, PathLike] | Sequence[str] | None = None,
     inputs: Mapping[str, PathLike] | Sequence[str] | None = None,
     point_caches: PathLike | Sequence[PathLike] | Mapping[str, PathLike] | None = None,
@@ -77,9 +78,9 @@ def scan(
 
     Args:
         source: Frames to bake: a folder of numbered OBJ or PLY files, one of them, or a pattern
-            (splash_####.ply). Or a character whose clip is played: a GLB or glTF file, or a
-            built-in sample. With `graph` or `point_caches`, an OBJ or PLY file or a sequence is
-            a character, too: the first file of a sequence is its rest mesh.
+            (splash_####.ply). Or a character whose clip is played: a GLB, glTF or VRM file, or
+            a built-in sample. With `graph` or `point_caches`, an OBJ or PLY file or a sequence
+            is a character, too: the first file of a sequence is its rest mesh.
         graph: Use this graph document: a JSON file, or a built-in example (example:bend; `sinew
             nodes bend` shows the examples of a node). Default: the graph that is embedded in
             the character. Without one: morph targets and linear skinning.
@@ -90,6 +91,9 @@ def scan(
         frames: Use these frames of the clip of a character: 21, 0-120, or 0-120/2 for every
             second frame. Default: the whole clip.
         set: Set a graph parameter. VALUE is JSON or plain text. A list for more.
+        expressions: Show an expression of a VRM character, with a weight from 0 to 1. A list
+            for more. It is added to the morph weights of the clip. `sinew inspect` lists the
+            expressions.
         values: Read numbers for a `values` input of the graph from a .json or .npy file. A list
             for more. The file holds one list for all frames, or one row per frame: row n for
             frame n.
@@ -211,6 +215,7 @@ def scan(
     arguments.option("--up", up)
     arguments.frames("--frames", frames)
     arguments.pairs("--set", set)
+    arguments.pairs("--expression", expressions)
     arguments.pairs("--values", values)
     arguments.pairs("--input", inputs)
     arguments.pairs("--point-cache", point_caches)
@@ -392,6 +397,7 @@ def size(
     max_side: int | None = None,
     power_of_two: bool = False,
     set: Mapping[str, Any] | Sequence[str] | None = None,
+    expressions: Mapping[str, float] | Sequence[str] | None = None,
     values: Mapping[str, PathLike] | Sequence[str] | None = None,
     inputs: Mapping[str, PathLike] | Sequence[str] | None = None,
     point_caches: PathLike | Sequence[PathLike] | Mapping[str, PathLike] | None = None,
@@ -441,6 +447,9 @@ def size(
         max_side: Set the largest side of a texture, in texels. Default: 4096.
         power_of_two: Make the sides of textures powers of two.
         set: Set a graph parameter. VALUE is JSON or plain text. A list for more.
+        expressions: Show an expression of a VRM character, with a weight from 0 to 1. A list
+            for more. It is added to the morph weights of the clip. `sinew inspect` lists the
+            expressions.
         values: Read numbers for a `values` input of the graph from a .json or .npy file. A list
             for more. The file holds one list for all frames, or one row per frame: row n for
             frame n.
@@ -497,6 +506,7 @@ def size(
     arguments.option("--max-side", max_side)
     arguments.option("--power-of-two", power_of_two)
     arguments.pairs("--set", set)
+    arguments.pairs("--expression", expressions)
     arguments.pairs("--values", values)
     arguments.pairs("--input", inputs)
     arguments.pairs("--point-cache", point_caches)
@@ -563,6 +573,7 @@ def blend_error(
     up: Literal["y", "z"] | None = None,
     frames: Frames | None = None,
     set: Mapping[str, Any] | Sequence[str] | None = None,
+    expressions: Mapping[str, float] | Sequence[str] | None = None,
     values: Mapping[str, PathLike] | Sequence[str] | None = None,
     inputs: Mapping[str, PathLike] | Sequence[str] | None = None,
     point_caches: PathLike | Sequence[PathLike] | Mapping[str, PathLike] | None = None,
@@ -611,9 +622,9 @@ def blend_error(
 
     Args:
         source: Frames to bake: a folder of numbered OBJ or PLY files, one of them, or a pattern
-            (splash_####.ply). Or a character whose clip is played: a GLB or glTF file, or a
-            built-in sample. With `graph` or `point_caches`, an OBJ or PLY file or a sequence is
-            a character, too: the first file of a sequence is its rest mesh.
+            (splash_####.ply). Or a character whose clip is played: a GLB, glTF or VRM file, or
+            a built-in sample. With `graph` or `point_caches`, an OBJ or PLY file or a sequence
+            is a character, too: the first file of a sequence is its rest mesh.
         graph: Use this graph document: a JSON file, or a built-in example (example:bend; `sinew
             nodes bend` shows the examples of a node). Default: the graph that is embedded in
             the character. Without one: morph targets and linear skinning.
@@ -628,6 +639,9 @@ def blend_error(
         frames: Use these frames of the clip of a character: 21, 0-120, or 0-120/2 for every
             second frame. Default: the whole clip.
         set: Set a graph parameter. VALUE is JSON or plain text. A list for more.
+        expressions: Show an expression of a VRM character, with a weight from 0 to 1. A list
+            for more. It is added to the morph weights of the clip. `sinew inspect` lists the
+            expressions.
         values: Read numbers for a `values` input of the graph from a .json or .npy file. A list
             for more. The file holds one list for all frames, or one row per frame: row n for
             frame n.
@@ -751,6 +765,7 @@ def blend_error(
     arguments.option("--up", up)
     arguments.frames("--frames", frames)
     arguments.pairs("--set", set)
+    arguments.pairs("--expression", expressions)
     arguments.pairs("--values", values)
     arguments.pairs("--input", inputs)
     arguments.pairs("--point-cache", point_caches)
@@ -803,6 +818,7 @@ def verify(
     up: Literal["y", "z"] | None = None,
     frames: Frames | None = None,
     set: Mapping[str, Any] | Sequence[str] | None = None,
+    expressions: Mapping[str, float] | Sequence[str] | None = None,
     values: Mapping[str, PathLike] | Sequence[str] | None = None,
     inputs: Mapping[str, PathLike] | Sequence[str] | None = None,
     point_caches: PathLike | Sequence[PathLike] | Mapping[str, PathLike] | None = None,
@@ -853,9 +869,9 @@ def verify(
     Args:
         bake: Folder of a bake, or its .vat.json file.
         source: Frames to bake: a folder of numbered OBJ or PLY files, one of them, or a pattern
-            (splash_####.ply). Or a character whose clip is played: a GLB or glTF file, or a
-            built-in sample. With `graph` or `point_caches`, an OBJ or PLY file or a sequence is
-            a character, too: the first file of a sequence is its rest mesh.
+            (splash_####.ply). Or a character whose clip is played: a GLB, glTF or VRM file, or
+            a built-in sample. With `graph` or `point_caches`, an OBJ or PLY file or a sequence
+            is a character, too: the first file of a sequence is its rest mesh.
         graph: Use this graph document: a JSON file, or a built-in example (example:bend; `sinew
             nodes bend` shows the examples of a node). Default: the graph that is embedded in
             the character. Without one: morph targets and linear skinning.
@@ -866,6 +882,9 @@ def verify(
         frames: Use these frames of the clip of a character: 21, 0-120, or 0-120/2 for every
             second frame. Default: the whole clip.
         set: Set a graph parameter. VALUE is JSON or plain text. A list for more.
+        expressions: Show an expression of a VRM character, with a weight from 0 to 1. A list
+            for more. It is added to the morph weights of the clip. `sinew inspect` lists the
+            expressions.
         values: Read numbers for a `values` input of the graph from a .json or .npy file. A list
             for more. The file holds one list for all frames, or one row per frame: row n for
             frame n.
@@ -987,6 +1006,7 @@ def verify(
     arguments.option("--up", up)
     arguments.frames("--frames", frames)
     arguments.pairs("--set", set)
+    arguments.pairs("--expression", expressions)
     arguments.pairs("--values", values)
     arguments.pairs("--input", inputs)
     arguments.pairs("--point-cache", point_caches)
