@@ -12,7 +12,7 @@ import pytest
 from conftest import REPOSITORY
 
 EXAMPLES = REPOSITORY / "examples" / "python"
-PAGES = [REPOSITORY / "docs" / "python.md", REPOSITORY / "bindings" / "sinew-py" / "README.md"]
+PAGES = [REPOSITORY / "README.md", REPOSITORY / "docs" / "python.md", REPOSITORY / "bindings" / "sinew-py" / "README.md"]
 
 
 @pytest.mark.parametrize("script", sorted(EXAMPLES.glob("*.py")), ids=lambda p: p.stem)
@@ -36,7 +36,7 @@ def blocks(page: Path) -> list[str]:
     return re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(REPOSITORY)))
 def test_the_code_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     """All blocks of a page in order: later ones use names of earlier ones. `hero.glb` is a character with a clip `walk`."""
     make_hero(tmp_path)
