@@ -27,5 +27,11 @@ else
 fi
 
 echo "==> packages, compiled"
-cargo package --quiet --workspace --exclude sinew-fuzz --exclude sinew-testkit --exclude xtask
+cargo package --quiet --workspace --exclude sinew-fuzz --exclude sinew-testkit --exclude sinew-py --exclude xtask
+
+echo "==> Python package, built and installed"
+python3 -m venv "$root/python"
+"$root/python/bin/pip" install --quiet "maturin>=1.16,<2"
+"$root/python/bin/maturin" build --release --locked -m bindings/sinew-py/Cargo.toml -o "$root/wheels"
+.ci/python "$root"/wheels/sinew_deform-*.whl
 echo "==> all good"

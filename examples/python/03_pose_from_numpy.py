@@ -14,7 +14,7 @@ folder = Path(sys.argv[1])
 
 arm = sd.Character.sample("arm")
 player = sd.Player(arm, sd.Graph.from_nodes("morph", "skin", sd.nodes.delta_mush()))
-player.set_clip(None)  # all joints that get no matrix are at rest
+player.set_clip(None)  # joints that get no matrix stay at rest
 forearm = next(joint for joint in arm.joints if joint.name == "forearm")
 
 

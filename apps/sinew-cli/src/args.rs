@@ -446,7 +446,7 @@ pub(crate) struct EmbedArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ConvertArgs {
-    /// Character to convert: a GLB, glTF, VRM, OBJ, PLY or TFX file, or a built-in sample.
+    /// Character to convert: a GLB, glTF, VRM, FBX, OBJ, PLY or TFX file, or a built-in sample.
     ///
     /// A glTF file is packed into one file: everything in it stays, extensions and extras included; compressed buffers are unpacked.
     pub(crate) character: PathBuf,

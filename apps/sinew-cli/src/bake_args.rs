@@ -208,7 +208,7 @@ pub(crate) struct VatVerifyArgs {
 pub(crate) struct SourceArgs {
     /// Frames to bake: a folder of numbered OBJ or PLY files, one of them, or a pattern (splash_####.ply).
     ///
-    /// Or a character whose clip is played: a GLB, glTF or VRM file, or a built-in sample. With --graph or --point-cache, an OBJ or PLY file or
+    /// Or a character whose clip is played: a GLB, glTF, VRM or FBX file, or a built-in sample. With --graph or --point-cache, an OBJ or PLY file or
     /// a sequence is a character, too: the first file of a sequence is its rest mesh.
     #[arg(help_heading = None::<&str>)]
     pub(crate) source: PathBuf,

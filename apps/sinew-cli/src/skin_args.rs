@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct BakeSkinArgs {
-    /// Character to bake: a GLB, glTF or VRM file, or a built-in sample (sample:arm, sample:creature, sample:ball).
+    /// Character to bake: a GLB, glTF, VRM or FBX file, or a built-in sample (sample:arm, sample:creature, sample:ball).
     pub(crate) character: PathBuf,
     #[command(flatten)]
     pub(crate) played: GraphArgs,

@@ -82,6 +82,12 @@ pub(crate) fn matrices<'py>(
     PyArray1::from_slice(py, &flat).reshape([flat.len() / 16, 4, 4])
 }
 
+/// Makes an array read-only: a change of it would change nothing else.
+pub(crate) fn frozen<'py>(array: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    array.getattr("flags")?.setattr("writeable", false)?;
+    Ok(array)
+}
+
 /// A matrix (4, 4).
 pub(crate) fn matrix<'py>(py: Python<'py>, m: &Affine<f64>) -> PyResult<Bound<'py, PyArray2<f64>>> {
     PyArray1::from_slice(py, &to_rows(m)).reshape([4, 4])
@@ -94,6 +100,18 @@ fn to_rows(m: &Affine<f64>) -> [f64; 16] {
         (row, column) => m.linear[(row, column)],
     })
 }
+
+/// Whether the last row is that of a transform. A transposed matrix has its translation there.
+pub(crate) fn is_affine(numbers: &[f64]) -> bool {
+    let last = [0.0, 0.0, 0.0, 1.0];
+    numbers[12..16]
+        .iter()
+        .zip(last)
+        .all(|(n, l)| (n - l).abs() < 1e-6)
+}
+
+/// What to do about a matrix that is not affine.
+pub(crate) const TRANSPOSE: &str = "0 0 0 1 (matrices have column vectors, with the translation in the last column; transpose those of Maya)";
 
 /// A transform from 16 numbers, row after row. The last row is not read.
 pub(crate) fn from_rows(numbers: &[f64]) -> Affine<f64> {

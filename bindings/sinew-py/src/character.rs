@@ -1,6 +1,6 @@
 //! `Character` and what it shows of its parts.
 
-use crate::arrays::{matrix, rows};
+use crate::arrays::{frozen, matrix, rows};
 use crate::errors;
 use crate::from_arrays::{self, ClipObject, JointObject, MeshObject, StrandsObject};
 use numpy::PyArray1;
@@ -167,6 +167,28 @@ impl Character {
     }
 }
 
+/// A character, or the path of one (`sample:NAME` for a built-in one).
+#[derive(FromPyObject)]
+pub(crate) enum CharacterLike {
+    Character(Py<Character>),
+    Path(PathBuf),
+}
+
+impl CharacterLike {
+    pub(crate) fn load(self, py: Python<'_>) -> PyResult<Py<Character>> {
+        let path = match self {
+            Self::Character(character) => return Ok(character),
+            Self::Path(path) => path,
+        };
+        let sample = path.to_str().and_then(|p| p.strip_prefix("sample:"));
+        let loaded = match sample {
+            Some(name) => Character::sample(py, name)?,
+            None => Character::load(py, path)?,
+        };
+        Py::new(py, loaded)
+    }
+}
+
 /// The node of each joint. A node that is a joint of several skins is listed once.
 pub(crate) fn joint_nodes(rig: &Rig) -> Vec<usize> {
     let mut seen = vec![false; rig.nodes().len()];
@@ -220,36 +242,36 @@ impl MeshView {
 
     #[getter]
     fn positions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(rows(py, &self.mesh().positions)?.into_any())
+        frozen(rows(py, &self.mesh().positions)?.into_any())
     }
 
     #[getter]
     fn triangles<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(rows(py, self.mesh().topology.triangles())?.into_any())
+        frozen(rows(py, self.mesh().topology.triangles())?.into_any())
     }
 
     #[getter]
     fn normals<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let all = self.mesh().normals.as_ref();
-        all.map(|n| Ok(rows(py, n)?.into_any())).transpose()
+        all.map(|n| frozen(rows(py, n)?.into_any())).transpose()
     }
 
     #[getter]
     fn tangents<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let all = self.mesh().tangents.as_ref();
-        all.map(|n| Ok(rows(py, n)?.into_any())).transpose()
+        all.map(|n| frozen(rows(py, n)?.into_any())).transpose()
     }
 
     #[getter]
     fn uvs<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let sets = self.mesh().uvs.iter();
-        sets.map(|set| Ok(rows(py, set)?.into_any())).collect()
+        sets.map(|set| frozen(rows(py, set)?.into_any())).collect()
     }
 
     #[getter]
     fn colors<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let sets = self.mesh().colors.iter();
-        sets.map(|set| Ok(rows(py, set)?.into_any())).collect()
+        sets.map(|set| frozen(rows(py, set)?.into_any())).collect()
     }
 
     #[getter]
@@ -268,7 +290,7 @@ impl MeshView {
                 Attribute::Vec3(v) => rows(py, v)?.into_any(),
                 Attribute::Vec4(v) => rows(py, v)?.into_any(),
             };
-            out.set_item(name, array)?;
+            out.set_item(name, frozen(array)?)?;
         }
         Ok(out)
     }
@@ -341,13 +363,13 @@ impl JointView {
     #[getter]
     fn rest<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let pose = self.character.asset.rig.rest_pose();
-        Ok(matrix(py, &pose.scene_from_node[self.node])?.into_any())
+        frozen(matrix(py, &pose.scene_from_node[self.node])?.into_any())
     }
 
     #[getter]
     fn local<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let local = self.character.asset.rig.nodes()[self.node].local;
-        Ok(matrix(py, &local.to_affine())?.into_any())
+        frozen(matrix(py, &local.to_affine())?.into_any())
     }
 
     fn __repr__(&self) -> String {

@@ -1,13 +1,13 @@
 //! `Crowd`: many instances of one graph in one batch.
 
-use crate::character::Character;
+use crate::character::CharacterLike;
 use crate::device::Device;
 use crate::errors::{self, usage};
 use crate::from_arrays::settings;
-use crate::graph::Graph;
+use crate::graph::GraphLike;
 use crate::output::stacked;
 use crate::player::{self, Given};
-use crate::posing::{Joints, Matrices, Space, numbers};
+use crate::posing::{Joints, Matrices, Names, Space, numbers};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyDict;
@@ -161,8 +161,8 @@ impl Crowd {
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn new(
         py: Python<'_>,
-        character: &Character,
-        graph: Option<&Graph>,
+        character: CharacterLike,
+        graph: Option<GraphLike>,
         count: usize,
         clip: Option<&str>,
         fps: f64,
@@ -178,9 +178,9 @@ impl Crowd {
             let message = format!("found count={count} and fps={fps}, expected numbers above 0");
             return Err(usage(py, "crowd", message));
         }
-        let inner = character.inner.clone();
+        let inner = character.load(py)?.get().inner.clone();
         let document = match graph {
-            Some(graph) => graph.document.clone(),
+            Some(graph) => graph.load(py)?.get().document.clone(),
             None => Document::of_character(&inner),
         };
         let clip = inner
@@ -237,14 +237,14 @@ impl Crowd {
         py: Python<'_>,
         frame: i64,
         matrices: Matrices<'_>,
-        joints: Option<Vec<String>>,
+        joints: Option<Names>,
         space: &str,
     ) -> PyResult<()> {
         let space = Space::parse(py, space)?;
         let rig = &self.character.asset.rig;
         let of_one = {
             let mut state = self.lock(py);
-            state.joints.find(py, rig, joints)?;
+            state.joints.find(py, rig, joints.map(Names::list))?;
             state.joints.count()
         };
         let all = numbers(py, &matrices, &[self.count, of_one, 4, 4])?;

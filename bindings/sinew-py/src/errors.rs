@@ -19,6 +19,18 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    /// The code of errors that have none of their own.
+    pub(crate) fn code(self) -> &'static str {
+        match self {
+            Self::Graph => "graph",
+            Self::File => "file",
+            Self::Bind => "bind",
+            Self::Device => "device",
+            Self::Usage => "usage",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
     fn class(self) -> &'static str {
         match self {
             Self::Graph => "GraphError",
@@ -207,8 +219,40 @@ fn io_details(error: &IoError) -> Details {
     details
 }
 
+/// An error of binding. Its message begins with the location of the node, `FILE:LINE:COLUMN: `, if it has one.
+pub(crate) fn bind_problem(message: String) -> Problem {
+    let mut out = Problem {
+        is_error: true,
+        code: "bind".into(),
+        message,
+        ..Problem::default()
+    };
+    let located = out.message.split_once(": ").and_then(|(place, rest)| {
+        let mut parts = place.rsplitn(3, ':');
+        let column = parts.next()?.parse().ok()?;
+        let line = parts.next()?.parse().ok()?;
+        Some((parts.next()?.to_owned(), line, column, rest.to_owned()))
+    });
+    if let Some((file, line, column, rest)) = located {
+        out.message = rest;
+        (out.file, out.line, out.column) = (Some(file), Some(line), Some(column));
+    }
+    out
+}
+
 pub(crate) fn play(py: Python<'_>, error: &PlayError) -> PyErr {
     let details = match error {
+        PlayError::Bind(error) => {
+            let problem = bind_problem(error.to_string());
+            Details {
+                code: problem.code.clone(),
+                file: problem.file.clone(),
+                line: problem.line,
+                column: problem.column,
+                diagnostics: vec![problem],
+                ..Details::default()
+            }
+        }
         PlayError::Io(error) | PlayError::PointCache { source: error, .. } => io_details(error),
         error => Details {
             code: variant(error),

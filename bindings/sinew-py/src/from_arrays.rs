@@ -1,6 +1,6 @@
 //! `Character.from_arrays`: objects of `sinew_deform._arrays` as slices.
 
-use crate::arrays::from_rows;
+use crate::arrays::{TRANSPOSE, from_rows, is_affine};
 use crate::errors::{self, usage};
 use numpy::ndarray::Dimension;
 use numpy::{
@@ -173,7 +173,15 @@ impl At<'_> {
         if shape != [4, 4] {
             return Err(self.wrong(at, &shape, "(4, 4)"));
         }
-        Ok(from_rows(self.slice(at, array)?))
+        let numbers = self.slice(at, array)?;
+        if !is_affine(numbers) {
+            let message = format!(
+                "{at}: found the last row {:?}, expected {TRANSPOSE}",
+                &numbers[12..]
+            );
+            return Err(usage(self.py, "arrays", message));
+        }
+        Ok(from_rows(numbers))
     }
 
     fn joint<'a>(&self, at: &str, j: &'a JointObject<'_>) -> PyResult<JointArrays<'a>> {
@@ -326,7 +334,13 @@ fn of_joint<'t, 'a>(
     })
 }
 
-/// A document from a dictionary, by the Python side.
+/// The text of a document, one key a line.
+pub(crate) fn to_document(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    let support = value.py().import("sinew_deform._support")?;
+    support.getattr("to_document")?.call1((value,))?.extract()
+}
+
+/// JSON of a value, by the Python side.
 pub(crate) fn to_json(value: &Bound<'_, PyAny>) -> PyResult<String> {
     let support = value.py().import("sinew_deform._support")?;
     support.getattr("to_json")?.call1((value,))?.extract()

@@ -2,7 +2,7 @@
 
 use crate::character::Character;
 use crate::errors::{self, Details, Kind, Problem, exception};
-use crate::from_arrays::to_json;
+use crate::from_arrays::to_document;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use serde_json::Value;
@@ -24,6 +24,38 @@ impl Graph {
 
     fn interface(&self, py: Python<'_>) -> PyResult<Value> {
         Ok(self.compile(py)?.interface())
+    }
+}
+
+/// A graph, or the path of one (`example:NAME` for a built-in one).
+#[derive(FromPyObject)]
+pub(crate) enum GraphLike {
+    Graph(Py<Graph>),
+    Path(PathBuf),
+}
+
+impl GraphLike {
+    pub(crate) fn load(self, py: Python<'_>) -> PyResult<Py<Graph>> {
+        let path = match self {
+            Self::Graph(graph) => return Ok(graph),
+            Self::Path(path) => path,
+        };
+        let name = path.to_str().and_then(|p| p.strip_prefix("example:"));
+        let mut examples = sinew::deform::examples();
+        let example = name.and_then(|name| examples.find(|e| e.name == name));
+        match (name, example) {
+            (Some(name), Some(example)) => {
+                let document = Document::from_text(name, example.graph, "");
+                Py::new(py, Graph { document })
+            }
+            (Some(name), None) => {
+                let known: Vec<&str> = sinew::deform::examples().map(|e| e.name).collect();
+                let help = sinew::geom::names::instead_of(name, known.iter().copied());
+                let message = format!("there is no example '{name}'; {help}");
+                Err(errors::usage(py, "no_example", message))
+            }
+            (None, _) => Py::new(py, Graph::load(py, path)?),
+        }
     }
 }
 
@@ -52,7 +84,7 @@ impl Graph {
     #[staticmethod]
     #[pyo3(signature = (document, name="graph", folder=PathBuf::new()))]
     fn from_dict(document: &Bound<'_, PyAny>, name: &str, folder: PathBuf) -> PyResult<Self> {
-        Ok(Self::from_text(to_json(document)?, name, folder))
+        Ok(Self::from_text(to_document(document)?, name, folder))
     }
 
     #[staticmethod]
@@ -185,12 +217,7 @@ fn problems(document: &Document, character: Option<&Character>) -> Vec<Problem> 
     let Some(character) = character else {
         return out;
     };
-    let bind_error = |message: String| Problem {
-        is_error: true,
-        code: "bind".into(),
-        message,
-        ..Problem::default()
-    };
+    let bind_error = errors::bind_problem;
     match PlayInputs::load(character.inner.clone(), &plan, &document.folders) {
         Ok(inputs) => {
             let warnings = inputs.unread(&plan).into_iter().map(|w| Problem {

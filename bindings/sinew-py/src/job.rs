@@ -234,7 +234,7 @@ fn failed(py: Python<'_>, error: &JobError, problems: Vec<Problem>) -> PyErr {
     };
     let details = Details {
         code: match first.code.as_str() {
-            "" => "failed".to_owned(),
+            "" => Kind::of_exit(error.exit).code().to_owned(),
             code => code.to_owned(),
         },
         file: first.file,

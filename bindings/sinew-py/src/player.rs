@@ -1,12 +1,12 @@
 //! `Player`: a character and a graph, frame by frame.
 
-use crate::character::Character;
+use crate::character::{Character, CharacterLike};
 use crate::device::Device;
 use crate::errors;
 use crate::from_arrays::settings;
-use crate::graph::{self, Graph};
+use crate::graph::{self, Graph, GraphLike};
 use crate::output::Output;
-use crate::posing::{Joints, Matrices, Space, numbers};
+use crate::posing::{Joints, Matrices, Names, Space, numbers};
 use crate::wait::interruptible;
 use numpy::AllowTypeChange;
 use pyo3::prelude::*;
@@ -211,8 +211,8 @@ impl Player {
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn new(
         py: Python<'_>,
-        character: Py<Character>,
-        graph: Option<Py<Graph>>,
+        character: CharacterLike,
+        graph: Option<GraphLike>,
         clip: Option<&str>,
         fps: f64,
         device: &str,
@@ -224,9 +224,10 @@ impl Player {
         trust: bool,
     ) -> PyResult<Self> {
         let device = Device::parse(py, device)?;
+        let character = character.load(py)?;
         let inner = character.get().inner.clone();
         let graph = match graph {
-            Some(graph) => graph,
+            Some(graph) => graph.load(py)?,
             None => {
                 let document = Document::of_character(&inner);
                 Py::new(py, Graph { document })?
@@ -269,7 +270,7 @@ impl Player {
         py: Python<'_>,
         frame: i64,
         matrices: Matrices<'_>,
-        joints: Option<Vec<String>>,
+        joints: Option<Names>,
         space: &str,
     ) -> PyResult<()> {
         let space = Space::parse(py, space)?;
@@ -277,7 +278,7 @@ impl Player {
         let rig = &character.asset.rig;
         let count = {
             let mut state = self.lock(py);
-            state.joints.find(py, rig, joints)?;
+            state.joints.find(py, rig, joints.map(Names::list))?;
             state.joints.count()
         };
         let numbers = numbers(py, &matrices, &[count, 4, 4])?;
@@ -332,7 +333,8 @@ impl Player {
 
     #[pyo3(signature = (name=None))]
     fn set_clip(&self, py: Python<'_>, name: Option<&str>) -> PyResult<()> {
-        self.work(py, |state| state.player.set_clip(name))
+        // The empty name is the rest pose.
+        self.work(py, |state| state.player.set_clip(Some(name.unwrap_or(""))))
     }
 
     fn set_expression(&self, py: Python<'_>, name: &str, weight: f32) -> PyResult<()> {
@@ -361,7 +363,12 @@ impl Player {
 
     #[getter]
     fn clip(&self, py: Python<'_>) -> Option<String> {
-        self.lock(py).player.clip().map(str::to_owned)
+        let state = self.lock(py);
+        state
+            .player
+            .clip()
+            .filter(|name| !name.is_empty())
+            .map(str::to_owned)
     }
 
     #[getter]

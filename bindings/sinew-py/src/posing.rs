@@ -1,6 +1,6 @@
 //! Poses from matrices.
 
-use crate::arrays::from_rows;
+use crate::arrays::{TRANSPOSE, from_rows, is_affine};
 use crate::character::joint_nodes;
 use crate::errors::usage;
 use numpy::{AllowTypeChange, PyArrayLikeDyn};
@@ -136,5 +136,30 @@ pub(crate) fn numbers(
         );
         return Err(usage(py, "matrices", message));
     }
+    let mut matrices = flat.chunks_exact(16);
+    if let Some(i) = matrices.position(|m| !is_affine(m)) {
+        let joint = i % shape[shape.len() - 3].max(1);
+        let row = &flat[i * 16 + 12..i * 16 + 16];
+        let message = format!(
+            "matrices: found the last row {row:?} in the matrix of joint {joint}, expected {TRANSPOSE}"
+        );
+        return Err(usage(py, "matrices", message));
+    }
     Ok(flat)
+}
+
+/// One name, or a list of names.
+#[derive(FromPyObject)]
+pub(crate) enum Names {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl Names {
+    pub(crate) fn list(self) -> Vec<String> {
+        match self {
+            Self::One(name) => vec![name],
+            Self::Many(names) => names,
+        }
+    }
 }

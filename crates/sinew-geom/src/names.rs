@@ -1,11 +1,15 @@
 //! Suggestions of names for messages.
 
 /// The name of `known` that is most similar to `given`, if one is close enough.
-/// Close means an edit distance of at most a third of the longer name in bytes, and of 1 for short names. The first of equally close names
-/// wins. A given name over 64 bytes is close to nothing.
+/// Close means an edit distance of at most a third of the longer name in bytes, and of 1 for short names. Case does not count. The first of
+/// equally close names wins. A given name over 64 bytes is close to nothing.
 pub fn closest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let distance = |known: &str| match known.eq_ignore_ascii_case(given) {
+        true => 0,
+        false => edit_distance(given, known),
+    };
     known
-        .map(|k| (edit_distance(given, k), k))
+        .map(|k| (distance(k), k))
         .filter(|(d, k)| *d <= (k.len().max(given.len()) / 3).max(1))
         .min_by_key(|(d, _)| *d)
         .map(|(_, k)| k)

@@ -70,7 +70,7 @@ impl Plan {
     }
 }
 
-fn value_json(value: &ParameterValue) -> Value {
+pub(crate) fn value_json(value: &ParameterValue) -> Value {
     let transform = |m: &Affine<f64>| json!({ "matrix": m.to_columns() });
     match value {
         ParameterValue::Bool(v) => json!(v),

@@ -6,6 +6,7 @@ pub(crate) mod transform;
 use crate::diagnostic::closest;
 use crate::json::{Json, Kind, Reporter};
 use crate::keyed::{KeyInterpolation, Keyed};
+use crate::node_list::value_json;
 use crate::renamed;
 use sinew_deform::{ParameterType, ParameterValue};
 use sinew_geom::Affine;
@@ -119,7 +120,12 @@ pub(crate) fn check_value(ty: ParameterType, value: &ParameterValue) -> Result<(
     if ok {
         Ok(())
     } else {
-        Err(format!("found {value:?}, expected {}", expectation(ty)))
+        // As in documents, where NaN and infinity have no form.
+        let found = match value {
+            V::Float(number) => number.to_string(),
+            value => value_json(value).to_string(),
+        };
+        Err(format!("found {found}, expected {}", expectation(ty)))
     }
 }
 

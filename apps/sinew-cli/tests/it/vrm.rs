@@ -179,6 +179,7 @@ fn inspect_lists_expressions_and_bones() {
     let out = p.sinew(&["inspect", "a.vrm", "--json"]);
     let report: Value =
         serde_json::from_slice(&out.stdout).unwrap_or_else(|_| panic!("{}", said(&out)));
+    assert_eq!(report["vrm"], "1.0");
     let happy = report["expressions"].as_array().expect("a list");
     let happy = happy.iter().find(|e| e["name"] == "happy").expect("there");
     assert_eq!(happy["override_mouth"], "block");

@@ -88,6 +88,9 @@ class Joint:
     """(4, 4) ``joint_from_scene`` at bind. Default: the inverse of the rest transform in scene space."""
 
     def __post_init__(self) -> None:
+        if self.parent is not None and not isinstance(self.parent, (int, np.integer)):
+            what, expected = f"joint {self.name}: parent", "the index of a joint, or None"
+            raise UsageError(f"{what}: found {self.parent!r}, expected {expected}", code="index", location=what, expected=expected)
         self.matrix = _array(self.matrix, np.float64, (4, 4), f"joint {self.name}: matrix")
         self.inverse_bind = _optional(self.inverse_bind, np.float64, (4, 4), f"joint {self.name}: inverse_bind")
 
@@ -256,6 +259,10 @@ class Clip:
     def _tracks(self, which: str, width: int | None) -> dict[int, Array]:
         given: Mapping[int, Any] = getattr(self, which)
         shape = (len(self.times), width)
+        for index in given:
+            if not isinstance(index, (int, np.integer)):
+                what = f"clip {self.name}: {which}"
+                raise UsageError(f"{what}: found the key {index!r}, expected an index", code="index", location=what)
         return {
             int(index): _array(keys, np.float32, shape, f"clip {self.name}: {which}[{index}]")
             for index, keys in given.items()

@@ -17,6 +17,8 @@ from ._support import Cancel, Event
 from .graph import Input, Node
 
 _Path = str | os.PathLike[str]
+_CharacterLike = Character | str | os.PathLike[str]
+_GraphLike = Graph | str | os.PathLike[str]
 _Floats = npt.NDArray[np.float32]
 _Integers = npt.NDArray[np.uint32]
 _Matrices = npt.NDArray[np.float64]
@@ -380,8 +382,8 @@ class Player:
 
     def __new__(
         cls,
-        character: Character,
-        graph: Graph | None = None,
+        character: _CharacterLike,
+        graph: _GraphLike | None = None,
         *,
         clip: str | None = None,
         fps: float = 30.0,
@@ -396,8 +398,8 @@ class Player:
         """Runs setup: checks the graph, and computes weights, neighbours and so on. Ctrl-C stops it.
 
         Args:
-            character: Character to deform.
-            graph: Graph to evaluate. Default: the one in the file of the character, else morph targets and skinning.
+            character: Character to deform, or its file.
+            graph: Graph to evaluate, or its file. Default: the one in the file of the character, else morph targets and skinning.
             clip: Clip to play. Default: the first one.
             fps: Frames per second. Frame n is at n / fps seconds of the clip.
             device: `"cpu"`: the same bits in every run. `"gpu"`: the GPU that SINEW_ADAPTER names, else the fastest.
@@ -423,7 +425,7 @@ class Player:
         self,
         frame: int,
         matrices: npt.NDArray[np.floating[Any]],
-        joints: Sequence[str] | None = None,
+        joints: str | Sequence[str] | None = None,
         space: Literal["scene", "local", "skin"] = "scene",
     ) -> None:
         """Evaluates a frame with a pose of yours, instead of the clip.
@@ -457,7 +459,7 @@ class Player:
         """Plays another clip from the next frame on.
 
         Args:
-            name: Name of the clip; `None` for the rest pose.
+            name: Name of the clip; `None` for no clip, the rest pose.
         """
     def set_expression(self, name: str, weight: float) -> None:
         """Sets an expression of a VRM file.
@@ -513,8 +515,8 @@ class Crowd:
 
     def __new__(
         cls,
-        character: Character,
-        graph: Graph | None = None,
+        character: _CharacterLike,
+        graph: _GraphLike | None = None,
         count: int = 1,
         *,
         clip: str | None = None,
@@ -525,8 +527,8 @@ class Crowd:
         """Runs setup once for all instances.
 
         Args:
-            character: Character to deform.
-            graph: Graph to evaluate. Default: as for `Player`.
+            character: Character to deform, or its file.
+            graph: Graph to evaluate, or its file. Default: as for `Player`.
             count: Number of instances.
             clip: Clip to play. Default: the first one.
             fps: Frames per second.
@@ -543,7 +545,7 @@ class Crowd:
         self,
         frame: int,
         matrices: npt.NDArray[np.floating[Any]],
-        joints: Sequence[str] | None = None,
+        joints: str | Sequence[str] | None = None,
         space: Literal["scene", "local", "skin"] = "scene",
     ) -> None:
         """Evaluates a frame with a pose for each instance.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import graph as _graph
+from ._errors import SinewError, UsageError
 
 if TYPE_CHECKING:
     from . import _native
@@ -58,6 +60,11 @@ class Report:
 def to_json(value: Any) -> str:
     """JSON of dictionaries with NumPy arrays, NumPy numbers, paths, parameters and nodes."""
     return json.dumps(value, default=_json_value)
+
+
+def to_document(value: Any) -> str:
+    """The text of a graph document, one key a line: errors of graphs name the line."""
+    return json.dumps(value, default=_json_value, indent=2)
 
 
 def _json_value(value: Any) -> Any:
@@ -105,6 +112,8 @@ class Arguments:
         self.positions: list[str] = []
         self.characters: dict[str, Any] = {}
         self.graphs: dict[str, Any] = {}
+        # A file that the caller does not know of: events about it are nobody's business.
+        self.hidden: str | None = None
 
     def position(self, value: Any) -> None:
         """An argument without a name."""
@@ -158,6 +167,9 @@ class Arguments:
             return _remember(self.graphs, value, ".json")
         if isinstance(value, (np.floating, np.integer)):
             value = value.item()
+        if not isinstance(value, (str, int, float, os.PathLike)):
+            expected = "a path, a text, a number, a Character or a Graph"
+            raise UsageError(f"found {value!r}, expected {expected}", code="type", found=repr(value), expected=expected)
         return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
 
     def run(self, progress: Progress | None, cancel: Cancel | None) -> Report:
@@ -170,9 +182,15 @@ class Arguments:
         """
         from . import _native
 
+        if progress is not None and not callable(progress):
+            raise UsageError(f"progress: found {progress!r}, expected a function", code="type")
+        if cancel is not None and not hasattr(cancel, "is_set"):
+            raise UsageError(f"cancel: found {cancel!r}, expected an object with is_set(), such as threading.Event()", code="type")
         events: list[Event] = []
 
         def take(event: Event) -> None:
+            if self.hidden is not None and self.hidden in str(event.get("message")):
+                return
             log_event(event)
             if event.get("event") != "progress":
                 events.append(event)
@@ -182,7 +200,11 @@ class Arguments:
         arguments = [*self.command, *self.options, "--", *self.positions]
         if not self.positions:
             arguments.pop()
-        text = _native.run_job(arguments, self.characters, self.graphs, take, cancel)
+        try:
+            text = _native.run_job(arguments, self.characters, self.graphs, take, cancel)
+        except SinewError as error:
+            error.args = (_python_words(str(error)),)
+            raise
         return Report(_parsed(text), [e for e in events if e.get("level") == "warning"], events)
 
     def picture(self, output: PathLike | None, pil: bool, progress: Progress | None, cancel: Cancel | None) -> Any:
@@ -193,9 +215,23 @@ class Arguments:
         with tempfile.TemporaryDirectory(prefix="sinew-") as folder:
             path = Path(folder, "picture.png")
             self.option("--output", path)
+            self.hidden = folder
             self.run(progress, cancel)
             pixels = read_pixels(path)
         return as_pil(pixels) if pil else pixels
+
+
+_PLURALS = {"input": "inputs", "point_cache": "point_caches", "expression": "expressions"}
+
+
+def _python_words(message: str) -> str:
+    """A message of the command line with the names that arguments have here."""
+
+    def word(option: re.Match[str]) -> str:
+        name = option.group(1).replace("-", "_")
+        return "force=True" if name == "force" else _PLURALS.get(name, name)
+
+    return re.sub(r"(?<!\S)--([a-z][a-z-]*)", word, message)
 
 
 def _remember(known: dict[str, Any], value: Any, ending: str) -> str:

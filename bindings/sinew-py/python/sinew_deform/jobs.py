@@ -1028,9 +1028,9 @@ def bake_vat(
 
     Args:
         source: Frames to bake: a folder of numbered OBJ or PLY files, one of them, or a pattern
-            (splash_####.ply). Or a character whose clip is played: a GLB, glTF or VRM file, or
-            a built-in sample. With `graph` or `point_caches`, an OBJ or PLY file or a sequence
-            is a character, too: the first file of a sequence is its rest mesh.
+            (splash_####.ply). Or a character whose clip is played: a GLB, glTF, VRM or FBX
+            file, or a built-in sample. With `graph` or `point_caches`, an OBJ or PLY file or a
+            sequence is a character, too: the first file of a sequence is its rest mesh.
         graph: Use this graph document: a JSON file, or a built-in example (example:bend; `sinew
             nodes bend` shows the examples of a node). Default: the graph that is embedded in
             the character. Without one: morph targets and linear skinning.
@@ -1258,8 +1258,8 @@ def bake_skin(
     """Fit skin weights to the result of a graph, for engines that play linear skinning only.
 
     Args:
-        character: Character to bake: a GLB, glTF or VRM file, or a built-in sample (sample:arm,
-            sample:creature, sample:ball).
+        character: Character to bake: a GLB, glTF, VRM or FBX file, or a built-in sample
+            (sample:arm, sample:creature, sample:ball).
         graph: Use this graph document: a JSON file, or a built-in example (example:bend; `sinew
             nodes bend` shows the examples of a node). Default: the graph that is embedded in
             the character. Without one: morph targets and linear skinning.
@@ -1457,9 +1457,9 @@ def convert(
     else that GLB can hold.
 
     Args:
-        character: Character to convert: a GLB, glTF, VRM, OBJ, PLY or TFX file, or a built-in
-            sample. A glTF file is packed into one file: everything in it stays, extensions and
-            extras included; compressed buffers are unpacked.
+        character: Character to convert: a GLB, glTF, VRM, FBX, OBJ, PLY or TFX file, or a
+            built-in sample. A glTF file is packed into one file: everything in it stays,
+            extensions and extras included; compressed buffers are unpacked.
         output: Write this GLB file. A VRM avatar may be written as .vrm.
         allow_folder: Allow graphs to read files from this folder. A list for more folders. By
             default a graph reads files only from its own folder and the folders below. For a

@@ -78,9 +78,9 @@ def scan(
 
     Args:
         source: Frames to bake: a folder of numbered OBJ or PLY files, one of them, or a pattern
-            (splash_####.ply). Or a character whose clip is played: a GLB, glTF or VRM file, or
-            a built-in sample. With `graph` or `point_caches`, an OBJ or PLY file or a sequence
-            is a character, too: the first file of a sequence is its rest mesh.
+            (splash_####.ply). Or a character whose clip is played: a GLB, glTF, VRM or FBX
+            file, or a built-in sample. With `graph` or `point_caches`, an OBJ or PLY file or a
+            sequence is a character, too: the first file of a sequence is its rest mesh.
         graph: Use this graph document: a JSON file, or a built-in example (example:bend; `sinew
             nodes bend` shows the examples of a node). Default: the graph that is embedded in
             the character. Without one: morph targets and linear skinning.
@@ -622,9 +622,9 @@ def blend_error(
 
     Args:
         source: Frames to bake: a folder of numbered OBJ or PLY files, one of them, or a pattern
-            (splash_####.ply). Or a character whose clip is played: a GLB, glTF or VRM file, or
-            a built-in sample. With `graph` or `point_caches`, an OBJ or PLY file or a sequence
-            is a character, too: the first file of a sequence is its rest mesh.
+            (splash_####.ply). Or a character whose clip is played: a GLB, glTF, VRM or FBX
+            file, or a built-in sample. With `graph` or `point_caches`, an OBJ or PLY file or a
+            sequence is a character, too: the first file of a sequence is its rest mesh.
         graph: Use this graph document: a JSON file, or a built-in example (example:bend; `sinew
             nodes bend` shows the examples of a node). Default: the graph that is embedded in
             the character. Without one: morph targets and linear skinning.
@@ -869,9 +869,9 @@ def verify(
     Args:
         bake: Folder of a bake, or its .vat.json file.
         source: Frames to bake: a folder of numbered OBJ or PLY files, one of them, or a pattern
-            (splash_####.ply). Or a character whose clip is played: a GLB, glTF or VRM file, or
-            a built-in sample. With `graph` or `point_caches`, an OBJ or PLY file or a sequence
-            is a character, too: the first file of a sequence is its rest mesh.
+            (splash_####.ply). Or a character whose clip is played: a GLB, glTF, VRM or FBX
+            file, or a built-in sample. With `graph` or `point_caches`, an OBJ or PLY file or a
+            sequence is a character, too: the first file of a sequence is its rest mesh.
         graph: Use this graph document: a JSON file, or a built-in example (example:bend; `sinew
             nodes bend` shows the examples of a node). Default: the graph that is embedded in
             the character. Without one: morph targets and linear skinning.

@@ -91,7 +91,7 @@ impl Work<'_> {
     fn first_weights(&mut self) -> Result<(), SkinError> {
         let all: Vec<usize> = (0..self.problem.rest.len()).collect();
         self.fitted = match &self.settings.method {
-            WeightMethod::Fitted => self.weights_of("weights", &all)?,
+            WeightMethod::Fitted => self.weights_of(self.watch, "weights", &all)?,
             WeightMethod::Given(rows) => self.given(rows)?,
         };
         self.note("weights");
@@ -138,9 +138,14 @@ impl Work<'_> {
     }
 
     /// The best weights of some vertices.
-    fn weights_of(&self, what: &'static str, vertices: &[usize]) -> Result<Vec<Fitted>, SkinError> {
+    fn weights_of(
+        &self,
+        watch: &Watch<'_>,
+        what: &'static str,
+        vertices: &[usize],
+    ) -> Result<Vec<Fitted>, SkinError> {
         let fit = self.fit();
-        let stage = self.watch.stage(what, vertices.len().div_ceil(CHUNK));
+        let stage = watch.stage(what, vertices.len().div_ceil(CHUNK));
         let of_chunk = |chunk: &[usize]| {
             stage.go_on().map_err(|_| SkinError::Cancelled)?;
             let one = |&v: &usize| {
@@ -156,8 +161,10 @@ impl Work<'_> {
         Ok(chunks.into_iter().flatten().collect())
     }
 
-    fn refit(&mut self, what: &'static str, vertices: &[usize]) -> Result<(), SkinError> {
-        let found = self.weights_of(what, vertices)?;
+    fn refit(&mut self, vertices: &[usize]) -> Result<(), SkinError> {
+        // Each helper asks for it several times: whoever counts helpers reports.
+        let quiet = Watch::new(self.watch.is_cancelled, &|_, _, _| {});
+        let found = self.weights_of(&quiet, "helpers", vertices)?;
         for (&v, fitted) in vertices.iter().zip(found) {
             self.fitted[v] = fitted;
         }
@@ -204,6 +211,7 @@ impl Work<'_> {
         while is_free && self.helpers.len() < self.settings.helpers {
             let region = Region::worst(self.problem, &self.around, &self.fitted, &closed, least);
             let Some(region) = region else { break };
+            (self.watch.progress)("helpers", self.helpers.len(), self.settings.helpers);
             if !self.add_helper(&region)? {
                 closed.extend(region.core);
             }
@@ -227,10 +235,10 @@ impl Work<'_> {
         for &v in &vertices {
             self.candidates[v].push(candidate);
         }
-        self.refit("helpers", &vertices)?;
+        self.refit(&vertices)?;
         for _ in 1..TURNS {
             self.move_helper(index);
-            self.refit("helpers", &vertices)?;
+            self.refit(&vertices)?;
         }
         if self.carried(index).is_empty() {
             for &v in &vertices {
@@ -260,7 +268,7 @@ impl Work<'_> {
             let before = self.steps.last().map_or(0.0, |s| s.objective);
             (0..self.helpers.len()).for_each(|h| self.move_helper(h));
             self.note("motion");
-            self.refit("helpers", &vertices)?;
+            self.refit(&vertices)?;
             self.note("weights");
             let after = self.steps.last().map_or(0.0, |s| s.objective);
             if after >= before * (1.0 - GAIN) {

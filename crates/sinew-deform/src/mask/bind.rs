@@ -1,6 +1,7 @@
 //! Setup: reads the sources that never change.
 
 use super::reference::Shape;
+use sinew_geom::names::expected_joint;
 use sinew_geom::{Mesh, Rig};
 
 /// Why a mask could not be set up.
@@ -41,12 +42,12 @@ pub(crate) enum MaskBindError {
     #[error("'joints' is empty; list the joints whose weights form the mask")]
     NoJoints,
     /// No joint of that name.
-    #[error("the skeleton has no joint '{name}'; its joints: {found}")]
+    #[error("the skeleton has no joint '{name}'; expected {expected}")]
     UnknownJoint {
         /// What was asked for.
         name: String,
-        /// The names there are.
-        found: String,
+        /// Similar names.
+        expected: String,
     },
     /// The mesh has no joint weights.
     #[error("mesh '{mesh}' has no joint weights for a mask")]
@@ -138,7 +139,7 @@ pub(crate) fn from_joints(
         if !found {
             return Err(MaskBindError::UnknownJoint {
                 name: name.clone(),
-                found: list((0..chosen.len()).map(|j| rig.joint_name(j))),
+                expected: expected_joint(name, (0..chosen.len()).map(|j| rig.joint_name(j))),
             });
         }
     }

@@ -103,7 +103,7 @@ fn joint_weights_add_up() {
         .to_string();
     assert_eq!(
         error,
-        "the skeleton has no joint 'hand'; its joints: lower, upper"
+        "the skeleton has no joint 'hand'; expected the name of one of the 2 joints, such as 'lower', 'upper'"
     );
 }
 

@@ -156,7 +156,7 @@ fn wrong_parameters_are_refused() {
         .expect_err("NaN");
     assert_eq!(
         error.to_string(),
-        "parameter 'w': found Float(NaN), expected a number from 0 to 1"
+        "parameter 'w': found NaN, expected a number from 0 to 1"
     );
 }
 

@@ -251,7 +251,7 @@ fn references_keep_to_the_range_that_the_nested_graph_declares() {
     let narrow = r#"{"type": "float", "default": 0.3, "min": 0.25, "max": 0.5}"#;
     assert_eq!(
         only_problem(&text(r#"{"type": "float", "default": 1}"#, narrow)),
-        "g.json:2:34: a value of '$k' does not fit 'w'; found Float(1.0), expected a number from 0.25 to 0.5"
+        "g.json:2:34: a value of '$k' does not fit 'w'; found 1, expected a number from 0.25 to 0.5"
     );
     assert_eq!(
         only_problem(&text(r#"{"type": "bool"}"#, narrow)),

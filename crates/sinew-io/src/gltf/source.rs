@@ -103,7 +103,14 @@ impl GltfSource {
 
     /// True if the document is a VRM avatar, 0.x or 1.0.
     pub fn is_vrm(&self) -> bool {
+        self.vrm_version().is_some()
+    }
+
+    /// `0.x` or `1.0` if the document is a VRM avatar.
+    pub fn vrm_version(&self) -> Option<&'static str> {
         let extensions = &self.json["extensions"];
-        [VRM_0, VRM_1].iter().any(|e| extensions[*e].is_object())
+        let versions = [(VRM_1, "1.0"), (VRM_0, "0.x")];
+        let found = versions.iter().find(|(e, _)| extensions[*e].is_object());
+        found.map(|(_, version)| *version)
     }
 }

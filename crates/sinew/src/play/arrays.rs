@@ -536,6 +536,7 @@ fn clip(at: &str, c: &ClipArrays<'_>, arrays: &CharacterArrays<'_>) -> Checked<C
             )?;
         }
         if let Some(v) = track.rotations {
+            unit(&at("rotations"), v)?;
             add(
                 at("rotations"),
                 node,
@@ -571,6 +572,20 @@ fn per_vertex(at: &str, found: usize, expected: usize) -> Checked {
         return Ok(());
     }
     Err(wrong(at, found, format!("{expected}, one per vertex")))
+}
+
+/// Rotations that are no unit quaternions.
+fn unit(at: &str, rotations: &[[f32; 4]]) -> Checked {
+    let length = |q: &[f32; 4]| q.iter().map(|c| c * c).sum::<f32>().sqrt();
+    let is_unit = |q: &[f32; 4]| (length(q) - 1.0).abs() < 1e-3;
+    match rotations.iter().position(|q| !is_unit(q)) {
+        None => Ok(()),
+        Some(i) => Err(wrong(
+            format!("{at}[{i}]"),
+            format!("a quaternion of length {}", length(&rotations[i])),
+            "length 1",
+        )),
+    }
 }
 
 /// `width` numbers are one element.

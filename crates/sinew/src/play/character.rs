@@ -70,13 +70,14 @@ impl Character {
         }
     }
 
-    /// The clip with a name; without a name, the first clip, or `None` without clips.
+    /// The clip with a name; without a name, the first clip, or `None` without clips. The empty name is the rest pose.
     ///
     /// # Errors
     /// [`PlayError::NoClip`] with the existing names.
     pub fn find_clip_name(&self, name: Option<&str>) -> Result<Option<String>, PlayError> {
         let found = self.asset.find_clip(name).map(|c| c.name.clone());
         match (found, name) {
+            (None, Some("")) => Ok(Some(String::new())),
             (None, Some(name)) => Err(PlayError::NoClip {
                 character: self.path.clone(),
                 name: name.to_owned(),

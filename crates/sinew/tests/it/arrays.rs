@@ -226,7 +226,7 @@ fn targets_tracks_and_polygons_arrive() {
 #[test]
 fn wrong_arrays_are_located() {
     type Change = fn(&mut CharacterArrays<'_>);
-    let cases: [(&str, Change); 16] = [
+    let cases: [(&str, Change); 17] = [
         ("joints[1].parent: found 1, ", |a| {
             a.joints[1].parent = Some(1)
         }),
@@ -292,6 +292,12 @@ fn wrong_arrays_are_located() {
             "clips[0].joints[0].joint: found 2, expected an index below 2",
             |a| {
                 a.clips[0].joints[0].joint = 2;
+            },
+        ),
+        (
+            "clips[0].joints[0].rotations[1]: found a quaternion of length 0",
+            |a| {
+                a.clips[0].joints[0].rotations = Some(&[[0.0, 0.0, 0.0, 1.0], [0.0; 4]]);
             },
         ),
         ("clips[0].weights[0]: found ", |a| {

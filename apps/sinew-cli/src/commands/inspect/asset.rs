@@ -41,6 +41,9 @@ pub(super) fn report(asset: &Asset, looks: Option<&Looks<'_>>) -> Value {
         asset.humanoid.is_empty() && asset.expressions.is_empty(),
         out.as_object_mut(),
     ) {
+        if let Some(version) = looks.and_then(|l| l.source.vrm_version()) {
+            map.insert("vrm".into(), version.into());
+        }
         map.insert("expressions".into(), expressions(asset));
         let bones = asset.humanoid.iter();
         let bone =
