@@ -49,7 +49,7 @@ WRONG = [
     'sd.nodes.delta_mush(preset="hard")',
     "sd.nodes.delta_mush(mask=0.5)",
     'sd.Player(arm, device="cuda")',
-    'sd.Player("hero.glb")',
+    'sd.Player(3)',
     'sd.Character.sample("leg")',
     'player.advance("1")',
     'player.advance_posed(1, np.zeros((1, 4, 4)), space="world")',
