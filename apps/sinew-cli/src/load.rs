@@ -158,10 +158,7 @@ pub(crate) fn gather(
 
 fn set_expressions(cast: &mut PlayInputs, given: &[String]) -> Outcome {
     for argument in given {
-        let parse = |(name, weight): (_, &str)| {
-            let weight = weight.trim().parse().ok()?;
-            (0.0..=1.0).contains(&weight).then_some((name, weight))
-        };
+        let parse = |(name, weight): (_, &str)| Some((name, weight.trim().parse().ok()?));
         let Some((name, weight)) = argument.rsplit_once('=').and_then(parse) else {
             return Err(Failure::usage(format!(
                 "--expression {argument}: expected NAME=WEIGHT with a weight from 0 to 1, for example happy=0.5"
