@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import numpy as np
@@ -62,9 +61,12 @@ def test_the_script_ends_with_the_code_of_the_command(console_script: str) -> No
 
 
 def test_ctrl_c_stops_the_script(console_script: str, tmp_path: Path) -> None:
-    command = [console_script, "run", "sample:arm", "--frames", "0-900000", "-o", str(tmp_path / "x.npz")]
-    running = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    time.sleep(1.5)
+    command = [console_script, "run", "sample:arm", "--frames", "0-900000", "-o", str(tmp_path / "x.npz"), "--log-format", "json"]
+    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert running.stderr is not None
+    # Until the first progress, the program may not listen yet.
+    assert any('"progress"' in line for line in running.stderr)
     os.kill(running.pid, signal.SIGINT)
+    running.stderr.close()
     assert running.wait(timeout=20) == 130
     assert not (tmp_path / "x.npz").exists()
