@@ -251,7 +251,7 @@ fn failed(py: Python<'_>, error: &JobError, problems: Vec<Problem>) -> PyErr {
 #[pyfunction]
 pub(crate) fn cli(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<u8> {
     let code = py.detach(|| sinew_cli::main_with(arguments));
-    // Whoever asks for the exit code has the signal's, too.
+    // The exit code tells of Ctrl-C already.
     match py.check_signals() {
         Err(error) if !error.is_instance_of::<PyKeyboardInterrupt>(py) => Err(error),
         _ => Ok(code),

@@ -23,25 +23,10 @@ pub(crate) struct Output {
     index: usize,
 }
 
-/// A list of vectors of a mesh: of the instance, and of a copy.
-#[derive(Clone, Copy)]
-enum Field3 {
-    Positions,
-    Normals,
-    PreviousPositions,
-    PreviousNormals,
-}
-
-impl Field3 {
-    fn of_mesh<'a>(self, m: &OutputMesh<'a>) -> Option<&'a [[f32; 3]]> {
-        match self {
-            Self::Positions => Some(m.positions),
-            Self::Normals => m.normals,
-            Self::PreviousPositions => Some(m.previous_positions),
-            Self::PreviousNormals => m.previous_normals,
-        }
-    }
-}
+/// A list of vectors of a mesh on the CPU.
+type OfInstance<const N: usize> = for<'a> fn(&OutputMesh<'a>) -> Option<&'a [[f32; N]]>;
+/// The same of a mesh that was read back from the GPU.
+type OfCopy<const N: usize> = fn(&FrameData) -> Option<&[[f32; N]]>;
 
 impl Output {
     pub(crate) fn find(player: &Bound<'_, Player>, name: &str) -> PyResult<Self> {
@@ -88,61 +73,37 @@ impl Output {
         )
     }
 
-    /// Shows the mesh of the CPU or the copy of the GPU.
-    fn mesh<T>(
+    /// A list of vectors of the mesh. Without `of_copy`, the GPU keeps it.
+    fn vectors<'py, const N: usize>(
         &self,
-        py: Python<'_>,
-        of_instance: impl FnOnce(&OutputMesh<'_>) -> PyResult<T>,
-        of_copy: impl FnOnce(&FrameData) -> PyResult<T>,
-    ) -> PyResult<T> {
+        py: Python<'py>,
+        out: Option<Bound<'py, PyAny>>,
+        of_instance: OfInstance<N>,
+        of_copy: Option<OfCopy<N>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let player = self.player.get();
         if self.ty() != PortType::Mesh {
             return Err(self.wrong_type(py, "a mesh"));
         }
-        if player.device() == Device::Gpu {
-            let state = player.copied(py)?;
-            let copied = state
-                .copied
-                .iter()
-                .flatten()
-                .find(|(name, _)| *name == self.name);
-            return match copied {
-                Some((_, Copied::Mesh(mesh))) => of_copy(mesh),
+        let array = |list: Option<&[[f32; N]]>| list.map(|l| rows_into(py, l, out)).transpose();
+        if player.device() == Device::Cpu {
+            let state = player.lock(py);
+            return match (state.player.runner(), state.player.frame()) {
+                (Runner::Cpu(instance), Some(_)) => array(
+                    instance
+                        .mesh_output(&self.name)
+                        .and_then(|m| of_instance(&m)),
+                ),
                 _ => Err(self.no_frame(py)),
             };
         }
-        let state = player.lock(py);
-        match (state.player.runner(), state.player.frame()) {
-            (Runner::Cpu(instance), Some(_)) => match instance.mesh_output(&self.name) {
-                Some(mesh) => of_instance(&mesh),
-                None => Err(self.wrong_type(py, "a mesh")),
-            },
+        let of_copy = of_copy.ok_or_else(|| self.only_on_cpu(py))?;
+        let state = player.copied(py)?;
+        let mut copied = state.copied.iter().flatten();
+        match copied.find(|(name, _)| *name == self.name) {
+            Some((_, Copied::Mesh(mesh))) => array(of_copy(mesh)),
             _ => Err(self.no_frame(py)),
         }
-    }
-
-    fn vectors<'py>(
-        &self,
-        py: Python<'py>,
-        field: Field3,
-        out: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let array = |list: Option<&[[f32; 3]]>| list.map(|l| rows_into(py, l, out)).transpose();
-        // One of the two is called.
-        let array = std::cell::Cell::new(Some(array));
-        let show = |list: Option<&[[f32; 3]]>| match array.take() {
-            Some(array) => array(list),
-            None => Ok(None),
-        };
-        self.mesh(
-            py,
-            |m| show(field.of_mesh(m)),
-            |copy| match field {
-                Field3::Positions => show(Some(&copy.positions)),
-                Field3::Normals => show(copy.normals.as_deref()),
-                Field3::PreviousPositions | Field3::PreviousNormals => Err(self.only_on_cpu(py)),
-            },
-        )
     }
 
     fn only_on_cpu(&self, py: Python<'_>) -> PyErr {
@@ -207,7 +168,7 @@ impl Output {
         py: Python<'py>,
         out: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.vectors(py, Field3::Positions, out)
+        self.vectors(py, out, |m| Some(m.positions), Some(|m| Some(&m.positions)))
     }
 
     #[pyo3(signature = (out=None))]
@@ -216,7 +177,7 @@ impl Output {
         py: Python<'py>,
         out: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.vectors(py, Field3::Normals, out)
+        self.vectors(py, out, |m| m.normals, Some(|m| m.normals.as_deref()))
     }
 
     #[pyo3(signature = (out=None))]
@@ -225,7 +186,7 @@ impl Output {
         py: Python<'py>,
         out: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.vectors(py, Field3::PreviousPositions, out)
+        self.vectors(py, out, |m| Some(m.previous_positions), None)
     }
 
     #[pyo3(signature = (out=None))]
@@ -234,7 +195,7 @@ impl Output {
         py: Python<'py>,
         out: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.vectors(py, Field3::PreviousNormals, out)
+        self.vectors(py, out, |m| m.previous_normals, None)
     }
 
     #[pyo3(signature = (out=None))]
@@ -243,14 +204,7 @@ impl Output {
         py: Python<'py>,
         out: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let out = &out;
-        let show =
-            |list: Option<&[[f32; 4]]>| list.map(|l| rows_into(py, l, out.clone())).transpose();
-        self.mesh(
-            py,
-            |m| show(m.tangents),
-            |copy| show(copy.tangents.as_deref()),
-        )
+        self.vectors(py, out, |m| m.tangents, Some(|m| m.tangents.as_deref()))
     }
 
     #[pyo3(signature = (out=None))]
@@ -259,14 +213,7 @@ impl Output {
         py: Python<'py>,
         out: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let out = &out;
-        let show =
-            |list: Option<&[[f32; 4]]>| list.map(|l| rows_into(py, l, out.clone())).transpose();
-        self.mesh(
-            py,
-            |m| show(m.previous_tangents),
-            |_| Err(self.only_on_cpu(py)),
-        )
+        self.vectors(py, out, |m| m.previous_tangents, None)
     }
 
     #[pyo3(signature = (out=None))]
@@ -275,10 +222,7 @@ impl Output {
         py: Python<'py>,
         out: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let out = &out;
-        let show =
-            |list: Option<&[[f32; 4]]>| list.map(|l| rows_into(py, l, out.clone())).transpose();
-        self.mesh(py, |m| show(m.colors), |copy| show(copy.colors.as_deref()))
+        self.vectors(py, out, |m| m.colors, Some(|m| m.colors.as_deref()))
     }
 
     #[pyo3(signature = (out=None))]

@@ -162,7 +162,7 @@ impl Work<'_> {
     }
 
     fn refit(&mut self, vertices: &[usize]) -> Result<(), SkinError> {
-        // Each helper asks for it several times: whoever counts helpers reports.
+        // Each helper asks for it several times; `add_helpers` reports the progress.
         let quiet = Watch::new(self.watch.is_cancelled, &|_, _, _| {});
         let found = self.weights_of(&quiet, "helpers", vertices)?;
         for (&v, fitted) in vertices.iter().zip(found) {

@@ -159,9 +159,9 @@ pub struct JointTrack<'a> {
 pub struct ArraysError {
     /// Where: for example `meshes[0].positions[17]`.
     pub location: String,
-    /// What is there.
+    /// What the array holds.
     pub found: String,
-    /// What should be there.
+    /// What it should hold.
     pub expected: String,
 }
 
