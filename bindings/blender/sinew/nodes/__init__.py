@@ -19,6 +19,7 @@ TREE = "SinewNodeTree"
 def live(tree): return LiveDocument(tree)
 def from_document(document, name):
     tree = bpy.data.node_groups.new(name, TREE); tree.text = json.dumps(document); return tree
+def replace(tree, document): tree.text = json.dumps(document)
 def to_document(tree): return json.loads(tree.text)
 def kinds_that_remember():
     return {n["name"] for n in json.loads(sd.node_list())["nodes"] if n["kind"] == "solver"}
