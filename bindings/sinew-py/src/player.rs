@@ -366,6 +366,10 @@ impl Player {
         self.work(py, |state| state.player.set_positions(input, rows))
     }
 
+    fn set_values(&self, py: Python<'_>, input: &str, values: Vec<f32>) -> PyResult<()> {
+        self.work(py, |state| state.player.set_values(input, &values))
+    }
+
     fn restart(&self, py: Python<'_>) -> PyResult<()> {
         self.work(py, |state| {
             state.player.restart();

@@ -317,3 +317,28 @@ def test_poses_of_a_crowd(small: sd.Character) -> None:
     crowd.advance_posed(0, matrices, ["root"])
     first, second = crowd.positions("body")
     np.testing.assert_allclose(second - first, [[1, 0, 0]] * 3, atol=1e-6)
+
+
+def test_numbers_of_a_values_input_can_change() -> None:
+    """A bend by a values input has the closed form of a taper: `transform` moves all vertices by the number."""
+    ball = sd.Character.sample("ball")
+    document = {
+        "sinew": "1.0",
+        "inputs": {"body": {"type": "mesh"}, "lift": {"type": "values", "count": 1}},
+        "nodes": {
+            "high": {"node": "squash_stretch", "mesh": "body", "fit": "mesh", "axis": "y", "stretch": {"link": "lift"}},
+        },
+        "outputs": {"body": "high", "lift": "lift"},
+    }
+    player = sd.Player(ball, sd.Graph.from_dict(document), values={"lift": [1.0]})
+    player.advance(0)
+    rest = player["body"].positions()
+    player.set_values("lift", [1.5])
+    player.advance(1)
+    assert player["lift"].floats() == [1.5]
+    height = np.ptp(player["body"].positions()[:, 1]) / np.ptp(rest[:, 1])
+    assert height == pytest.approx(1.5, rel=1e-4)
+    with pytest.raises(sd.UsageError, match="expected 1"):
+        player.set_values("lift", [1.0, 2.0])
+    with pytest.raises(sd.UsageError, match="lift"):
+        player.set_values("lit", [1.0])

@@ -482,6 +482,16 @@ class Player:
         Raises:
             UsageError: The input is unknown, or the array does not fit.
         """
+    def set_values(self, input: str, values: Sequence[float] | _Floats) -> None:
+        """Replaces the numbers of a `values` input, in all frames from the next one on.
+
+        Args:
+            input: Name of the input.
+            values: As many numbers as the input has.
+
+        Raises:
+            UsageError: The input is unknown, or has another count.
+        """
     def restart(self) -> None:
         """Forgets all frames: the next one is the first for simulations."""
     def save_state(self) -> bytes:
