@@ -320,7 +320,7 @@ def test_poses_of_a_crowd(small: sd.Character) -> None:
 
 
 def test_numbers_of_a_values_input_can_change() -> None:
-    """A bend by a values input has the closed form of a taper: `transform` moves all vertices by the number."""
+    """A ball that is stretched by a values input has that height."""
     ball = sd.Character.sample("ball")
     document = {
         "sinew": "1.0",

@@ -5,7 +5,6 @@ use super::{FieldGrid, Output, PlayError, PlayInputs, RunError, Runner, StateFau
 use crate::deform::Par;
 use crate::geom::Pose;
 use crate::graph::{BoundGraph, Frame, StateHome};
-use crate::io::ValueTable;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -110,13 +109,7 @@ impl Player {
     /// # Errors
     /// [`PlayError::Values`] if the plan has no such input, or the input has another count.
     pub fn set_values(&mut self, input: &str, values: &[f32]) -> Result<(), PlayError> {
-        let table = ValueTable {
-            values: values.to_vec(),
-            columns: values.len(),
-            is_list: true,
-        };
-        let plan = self.runner.graph().plan();
-        let made = Values::of_table(plan, input, table, "values", 0)?;
+        let made = Values::of_all_frames(self.runner.graph().plan(), input, values)?;
         self.values.retain(|v| v.input() != made.input());
         self.values.push(made);
         Ok(())
