@@ -36,7 +36,7 @@ def add(obj: bpy.types.Object, tree: bpy.types.NodeTree, scene: bpy.types.Scene)
     index, replaced = _place(obj)
     own = obj.sinew
     own.tree = tree
-    own.armature = armature_of(obj)
+    own.armature = presets.armature_of(obj)
     own.replaced = replaced.name if replaced else ""
     own.bind_object = flat(matrix(obj.matrix_world))
     own.bind_armature = flat(matrix(own.armature.matrix_world)) if own.armature else flat(matrix(obj.matrix_world))
@@ -47,16 +47,6 @@ def add(obj: bpy.types.Object, tree: bpy.types.NodeTree, scene: bpy.types.Scene)
     scene.render.use_lock_interface = True
     live.bind(obj)
     return made
-
-
-def armature_of(obj: bpy.types.Object) -> bpy.types.Object | None:
-    """The armature that moves an object."""
-    for other in obj.modifiers:
-        if other.type == "ARMATURE" and other.object is not None:
-            return other.object
-    if obj.type == "CURVES" and obj.data.surface is not None:
-        return obj.data.surface.sinew.armature or armature_of(obj.data.surface)
-    return None
 
 
 def remove(obj: bpy.types.Object) -> None:

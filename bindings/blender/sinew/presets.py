@@ -41,7 +41,8 @@ def tree(obj: bpy.types.Object, choice: str) -> bpy.types.NodeTree:
     kind, _, name = choice.partition(":")
     if kind == "tree":
         return bpy.data.node_groups[name]
-    stack = next(s for n, _, _, s in PRESETS if n == name)
+    label, stack = next((text, s) for n, text, _, s in PRESETS if n == name)
+    _check_armature(obj, label, stack)
     if name == "body":
         return nodes.from_document(_template(obj), "body")
     document: dict[str, Any] = {"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}}, "stack": stack}
@@ -49,6 +50,25 @@ def tree(obj: bpy.types.Object, choice: str) -> bpy.types.NodeTree:
         document["inputs"] = {"hair": {"type": "strands"}, "pose": {"type": "pose"}}
         document = _for_hair(document, stack)
     return nodes.from_document(document, name)
+
+
+def _check_armature(obj: bpy.types.Object, label: str, stack: list[Any]) -> None:
+    kinds = {step if isinstance(step, str) else step["node"] for step in stack}
+    if obj.type == "MESH" and kinds & {"skin", "direct_delta_mush"} and armature_of(obj) is None:
+        raise Problem(
+            f"'{obj.name}' has no armature modifier with an armature, and '{label}' needs one. "
+            "Parent the mesh to an armature (Ctrl P > With Automatic Weights), or choose a preset without a skin"
+        )
+
+
+def armature_of(obj: bpy.types.Object) -> bpy.types.Object | None:
+    """The armature that moves an object."""
+    for other in obj.modifiers:
+        if other.type == "ARMATURE" and other.object is not None:
+            return other.object
+    if obj.type == "CURVES" and obj.data.surface is not None:
+        return obj.data.surface.sinew.armature or armature_of(obj.data.surface)
+    return None
 
 
 def _for_hair(document: dict[str, Any], stack: list[Any]) -> dict[str, Any]:
@@ -69,8 +89,6 @@ def _for_hair(document: dict[str, Any], stack: list[Any]) -> dict[str, Any]:
 def _template(obj: bpy.types.Object) -> dict[str, Any]:
     if obj.type != "MESH":
         raise Problem(f"'{obj.name}' is hair. Choose the preset Hair")
-    from .operators import armature_of
-
     armature = armature_of(obj)
     keep, obj.sinew.armature = obj.sinew.armature, armature
     world = matrix(obj.matrix_world)
