@@ -32,10 +32,17 @@ class Bones:
     object_joint: str | None
     """Joint that moves with the object: of vertices without weights."""
 
+    def __post_init__(self) -> None:
+        self.inverse_rest = np.linalg.inv(self.rest)
+
     @property
     def joints(self) -> list[str]:
         """Names of all joints."""
         return self.names + ([self.object_joint] if self.object_joint else [])
+
+    def same(self, other: Bones) -> bool:
+        """True if names and rest pose are equal."""
+        return self.names == other.names and np.array_equal(self.rest, other.rest)
 
 
 @dataclass
@@ -61,7 +68,7 @@ def build(
     `binds`: world matrices of object and armature at bind. `extras`: further meshes and hair that the graph names; they have no weights.
     """
     warnings: list[str] = []
-    bones = _bones(armature)
+    bones = bones_of(armature)
     scene_from_object = SCENE_FROM_WORLD @ binds[0]
     weights = _influences(obj, bones) if obj.type == "MESH" and armature is not None else None
     if obj.type == "CURVES" and armature is not None:
@@ -108,7 +115,8 @@ def _kind(obj: bpy.types.Object) -> str:
     return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
 
 
-def _bones(armature: bpy.types.Object | None) -> Bones:
+def bones_of(armature: bpy.types.Object | None) -> Bones:
+    """The joints of an armature, in its rest pose."""
     if armature is None:
         return Bones([], np.zeros((0, 4, 4)), None)
     bones = armature.data.bones

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import bpy
 from bpy.app.handlers import persistent
 
-from . import modifier, nodes, report
+from . import character, modifier, nodes, report
 from .session import Session, mesh_fingerprint, settings, weight_fingerprint
 from .space import Points
 
@@ -19,7 +19,7 @@ class State:
     def __init__(self) -> None:
         self.sessions: dict[int, Session] = {}
         self.failures: dict[int, str] = {}
-        self.dirty: set[int] = set()
+        self.dirty: dict[int, set[str]] = {}
         self.is_running = False
 
     def forget(self) -> None:
@@ -119,26 +119,31 @@ def _drop_if_stale(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
     """Forgets a binding that no longer fits, or a failure that may be mended."""
     key = obj.session_uid
     bound = STATE.sessions.get(key)
-    is_dirty = key in STATE.dirty
-    STATE.dirty.discard(key)
+    edited = STATE.dirty.pop(key, set())
     if bound is None:
-        if is_dirty:
+        if edited:
             STATE.failures.pop(key, None)
-        return
-    if bound.settings != settings(obj, scene):
+    elif bound.settings != settings(obj, scene) or bound.skinned != (obj.sinew.armature is not None):
         STATE.sessions.pop(key)
-    elif is_dirty and _changed(obj, bound):
+    elif any(CHANGED[part](obj, bound) for part in edited):
         STATE.sessions.pop(key)
 
 
-def _changed(obj: bpy.types.Object, bound: Session) -> bool:
-    if bound.skinned != (obj.sinew.armature is not None) or bound.mesh != mesh_fingerprint(obj):
-        return True
-    if bound.skinned and bound.bones.names != [b.name for b in obj.sinew.armature.data.bones]:
-        return True
-    if nodes.live(obj.sinew.tree).fingerprint != bound.live.fingerprint:
-        return True
-    return bound.weights != weight_fingerprint(obj, bound.bones)
+def _mesh_changed(obj: bpy.types.Object, bound: Session) -> bool:
+    return bound.mesh != mesh_fingerprint(obj) or bound.weights != weight_fingerprint(obj)
+
+
+def _armature_changed(obj: bpy.types.Object, bound: Session) -> bool:
+    return bound.skinned and not bound.bones.same(character.bones_of(obj.sinew.armature))
+
+
+def _graph_changed(obj: bpy.types.Object, bound: Session) -> bool:
+    return bound.live.fingerprint != nodes.live(obj.sinew.tree).fingerprint
+
+
+# Parts of an object that users edit, and whether the edit needs a new binding. Blender reports more edits than there are: a bone that is
+# dragged edits the armature.
+CHANGED = {"mesh": _mesh_changed, "armature": _armature_changed, "graph": _graph_changed, "object": lambda *_: False}
 
 
 def _separate(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
@@ -156,22 +161,23 @@ def _separate(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
 
 
 def _mark(scene: bpy.types.Scene, updates: Iterable[bpy.types.DepsgraphUpdate]) -> None:
-    """Marks objects whose mesh, armature or graph was edited."""
+    """Marks objects whose mesh, armature or graph may have been edited."""
     edited = {u.id.original for u in updates}
-    if not any(isinstance(i, (bpy.types.Mesh, bpy.types.Curves, bpy.types.Armature, bpy.types.NodeTree, bpy.types.Object)) for i in edited):
-        return
-    posed_only = all(isinstance(i, bpy.types.Object) and i.type == "ARMATURE" for i in edited)
-    if posed_only:
-        return
+    graph = any(isinstance(i, bpy.types.NodeTree) for i in edited)
     for obj in scene.objects:
-        if obj.sinew.tree is None:
+        own = obj.sinew
+        if own.tree is None:
             continue
-        parts = {obj.data, obj.sinew.armature.data if obj.sinew.armature else None}
-        keyed = obj.type == "MESH" and obj.data.shape_keys in edited
-        if any(isinstance(i, bpy.types.NodeTree) for i in edited) or (parts & edited and not keyed):
-            STATE.dirty.add(obj.session_uid)
-        elif obj in edited and obj.session_uid in STATE.failures:
-            STATE.dirty.add(obj.session_uid)
+        parts = STATE.dirty.setdefault(obj.session_uid, set())
+        # The value of a shape key edits key and mesh.
+        if obj.data in edited and not (obj.type == "MESH" and obj.data.shape_keys in edited):
+            parts.add("mesh")
+        if own.armature is not None and own.armature.data in edited:
+            parts.add("armature")
+        if graph:
+            parts.add("graph")
+        if obj in edited:
+            parts.add("object")
 
 
 @persistent
@@ -205,7 +211,7 @@ def on_undo(scene: bpy.types.Scene, _: object = None) -> None:
     """Undo replaces meshes, trees and objects: all of them may differ from what was bound."""
     for obj in scene.objects:
         if obj.sinew.tree is not None:
-            STATE.dirty.add(obj.session_uid)
+            STATE.dirty[obj.session_uid] = set(CHANGED)
             bound = session(obj)
             if bound is not None:
                 bound.last = None

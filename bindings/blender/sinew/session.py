@@ -14,7 +14,7 @@ import numpy as np
 from . import character, modifier, nodes, preferences
 from .core import sd
 from .report import Problem
-from .space import SCENE_FROM_WORLD, WORLD_FROM_SCENE, Matrix, Points, matrix, moved
+from .space import SCENE_FROM_WORLD, WORLD_FROM_SCENE, Matrix, Points, inverse, matrix, moved
 
 # The player counts thousandths of frames, so that motion blur gets the times between frames.
 TICKS = 1000
@@ -67,7 +67,7 @@ class Session:
         self.output = _output(self.player, obj, self.count, self.input)
         self.simulates = bool(solvers(self.document))
         self.mesh = mesh_fingerprint(obj)
-        self.weights = weight_fingerprint(obj, self.bones)
+        self.weights = weight_fingerprint(obj)
         self.last: Request | None = None
         self.before: bytes | None = None
         self.values_set: dict[str, Any] = {}
@@ -88,7 +88,7 @@ class Session:
         self.last = request
         self.output.positions(out=self.scene)
         now = matrix(evaluated.matrix_world) if self.skinned else self.binds[0]
-        moved(self.scene, np.linalg.inv(now) @ WORLD_FROM_SCENE, out=self.local)
+        moved(self.scene, inverse(now) @ WORLD_FROM_SCENE, out=self.local)
         modifier.write(obj, modifier.find(obj), self.local)
         return True
 
@@ -124,9 +124,9 @@ class Session:
         pose = flat.reshape(-1, 4, 4).transpose(0, 2, 1).astype(np.float64)
         world = matrix(armature.matrix_world)
         # The object may move against the armature, as behind an armature modifier.
-        since_bind = matrix(evaluated.matrix_world) @ np.linalg.inv(self.binds[0])
-        before = np.linalg.inv(world) @ since_bind @ WORLD_FROM_SCENE
-        skins = (SCENE_FROM_WORLD @ world) @ pose @ np.linalg.inv(self.bones.rest) @ before
+        since_bind = matrix(evaluated.matrix_world) @ inverse(self.binds[0])
+        before = inverse(world) @ since_bind @ WORLD_FROM_SCENE
+        skins = (SCENE_FROM_WORLD @ world) @ pose @ (self.bones.inverse_rest @ before)
         whole = SCENE_FROM_WORLD @ since_bind @ WORLD_FROM_SCENE
         return np.concatenate([skins, whole[None]])
 
@@ -226,7 +226,7 @@ def mesh_fingerprint(obj: bpy.types.Object) -> tuple[int, ...]:
     return (points, zlib.crc32(corners.tobytes()), len(obj.data.polygons))
 
 
-def weight_fingerprint(obj: bpy.types.Object, bones: character.Bones) -> int:
+def weight_fingerprint(obj: bpy.types.Object) -> int:
     """Changes when weights of bones, names of groups or masks change."""
     if obj.type != "MESH":
         return 0

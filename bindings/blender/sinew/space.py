@@ -8,6 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from .report import Problem
+
 Matrix = npt.NDArray[np.float64]
 Points = npt.NDArray[np.float32]
 
@@ -33,6 +35,14 @@ def moved(points: Points, transform: Matrix, out: Points | None = None) -> Point
     return out
 
 
-def is_identity(transform: Matrix) -> bool:
-    """True if it moves nothing."""
-    return bool(np.array_equal(transform, np.eye(4)))
+def inverse(transform: Matrix) -> Matrix:
+    """The inverse of one affine transform. A library for large matrices takes longer."""
+    x, y, z = transform[:3, :3].T
+    rows = np.array([np.cross(y, z), np.cross(z, x), np.cross(x, y)])
+    volume = float(x @ rows[0])
+    if volume == 0.0:
+        raise Problem("An object or armature has the scale 0. Set its scale, then press Rebind")
+    out = np.eye(4)
+    out[:3, :3] = rows / volume
+    out[:3, 3] = -(out[:3, :3] @ transform[:3, 3])
+    return out
