@@ -14,6 +14,7 @@ TREE = base.TREE
 LiveDocument = _live.LiveDocument
 from_document = reader.from_document
 to_document = writer.to_document
+tree_module = _tree
 check = diagnostics.check
 show = diagnostics.show
 show_error = diagnostics.show_error
