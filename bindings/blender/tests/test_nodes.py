@@ -114,8 +114,10 @@ def test_properties_hold_the_values() -> None:
         tree = nodes.from_document(given, "graph", folder)
         for node in tree.nodes:
             if node.bl_idname.startswith("SinewNode_"):
-                keys = {k: None for k in json.loads(node.source) if node.kind().parameter(k) and not k.endswith("_degrees")}
-                node.source = json.dumps({"node": json.loads(node.source)["node"], **keys})
+                read = json.loads(node.source)
+                read = read if isinstance(read, dict) else {"node": read}
+                keys = {k: None for k in read if node.kind().parameter(k) and not k.endswith("_degrees")}
+                node.source = json.dumps({"node": read["node"], **keys})
         written = nodes.to_document(tree)
         try:
             expected = support.positions(given, frames=(0, 7), folder=folder)
@@ -139,7 +141,7 @@ def test_a_stack_with_a_new_step_still_gives_the_same() -> None:
     hand = {
         **ARM,
         "nodes": {
-            "a": {"node": "morph", "mesh": "body"},
+            "a": {"node": "morph", "mesh": "body", "pose": "pose"},
             "b": {"node": "skin", "mesh": "a", "pose": "pose"},
             "c": {"node": "noise", "mesh": "b"},
             "d": {"node": "delta_mush", "mesh": "c", "iterations": 4},
@@ -257,7 +259,7 @@ def by_nodes(kind: str, bake: str) -> Any:
 def bake(tmp_path_factory: Any) -> Path:
     """A bake of the head, for `vat_playback`."""
     folder = tmp_path_factory.mktemp("bake")
-    sd.bake_vat(sd.Character.sample("head"), output=str(folder), frames=range(2))
+    sd.bake_vat(sd.Character.sample("head"), output=str(folder), frames=range(2), mesh_output="body")
     return next(folder.rglob("*.vat.json"))
 
 
@@ -567,7 +569,7 @@ def test_setup_values_and_drivers_are_reported() -> None:
 
 
 def test_live_values_follow_keyframes_and_drivers(scene: Any) -> None:
-    tree = nodes.from_document(bent(angle=0.5, limit=0.1) if False else bent(angle=0.5), "graph")
+    tree = nodes.from_document(bent(angle=0.5), "graph")
     used(tree)
     bend = tree.nodes["bend"]
     for frame, angle in ((1, 0.0), (11, 1.0)):
@@ -586,12 +588,12 @@ def test_live_values_follow_keyframes_and_drivers(scene: Any) -> None:
     for frame in (1, 4, 11):
         found = live.values(evaluated(tree, frame))
         assert found[keys["angle"][1:]] == pytest.approx(curve.evaluate(frame), abs=1e-6)
-        assert found[keys["weight"][1:]] == 0.25
+        assert found[keys["weight"][1:]] == pytest.approx(0.25, abs=1e-6)
         assert found[keys["length"][1:]] == 0.5
 
 
 def test_sliders_need_no_new_setup() -> None:
-    tree = nodes.from_document(bent(angle_degrees=30, axis="x") if False else bent(angle_degrees=30), "graph")
+    tree = nodes.from_document(bent(angle_degrees=30), "graph")
     live = nodes.live(tree)
     assert support.errors(live.document) == []
     bend = tree.nodes["bend"]
@@ -699,9 +701,8 @@ def test_numbers_of_blender() -> None:
     curve = nodes.writer.animation.curves(tree)['nodes["dial"].numbers'][0]
     found = live.value_inputs(evaluated(tree, 4))
     assert found == {"dial": [0.0, pytest.approx(curve.evaluate(4), abs=1e-6)]}
-    player = sd.Player(sd.Character.sample("arm"), sd.Graph.from_dict(live.document))
+    player = sd.Player(sd.Character.sample("arm"), sd.Graph.from_dict(live.document), values=found)
     player.set(**live.values(tree))
-    player.set_values("dial", found["dial"])
     player.advance(0)
     hand = document({"bend": {"node": "bend", "mesh": "body", "angle": found["dial"][1]}}, {"body": "bend"})
     assert np.array_equal(player["body"].positions().ravel(), support.positions(hand, frames=(0,))[0])

@@ -144,7 +144,8 @@ class SinewNode:
 
     def copy(self, _original: Any) -> None:
         self.key = names.free(self.key, keys_in_use(self.id_data, self.key_space, self))
-        self.step = 0
+        if any(n != self and getattr(n, "step", 0) == self.step for n in self.id_data.nodes):
+            self.step = 0
 
     def make_sockets(self) -> None:
         """The ports of the kind. Sockets of parameters beyond the main ones are hidden until something links to them."""

@@ -152,7 +152,7 @@ def write_number(tree: Any, socket: Any, raw: Any, notes: list[str]) -> Any:
     parsed = parse_number(raw)
     if parsed and means(tree, parsed["link"], source) and {k: parsed[k] for k in now} == now:
         return raw
-    text = text_of(source)
+    text = parsed["link"] if parsed and means(tree, parsed["link"], source) else text_of(source)
     if remap is None and not isinstance(raw, dict):
         return f"{text}[{socket.index}]" if socket.index else text
     long: dict[str, Any] = {"link": text}

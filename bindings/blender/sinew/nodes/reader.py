@@ -11,8 +11,6 @@ import bpy
 
 from . import base, layout, links, names, registry, sockets, special, stack, tree as trees, values
 
-SECTIONS = ("inputs", "parameters", "nodes", "stack", "outputs")
-USUAL = {"mesh": "body", "strands": "hair", "pose": "pose", "values": "values", "vertex_animation": "animation"}
 
 
 def from_document(document: dict[str, Any], name: str, folder: str | None = None) -> Any:

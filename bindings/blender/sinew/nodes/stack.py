@@ -7,6 +7,8 @@ from typing import Any
 
 from . import base, links, names, sockets
 
+FIND_THEIR_POSE = ("smooth", "delta_mush")
+"""Kinds that take the pose of the mesh, not the main pose."""
 USUAL = {"mesh": "body", "strands": "hair", "pose": "pose", "values": "values", "vertex_animation": "animation"}
 
 
@@ -37,8 +39,7 @@ def implied_links(tree: Any, node: Any, before: Any) -> dict[str, Any]:
         socket = sockets.find(node.inputs, name)
         if source is None or socket is None or socket.bl_idname == "SinewSocket_number":
             continue
-        port = node.kind().input(name)
-        if port is not None and not port.required:
+        if name == "pose" and node.kind().name in FIND_THEIR_POSE:
             continue
         output = sockets.find(source.outputs, links.first(source))
         if output is None and links.is_guessed(source):

@@ -153,7 +153,7 @@ class Writer:
 
     def _node(self, node: Any, hidden: Iterable[str] = ()) -> dict[str, Any]:
         written: dict[str, Any] = dict(base.source_of(node))
-        if "node" not in written:
+        if "node" not in written and node.kind() != registry.UNKNOWN:
             written = {"node": stack.node_kind(node) if isinstance(values.parse(node.source)[0], dict) else self._text_kind(node), **written}
         self._doc(node, written)
         if node.step > 0 and not self.is_stack:
@@ -318,7 +318,7 @@ class Writer:
         props = values.properties_of(node.p_type, prop)
         is_live = self.live is not None and node.p_type in (*registry.NUMBERS, "transform") and not node.p_setup and "keys" not in written
         if is_live:
-            entry = Entry(node.key, self.live.path, node.name, "", node.p_type, prop, declared=True)
+            entry = Entry(node.key, self.live.path, node.name, "", node.p_type, prop, values.read(node, node.p_type, prop), True)
             self.live.entries.append(entry)
         elif self._animated(node, props):
             constant = values.read(node, node.p_type, prop)
