@@ -1,29 +1,70 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The node tree (stand-in: a text)."""
-import json
+"""The graph as a node tree. Node classes come from the registry of the installed wheel."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
 import bpy
-from ..core import sd
 
-class SinewNodeTree(bpy.types.NodeTree):
-    """A deformer graph."""
-    bl_idname = "SinewNodeTree"; bl_label = "Sinew Graph"; bl_icon = "NODETREE"
-    text: bpy.props.StringProperty()
+from . import base, diagnostics, live as _live, menus, operators, reader, registry, sockets, special, tree as _tree, writer
 
-class LiveDocument:
-    def __init__(self, tree):
-        self.document = json.loads(tree.text); self.fingerprint = tree.text
-    def values(self, tree): return {}
-    def value_inputs(self, tree): return {}
+TREE = base.TREE
+LiveDocument = _live.LiveDocument
+from_document = reader.from_document
+replace = reader.replace
+to_document = writer.to_document
+tree_module = _tree
+check = diagnostics.check
+show = diagnostics.show
+show_error = diagnostics.show_error
+problems = diagnostics.problems
 
-TREE = "SinewNodeTree"
-def live(tree): return LiveDocument(tree)
-def from_document(document, name):
-    tree = bpy.data.node_groups.new(name, TREE); tree.text = json.dumps(document); return tree
-def replace(tree, document): tree.text = json.dumps(document)
-def to_document(tree): return json.loads(tree.text)
-def kinds_that_remember():
-    return {n["name"] for n in json.loads(sd.node_list())["nodes"] if n["kind"] == "solver"}
-def show_error(tree, error): pass
-def check(tree, character=None): return []
-def register(): bpy.utils.register_class(SinewNodeTree)
-def unregister(): bpy.utils.unregister_class(SinewNodeTree)
+_registered: list[type] = []
+
+
+def live(tree: Any, scene: Any = None) -> LiveDocument:
+    """The document for playing.
+
+    Args:
+        tree: The tree.
+        scene: Scene whose frame rate counts; default: that of the context.
+    """
+    return LiveDocument(tree, scene)
+
+
+def kinds_that_remember() -> set[str]:
+    """Kinds of nodes whose frame depends on the frames before."""
+    return {kind.name for kind in registry.kinds().values() if kind.group == "solver"}
+
+
+def _classes() -> list[type]:
+    return [*sockets.classes(), *_tree.CLASSES, *special.classes(), *base.generated(), *operators.CLASSES, *menus.classes()]
+
+
+def _annotate(cls: type) -> None:
+    """Gives operators the properties of their base class, which Blender does not look up."""
+    merged: dict[str, Any] = {}
+    for parent in reversed(cls.__mro__):
+        merged.update(inspect.get_annotations(parent) if parent.__module__.startswith(__package__) else {})
+    cls.__annotations__ = merged
+
+
+def register() -> None:
+    """Registers sockets, nodes, the tree type and menus."""
+    for cls in _classes():
+        if issubclass(cls, bpy.types.Operator):
+            _annotate(cls)
+        bpy.utils.register_class(cls)
+        _registered.append(cls)
+    bpy.types.NODE_MT_add.append(menus.draw_add)
+    bpy.types.NODE_HT_header.append(menus.draw_header)
+
+
+def unregister() -> None:
+    """Removes them. Trees in the file keep their data."""
+    bpy.types.NODE_HT_header.remove(menus.draw_header)
+    bpy.types.NODE_MT_add.remove(menus.draw_add)
+    while _registered:
+        bpy.utils.unregister_class(_registered.pop())

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Links between nodes, and how documents write them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from . import names, sockets
+
+FIRST = "first"
+"""Identifier of the first output of a node whose outputs are not known."""
+GUESSED = ("SinewGroupNode", "SinewUnknownNode")
+
+
+def named(tree: Any, name: str, space: str = "node") -> Any:
+    """The node (or parameter, or output) of that name, or None."""
+    return next((n for n in tree.nodes if getattr(n, "key_space", None) == space and n.key == name), None)
+
+
+def is_guessed(node: Any) -> bool:
+    """True if the ports of the node are only those that links name."""
+    return node.bl_idname == "SinewUnknownNode" or (node.bl_idname == "SinewGroupNode" and node.tree is None)
+
+
+def first(node: Any) -> str:
+    """Identifier of the output that the bare name means."""
+    if is_guessed(node):
+        return FIRST
+    return node.outputs[0].identifier if len(node.outputs) else ""
+
+
+def output(tree: Any, link: str, make: bool = False) -> tuple[Any, int] | None:
+    """The output socket and the index that a link text means.
+
+    Args:
+        tree: The tree.
+        link: Such as `skin`, `skin.mesh` or `elbow.weights[1]`.
+        make: Adds the port at nodes whose outputs are not known.
+    """
+    name, port, index = names.split(link)
+    node = named(tree, name)
+    if node is None:
+        return None
+    identifier = port or first(node)
+    socket = sockets.find(node.outputs, identifier)
+    if socket is None and make and is_guessed(node):
+        socket = node.outputs.new("SinewSocket_any", port or "out", identifier=identifier)
+    return None if socket is None else (socket, index)
+
+
+def text_of(socket: Any) -> str:
+    """The text of a link from that output."""
+    node = socket.node
+    if node.bl_idname == "SinewInputNode" or socket.identifier == first(node):
+        return node.key
+    return f"{node.key}.{socket.identifier}"
+
+
+def means(tree: Any, link: Any, socket: Any) -> bool:
+    """True if the link text names that output, without an index."""
+    found = output(tree, link) if isinstance(link, str) else None
+    return found is not None and found[0] == socket and not link.endswith("]")
+
+
+def incoming(socket: Any) -> list[Any]:
+    """The outputs that are linked to an input, in the order of a list in the document."""
+    found = list(socket.links)
+    if socket.is_multi_input:
+        found.sort(key=lambda link: link.multi_input_sort_id)
+    return [through_reroutes(link.from_socket) for link in found if through_reroutes(link.from_socket) is not None]
+
+
+def through_reroutes(socket: Any) -> Any:
+    """The output behind reroute nodes."""
+    while socket is not None and socket.node.bl_idname == "NodeReroute":
+        links = socket.node.inputs[0].links
+        socket = links[0].from_socket if links else None
+    return socket
+
+
+def parse_number(raw: Any) -> dict[str, Any] | None:
+    """Link, index, remap and interpolation of a parameter that follows a number, or None for other values."""
+    if isinstance(raw, str):
+        return {"link": raw.rpartition("[")[0] if raw.endswith("]") else raw, "index": names.split(raw)[2], "remap": None, "interpolation": "linear"}
+    if not isinstance(raw, dict) or not isinstance(raw.get("link"), str) or not set(raw) <= {"link", "index", "remap", "interpolation"}:
+        return None
+    index, interpolation = raw.get("index", names.split(raw["link"])[2]), raw.get("interpolation", "linear")
+    if not isinstance(index, int) or isinstance(index, bool) or index < 0 or interpolation not in ("linear", "smooth", "step"):
+        return None
+    link = raw["link"].rpartition("[")[0] if raw["link"].endswith("]") else raw["link"]
+    return {"link": link, "index": index, "remap": raw.get("remap"), "interpolation": interpolation}
+
+
+def connect_number(tree: Any, socket: Any, raw: Any) -> bool:
+    """Links a parameter to what the document says. False if that is a plain value or leads nowhere."""
+    if isinstance(raw, str) and raw.startswith("$"):
+        parameter = named(tree, raw[1:], "parameter")
+        if parameter is None:
+            return False
+        _link(tree, parameter.outputs[0], socket)
+        return True
+    parsed = parse_number(raw)
+    found = output(tree, parsed["link"], make=True) if parsed else None
+    if parsed is None or found is None:
+        return False
+    _link(tree, found[0], socket)
+    socket.index = parsed["index"]
+    socket.remap = "" if parsed["remap"] is None else json.dumps(parsed["remap"])
+    socket.interpolation = parsed["interpolation"]
+    return True
+
+
+def _link(tree: Any, source: Any, target: Any) -> None:
+    tree.links.new(source, target)
+    target.hide = False
+
+
+def connect(tree: Any, socket: Any, raw: Any) -> bool:
+    """Links an input to one link text or a list of them. False if one of them leads nowhere."""
+    texts = raw if isinstance(raw, list) else [raw]
+    found = [output(tree, text, make=True) if isinstance(text, str) and not text.endswith("]") else None for text in texts]
+    if any(f is None for f in found) or not found or (len(found) > 1 and not socket.is_multi_input):
+        return False
+    for source in found:
+        _link(tree, source[0], socket)
+    return True
+
+
+def write(tree: Any, socket: Any, raw: Any) -> Any:
+    """The link text, or list of link texts, of an input. What says the same stays as it was read."""
+    sources = incoming(socket)
+    read = raw if isinstance(raw, list) else [raw]
+    if len(read) == len(sources) and all(means(tree, text, source) for text, source in zip(read, sources, strict=True)):
+        return raw
+    written = [text_of(source) for source in sources]
+    return written if len(written) > 1 or isinstance(raw, list) else written[0]
+
+
+def write_number(tree: Any, socket: Any, raw: Any, notes: list[str]) -> Any:
+    """What a document writes for a linked parameter."""
+    source = incoming(socket)[0]
+    if source.node.bl_idname == "SinewParameterNode":
+        return f"${source.node.key}"
+    remap = None
+    if socket.remap:
+        try:
+            remap = json.loads(socket.remap)
+        except ValueError as error:
+            notes.append(f"node '{socket.node.key}': the remap of '{socket.identifier}' is not JSON ({error}); it is left out")
+    now = {"index": socket.index, "remap": remap, "interpolation": socket.interpolation}
+    parsed = parse_number(raw)
+    if parsed and means(tree, parsed["link"], source) and {k: parsed[k] for k in now} == now:
+        return raw
+    text = parsed["link"] if parsed and means(tree, parsed["link"], source) else text_of(source)
+    if remap is None and not isinstance(raw, dict):
+        return f"{text}[{socket.index}]" if socket.index else text
+    long: dict[str, Any] = {"link": text}
+    if socket.index:
+        long["index"] = socket.index
+    if remap is not None:
+        long["remap"] = remap
+        if socket.interpolation != "linear":
+            long["interpolation"] = socket.interpolation
+    return long

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Documents for playing: what sliders change becomes parameters of the graph, so that no slider needs a new setup."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import lru_cache
+from typing import Any
+
+from ..core import sd
+from . import places, sockets, special, values
+from .writer import Entry, Live, Writer, declare
+
+
+class LiveDocument:
+    """A document whose plain values come from Blender in each frame."""
+
+    def __init__(self, tree: Any, scene: Any = None) -> None:
+        self.notes: list[str] = []
+        self.document, self._entries = _document(tree, self.notes, scene)
+        self.text, self.places = places.write(self.document)
+        self.fingerprint = _fingerprint(self.document, self._entries)
+        self._inputs = [(n.key, n.name) for n in tree.nodes if n.bl_idname == "SinewInputNode" and n.p_type == "values"]
+
+    def values(self, tree: Any) -> dict[str, Any]:
+        """Values of the parameters, from the evaluated tree: keyframes and drivers count."""
+        return {entry.name: values.read(_owner(tree, entry), entry.type, entry.prop) for entry in self._entries}
+
+    def value_inputs(self, tree: Any) -> dict[str, list[float]]:
+        """Numbers of the inputs of type `values`, from the evaluated tree."""
+        result = {}
+        for key, name in self._inputs:
+            node = tree.nodes[name]
+            numbers = list(node.numbers)
+            result[key] = (numbers + [0.0] * node.p_count)[: node.p_count]
+        return result
+
+
+def _owner(tree: Any, entry: Entry) -> Any:
+    for name in entry.path:
+        tree = tree.nodes[name].tree
+    node = tree.nodes[entry.node]
+    return sockets.find(node.inputs, entry.socket) if entry.socket else node
+
+
+def _document(tree: Any, notes: list[str], scene: Any) -> tuple[dict[str, Any], list[Entry]]:
+    document, entries = _write(tree, notes, scene, frozenset())
+    if sd is None or not entries:
+        return document, entries
+    plain = Writer(tree, [], scene=scene).document()
+    skip = _refused(places.write(document)[0], places.write(plain)[0])
+    if skip is None:
+        declared = [e for e in entries if e.declared]
+        return plain, declared
+    if not skip:
+        return document, entries
+    names = frozenset(found for path in skip if (found := _names(tree, path)))
+    return _write(tree, [], scene, names)
+
+
+def _write(tree: Any, notes: list[str], scene: Any, skip: frozenset[tuple[str, ...]]) -> tuple[dict[str, Any], list[Entry]]:
+    live = Live(skip)
+    document = Writer(tree, notes, live, scene).document()
+    declare(document, live.entries)
+    return document, live.entries
+
+
+@lru_cache(maxsize=64)
+def _refused(text: str, plain: str) -> frozenset[places.Path] | None:
+    """Nodes that cannot read parameters of the graph although the plain document is right; None if the reason is unknown."""
+    errors = _errors(text)
+    if not errors or _errors(plain):
+        return frozenset()
+    lines = places.write(json.loads(text))[1]
+    found = frozenset(places.at(lines, d.line) for d in errors)
+    return None if () in found else found
+
+
+def _errors(text: str) -> list[Any]:
+    return [d for d in sd.Graph.from_text(text).check() if d.severity == "error"]
+
+
+def _names(tree: Any, path: places.Path) -> tuple[str, ...]:
+    """Names in Blender of the group nodes and the node that a path of the document means."""
+    chain = places.chain(tree, path)
+    return tuple(node.name for node in chain)
+
+
+def _fingerprint(document: dict[str, Any], entries: list[Entry]) -> str:
+    moving = {entry.name for entry in entries}
+    parameters = {
+        name: {k: v for k, v in keys.items() if not (k == "default" and name in moving)} if isinstance(keys, dict) else keys
+        for name, keys in document.get("parameters", {}).items()
+    }
+    return hashlib.sha1(json.dumps({**document, "parameters": parameters}).encode()).hexdigest()
+
+
+__all__ = ["LiveDocument", "special"]
