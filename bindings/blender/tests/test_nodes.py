@@ -17,7 +17,7 @@ import sinew_deform as sd
 from nodes_support import REGISTRY
 
 import bpy
-from sinew import nodes
+from sinew import nodes, report
 
 DOCUMENTS = nodes_documents.everything()
 ARM = {"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}}}
@@ -65,11 +65,12 @@ def evaluated(tree: Any, frame: int) -> Any:
 
 
 def drawn(node: Any, sidebar: bool = False) -> list[Any]:
-    layout = support.Layout()
+    layout, shown = support.Layout(), set(report._shown)
     (node.draw_buttons_ext if sidebar else node.draw_buttons)(bpy.context, layout)
     for socket in node.inputs:
         if not socket.hide:
             socket.draw(bpy.context, layout, node, socket.name)
+    assert set(report._shown) == shown, "an error while drawing"
     return layout.log
 
 

@@ -64,6 +64,8 @@ def means(tree: Any, link: Any, socket: Any) -> bool:
 
 def incoming(socket: Any) -> list[Any]:
     """The outputs that are linked to an input, in the order of a list in the document."""
+    if not socket.is_linked:
+        return []
     found = [link for link in socket.links if not link.is_muted]
     if socket.is_multi_input:
         found.sort(key=lambda link: link.multi_input_sort_id)
