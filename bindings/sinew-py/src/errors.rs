@@ -270,6 +270,8 @@ fn kind(error: &PlayError) -> Kind {
         | PlayError::ExpressionWeight { .. }
         | PlayError::NoInput { .. }
         | PlayError::NoMeshInput { .. }
+        | PlayError::PositionCount { .. }
+        | PlayError::PositionNotFinite { .. }
         | PlayError::UnusedPointCache { .. }
         | PlayError::Setting { .. }
         | PlayError::Fps { .. }

@@ -8,7 +8,7 @@ use crate::graph::{self, Graph, GraphLike};
 use crate::output::Output;
 use crate::posing::{Joints, Matrices, Names, Space, numbers};
 use crate::wait::interruptible;
-use numpy::AllowTypeChange;
+use numpy::{AllowTypeChange, PyArrayLikeDyn};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyDict;
@@ -33,6 +33,9 @@ pub(crate) struct Player {
     document: Py<Graph>,
     device: Device,
 }
+
+/// Positions of any number type, (n, 3).
+type Points<'py> = PyArrayLikeDyn<'py, f32, AllowTypeChange>;
 
 /// What changes.
 pub(crate) struct State {
@@ -121,7 +124,7 @@ pub(crate) fn tables(
     let mut out = Vec::new();
     for (name, array) in given.into_iter().flat_map(|d| d.iter()) {
         let name: String = name.extract()?;
-        let array: numpy::PyArrayLikeDyn<'_, f32, AllowTypeChange> = array.extract()?;
+        let array: Points<'_> = array.extract()?;
         let shape = array.as_array().shape().to_vec();
         let values: Vec<f32> = array.as_array().iter().copied().collect();
         let (columns, is_list) = match shape[..] {
@@ -339,6 +342,32 @@ impl Player {
 
     fn set_expression(&self, py: Python<'_>, name: &str, weight: f32) -> PyResult<()> {
         self.work(py, |state| state.player.set_expression(name, weight))
+    }
+
+    fn set_positions(
+        &self,
+        py: Python<'_>,
+        input: &str,
+        positions: Option<Points<'_>>,
+    ) -> PyResult<()> {
+        let Some(positions) = positions else {
+            return self.work(py, |state| state.player.clear_positions(input));
+        };
+        let array = positions.as_array();
+        let &[_, 3] = array.shape() else {
+            let found = array.shape();
+            let message = format!(
+                "positions: found an array of shape {found:?}, expected one row of 3 numbers for each vertex"
+            );
+            return Err(errors::usage(py, "positions", message));
+        };
+        let rows = array.as_standard_layout();
+        let (rows, _) = rows.as_slice().unwrap_or_default().as_chunks();
+        self.work(py, |state| state.player.set_positions(input, rows))
+    }
+
+    fn set_values(&self, py: Python<'_>, input: &str, values: Vec<f32>) -> PyResult<()> {
+        self.work(py, |state| state.player.set_values(input, &values))
     }
 
     fn restart(&self, py: Python<'_>) -> PyResult<()> {

@@ -162,6 +162,66 @@ def test_one_player_in_two_threads(arm: sd.Character) -> None:
     assert failures == []
 
 
+SMOOTH = sd.Graph.from_nodes(sd.nodes.smooth(mesh="body", iterations=4))
+
+
+@pytest.mark.short
+def test_positions_of_a_caller_move_the_mesh(arm: sd.Character) -> None:
+    """Means of neighbours commute with a scale and a move."""
+    still, own = sd.Player(arm, SMOOTH), sd.Player(arm, SMOOTH)
+    still.advance(0)
+    smooth = still["body"].positions()
+    rest = np.concatenate([mesh.positions for mesh in arm.meshes])
+    for frame, move in enumerate([(0, 0, 0), (1, 2, 3), (0, 0.5, 0)]):
+        # float64, converted.
+        own.set_positions("body", rest.astype(np.float64) * 2 + move)
+        own.advance(frame)
+        np.testing.assert_allclose(own["body"].positions(), smooth * 2 + move, atol=2e-6)
+    own.set_positions("body", np.asfortranarray(rest))
+    own.advance(3)
+    np.testing.assert_array_equal(own["body"].positions(), smooth)
+    own.set_positions("body", None)
+    own.advance(4)
+    np.testing.assert_array_equal(own["body"].positions(), smooth)
+    np.testing.assert_array_equal(own["body"].normals(), still["body"].normals())
+
+
+def test_positions_of_a_caller_keep_simulations_going() -> None:
+    """The same positions in each frame are those that stay."""
+    head = sd.Character.sample("head")
+    rest = np.concatenate([strands.positions for strands in head.strands])
+    sim = sd.nodes.hair_sim(strands="hair", pose="pose")
+    graph = sd.Graph.from_nodes(sim=sim, inputs={"hair": "strands", "pose": "pose"}, outputs={"hair": "sim"})
+    once, always = sd.Player(head, graph), sd.Player(head, graph)
+    once.set_positions("hair", rest)
+    results = []
+    for frame in range(8):
+        always.set_positions("hair", rest)
+        for player in (once, always):
+            player.advance(frame)
+        results.append(always["hair"].positions())
+        np.testing.assert_array_equal(results[-1], once["hair"].positions())
+    assert np.abs(results[-1] - results[0]).max() > 1e-3
+
+
+@pytest.mark.short
+@pytest.mark.parametrize(
+    ("name", "change", "word"),
+    [
+        ("bodi", lambda rest: rest, "known: body"),
+        ("body", lambda rest: rest[1:], "expected 7681"),
+        ("body", lambda rest: rest[:, :2], "shape"),
+        ("body", lambda rest: rest.ravel(), "shape"),
+        ("body", lambda rest: rest * np.where(np.arange(len(rest)) == 5, np.nan, 1)[:, None], "vertex 5"),
+    ],
+)
+def test_positions_that_do_not_fit_are_refused(arm: sd.Character, name: str, change: object, word: str) -> None:
+    player = sd.Player(arm, SMOOTH)
+    rest = np.concatenate([mesh.positions for mesh in arm.meshes])
+    with pytest.raises(sd.UsageError, match=word):
+        player.set_positions(name, change(rest))  # type: ignore[operator]
+
+
 def resident() -> int:
     """Bytes of memory of this process."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -257,3 +317,28 @@ def test_poses_of_a_crowd(small: sd.Character) -> None:
     crowd.advance_posed(0, matrices, ["root"])
     first, second = crowd.positions("body")
     np.testing.assert_allclose(second - first, [[1, 0, 0]] * 3, atol=1e-6)
+
+
+def test_numbers_of_a_values_input_can_change() -> None:
+    """A ball that is stretched by a values input has that height."""
+    ball = sd.Character.sample("ball")
+    document = {
+        "sinew": "1.0",
+        "inputs": {"body": {"type": "mesh"}, "lift": {"type": "values", "count": 1}},
+        "nodes": {
+            "high": {"node": "squash_stretch", "mesh": "body", "fit": "mesh", "axis": "y", "stretch": {"link": "lift"}},
+        },
+        "outputs": {"body": "high", "lift": "lift"},
+    }
+    player = sd.Player(ball, sd.Graph.from_dict(document), values={"lift": [1.0]})
+    player.advance(0)
+    rest = player["body"].positions()
+    player.set_values("lift", [1.5])
+    player.advance(1)
+    assert player["lift"].floats() == [1.5]
+    height = np.ptp(player["body"].positions()[:, 1]) / np.ptp(rest[:, 1])
+    assert height == pytest.approx(1.5, rel=1e-4)
+    with pytest.raises(sd.UsageError, match="expected 1"):
+        player.set_values("lift", [1.0, 2.0])
+    with pytest.raises(sd.UsageError, match="lift"):
+        player.set_values("lit", [1.0])

@@ -170,6 +170,21 @@ impl BoundGraph {
         binder::bind(plan, inputs, parameters, &options.into())
     }
 
+    /// The same plan and parameters, bound to other inputs: the way to bind an input to an animated mesh afterwards. Setup results of nodes
+    /// that read the same meshes and rigs are taken over.
+    ///
+    /// # Errors
+    /// As [`Self::bind`].
+    pub fn with_inputs(&self, inputs: &[InputBinding], par: Par) -> Result<Self, BindError> {
+        let mut plan = self.plan.clone();
+        // Binding marks only more nodes as changing.
+        Arc::make_mut(&mut plan).derive_phases(&[]);
+        let given = self.given.iter().map(|(n, v)| (n.as_str(), v.clone()));
+        let cache = self.setup_cache();
+        let options = BindOptions::from(par).cache(cache.as_slice());
+        Self::bind(plan, inputs, &given.collect::<Vec<_>>(), options)
+    }
+
     /// Every error of a graph that [`BoundGraph::bind`] refuses; it stops at the first. Empty if the nodes bind.
     ///
     /// A mesh passes through a refused node, so that nodes after it are checked, too. Nodes that need other results of a refused node are

@@ -77,6 +77,14 @@ impl Instance {
         &self.graph.plan
     }
 
+    /// Goes on with another binding, such as [`BoundGraph::with_inputs`]. The next frame is a first frame. Parameters of the same name
+    /// keep their values; rest offsets are forgotten.
+    pub fn rebind(&mut self, graph: &Arc<BoundGraph>) {
+        let parameters = self.parameters.carried(&self.graph, graph);
+        *self = Self::new(graph.clone());
+        self.parameters = parameters;
+    }
+
     /// Sets a parameter for the following frames. The value replaces the animation of the parameter, if any.
     ///
     /// # Errors

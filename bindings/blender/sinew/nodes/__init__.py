@@ -13,6 +13,7 @@ from . import base, diagnostics, live as _live, menus, operators, reader, regist
 TREE = base.TREE
 LiveDocument = _live.LiveDocument
 from_document = reader.from_document
+replace = reader.replace
 to_document = writer.to_document
 tree_module = _tree
 check = diagnostics.check

@@ -37,6 +37,23 @@ def _read(document: dict[str, Any], name: str, folder: str | None) -> Any:
     return made
 
 
+def replace(tree: Any, document: dict[str, Any], folder: str | None = None) -> None:
+    """Gives a tree new content, in place. Nodes with the same name stay where they are.
+
+    Args:
+        tree: The tree.
+        document: Keys of the document.
+        folder: Folder of the files that the document names.
+    """
+    places = {node.name: tuple(node.location) for node in tree.nodes}
+    tree.nodes.clear()
+    _Reader(tree, document, folder).read()
+    trees.refresh(tree)
+    layout.arrange(tree)
+    for node in tree.nodes:
+        node.location = places.get(node.name, node.location)
+
+
 class _Reader:
     def __init__(self, tree: Any, document: dict[str, Any], folder: str | None) -> None:
         self.tree, self.document, self.folder = tree, document, folder

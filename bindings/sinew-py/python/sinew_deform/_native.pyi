@@ -468,6 +468,30 @@ class Player:
             name: Name of the expression.
             weight: 0 to 1.
         """
+    def set_positions(self, input: str, positions: npt.ArrayLike | None) -> None:
+        """Moves the mesh or strands of an input from the next frame on, in place of rest positions or a point cache, until the next call.
+
+        Without a point cache, the first call runs setup again, and the next frame counts as a first frame. Later calls change no state of
+        simulations.
+
+        Args:
+            input: Name of the input.
+            positions: (n, 3) positions, metres, scene space, one for each vertex. If the input joins several meshes: all their vertices,
+                one mesh after the other. `None` goes back to the rest positions or the point cache.
+
+        Raises:
+            UsageError: The input is unknown, or the array does not fit.
+        """
+    def set_values(self, input: str, values: Sequence[float] | _Floats) -> None:
+        """Replaces the numbers of a `values` input, in all frames from the next one on.
+
+        Args:
+            input: Name of the input.
+            values: As many numbers as the input has.
+
+        Raises:
+            UsageError: The input is unknown, or has another count.
+        """
     def restart(self) -> None:
         """Forgets all frames: the next one is the first for simulations."""
     def save_state(self) -> bytes:

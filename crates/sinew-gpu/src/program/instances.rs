@@ -236,6 +236,21 @@ impl GpuInstances {
         &self.shared.graph
     }
 
+    /// Goes on with another binding of the graph, as [`sinew_graph::Instance::rebind`]: uploads it, and runs its setup launches. Bounds
+    /// have to be requested again.
+    ///
+    /// # Errors
+    /// As [`super::GpuGraph::new`] and [`super::GpuGraph::instances`]; nothing changes then.
+    pub fn rebind(&mut self, graph: &Arc<BoundGraph>) -> Result<(), GpuError> {
+        let new = super::GpuGraph::with_style(&self.shared.gpu, graph, self.shared.style)?;
+        let mut new = new.instances(self.count)?;
+        let own = &self.shared.graph;
+        let parameters = self.parameters.iter();
+        new.parameters = parameters.map(|p| p.carried(own, graph)).collect();
+        *self = new;
+        Ok(())
+    }
+
     /// Sets a parameter of one character for the following frames.
     ///
     /// # Errors

@@ -57,6 +57,19 @@ impl ParameterState {
         Ok(())
     }
 
+    /// The values that callers set, for another graph: parameters of the same name keep them if they fit.
+    pub fn carried(&self, own: &BoundGraph, to: &BoundGraph) -> Self {
+        let mut out = Self::new(to);
+        let declared = own.plan.parameters().iter().zip(&self.values);
+        for ((decl, value), overridden) in declared.zip(&self.overridden) {
+            if *overridden {
+                // A parameter that setup reads has its value since binding.
+                let _ = out.set(to, &decl.name, value);
+            }
+        }
+        out
+    }
+
     /// Samples animated parameters at a time.
     pub fn sample(&mut self, graph: &BoundGraph, time_secs: f64) {
         let declared = graph.plan.parameters().iter();

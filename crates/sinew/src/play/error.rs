@@ -6,7 +6,7 @@ use crate::geom::SelectionError;
 use crate::geom::names::{closest, instead_of};
 use crate::graph::{BindError, ParameterError, StateError, UpdateError};
 use crate::io::IoError;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Error of saving or restoring a player's state.
 #[derive(Debug, thiserror::Error)]
@@ -73,15 +73,37 @@ pub enum PlayError {
         /// Number of frames.
         frames: usize,
     },
-    /// A point cache was given for an input that is no mesh or strands input of the graph.
-    #[error("{}: {}", .file.display(), no_input("mesh input", .name, .known))]
+    /// Positions or a point cache were given for an input that is no mesh or strands input of the graph.
+    #[error("{}{}", prefix(.file.as_deref()), no_input("mesh input", .name, .known))]
     NoMeshInput {
         /// The requested name.
         name: String,
-        /// The point cache.
-        file: PathBuf,
+        /// The point cache; `None` for positions.
+        file: Option<PathBuf>,
         /// The mesh and strands inputs.
         known: Vec<String>,
+    },
+    /// Too many or too few positions were given for an input.
+    #[error("input '{input}': found {found} positions, expected {expected}, one for each vertex")]
+    PositionCount {
+        /// Name of the input.
+        input: String,
+        /// Positions given.
+        found: usize,
+        /// Vertices of the mesh.
+        expected: usize,
+    },
+    /// A position that was given for an input is NaN or infinite.
+    #[error(
+        "input '{input}': the position of vertex {vertex} is {found:?}, expected finite numbers"
+    )]
+    PositionNotFinite {
+        /// Name of the input.
+        input: String,
+        /// Index of the first such vertex.
+        vertex: usize,
+        /// Its position.
+        found: [f32; 3],
     },
     /// A point cache was given for the main character, but no input takes a mesh of it.
     #[error(
@@ -261,6 +283,11 @@ pub(super) fn no_input(what: &str, name: &str, known: &[String]) -> String {
     let meant = close.map_or(String::new(), |c| format!("did you mean '{c}'? "));
     let known = known.join(", ");
     format!("the graph has no {what} '{name}'; {meant}known: {known}")
+}
+
+/// The file in front of a message.
+fn prefix(file: Option<&Path>) -> String {
+    file.map_or(String::new(), |f| format!("{}: ", f.display()))
 }
 
 fn vertices_and_points(vertices: usize, points: usize) -> String {

@@ -2,6 +2,7 @@
 
 use super::followers::{Skin, with_followers};
 use super::point_caches::{PointCacheFile, PointCaches};
+use super::runner::not_finite;
 use super::unread::{self, PosesRead};
 use super::{Character, PlayError};
 use crate::deform::hair_sim::{RootSkin, thickness_profile};
@@ -32,6 +33,14 @@ pub struct PlayInputs {
     /// Weights of the expressions of the main character.
     expressions: Vec<f32>,
     point_caches: PointCaches,
+    moved: Vec<MovedInput>,
+}
+
+/// Positions that the caller gives to an input, in place of rest positions or a point cache.
+#[derive(Clone, Debug)]
+struct MovedInput {
+    input: usize,
+    positions: Vec<[f32; 3]>,
 }
 
 /// Files for inputs of a graph, beside those that its document names. Paths are relative to the working folder.
@@ -80,6 +89,7 @@ impl PlayInputs {
             bindings: Vec::new(),
             poses: Vec::new(),
             point_caches: PointCaches::default(),
+            moved: Vec::new(),
         };
         let mut in_files = Vec::new();
         for input in plan.inputs() {
@@ -303,9 +313,67 @@ impl PlayInputs {
         })
     }
 
-    /// Positions of each input with a point cache from the last [`Self::read_point_caches`], by index into the plan's inputs.
-    pub fn cached_positions(&self) -> impl Iterator<Item = (usize, &[[f32; 3]])> {
-        self.point_caches.positions()
+    /// Positions of each input that moves, by index into the plan's inputs: those of [`Player::set_positions`](super::Player::set_positions),
+    /// else of its point cache from the last [`Self::read_point_caches`].
+    pub fn moved_positions(&self) -> impl Iterator<Item = (usize, &[[f32; 3]])> {
+        let given = self.moved.iter().map(|m| (m.input, &m.positions[..]));
+        let is_given = |input| self.moved.iter().any(|m| m.input == input);
+        let cached = self.point_caches.positions();
+        given.chain(cached.filter(move |(input, _)| !is_given(*input)))
+    }
+
+    /// Keeps positions for an input, and makes it animated.
+    pub(super) fn set_positions(
+        &mut self,
+        plan: &Plan,
+        name: &str,
+        positions: &[[f32; 3]],
+    ) -> Result<(), PlayError> {
+        let (input, mesh) = self.mesh_input(plan, name)?;
+        let (found, expected) = (positions.len(), mesh.vertex_count());
+        let input_name = || name.to_owned();
+        if found != expected {
+            return Err(PlayError::PositionCount {
+                input: input_name(),
+                found,
+                expected,
+            });
+        }
+        if let Some(vertex) = not_finite(positions) {
+            return Err(PlayError::PositionNotFinite {
+                input: input_name(),
+                vertex,
+                found: positions[vertex],
+            });
+        }
+        match self.moved.iter_mut().find(|m| m.input == input) {
+            Some(known) => known.positions.copy_from_slice(positions),
+            None => {
+                let positions = positions.to_vec();
+                self.moved.push(MovedInput { input, positions });
+                self.bindings[input] = InputBinding::AnimatedMesh(mesh);
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets such positions.
+    pub(super) fn clear_positions(&mut self, plan: &Plan, name: &str) -> Result<(), PlayError> {
+        let (input, mesh) = self.mesh_input(plan, name)?;
+        self.moved.retain(|m| m.input != input);
+        if !self.point_caches.positions().any(|(i, _)| i == input) {
+            self.bindings[input] = InputBinding::Mesh(mesh);
+        }
+        Ok(())
+    }
+
+    /// A mesh or strands input and its mesh.
+    fn mesh_input(&self, plan: &Plan, name: &str) -> Result<(usize, Arc<Mesh>), PlayError> {
+        let inputs = plan.inputs().iter().zip(&self.bindings).enumerate();
+        let mut meshes = inputs.filter_map(|(i, (decl, b))| Some((i, decl, b.mesh()?)));
+        let found = meshes.find(|(_, decl, _)| decl.name == name);
+        let (input, _, mesh) = found.ok_or_else(|| no_mesh_input(plan, name, None))?;
+        Ok((input, mesh.clone()))
     }
 
     /// True if a point cache animates an input.
@@ -467,20 +535,27 @@ fn no_manifest(input: &InputDecl) -> PlayError {
 
 /// Checks that point caches are for inputs that take them.
 fn check_point_caches(plan: &Plan, given: &[PointCacheFile]) -> Result<(), PlayError> {
-    let takes = |i: &&InputDecl| matches!(i.ty, InputType::Mesh | InputType::Strands);
     for file in given {
         let Some(name) = &file.input else { continue };
-        let mut inputs = plan.inputs().iter().filter(takes);
-        if !inputs.any(|i| i.name == *name) {
-            let known = plan.inputs().iter().filter(takes);
-            return Err(PlayError::NoMeshInput {
-                name: name.clone(),
-                file: file.path.clone(),
-                known: known.map(|i| i.name.clone()).collect(),
-            });
+        if !mesh_inputs(plan).any(|i| i.name == *name) {
+            return Err(no_mesh_input(plan, name, Some(&file.path)));
         }
     }
     Ok(())
+}
+
+fn mesh_inputs(plan: &Plan) -> impl Iterator<Item = &InputDecl> {
+    let takes = |i: &&InputDecl| matches!(i.ty, InputType::Mesh | InputType::Strands);
+    plan.inputs().iter().filter(takes)
+}
+
+/// No mesh or strands input has this name. `file`: the point cache for it.
+fn no_mesh_input(plan: &Plan, name: &str, file: Option<&Path>) -> PlayError {
+    PlayError::NoMeshInput {
+        name: name.to_owned(),
+        file: file.map(Path::to_owned),
+        known: mesh_inputs(plan).map(|i| i.name.clone()).collect(),
+    }
 }
 
 /// Rejects sequences in memory: graphs read the frames from files.

@@ -2,6 +2,7 @@
 
 use super::runner::not_finite;
 use super::{FieldGrid, Output, PlayError, PlayInputs, RunError, Runner, StateFault, Values};
+use crate::deform::Par;
 use crate::geom::Pose;
 use crate::graph::{BoundGraph, Frame, StateHome};
 use std::ops::RangeInclusive;
@@ -103,6 +104,17 @@ impl Player {
         })
     }
 
+    /// Replaces the numbers of a values input in all frames from the next one on. Allocates.
+    ///
+    /// # Errors
+    /// [`PlayError::Values`] if the plan has no such input, or the input has another count.
+    pub fn set_values(&mut self, input: &str, values: &[f32]) -> Result<(), PlayError> {
+        let made = Values::of_all_frames(self.runner.graph().plan(), input, values)?;
+        self.values.retain(|v| v.input() != made.input());
+        self.values.push(made);
+        Ok(())
+    }
+
     /// As [`Runner::read_fields`].
     ///
     /// # Errors
@@ -156,6 +168,50 @@ impl Player {
     /// [`PlayError::NoExpression`] with the known names; [`PlayError::ExpressionWeight`] if the weight is not finite.
     pub fn set_expression(&mut self, name: &str, weight: f32) -> Result<(), PlayError> {
         self.inputs.set_expression(name, weight)
+    }
+
+    /// Moves the mesh or strands of an input: positions in scene space, in metres, one per vertex of the bound mesh, which has the vertices of
+    /// all selected meshes one after the other. They replace the rest positions or the point cache from the next frame on, until the
+    /// next call or [`Self::clear_positions`]. Normals and tangents are computed from them. Does not allocate from the second call on.
+    ///
+    /// If the input has no point cache, the first call binds the graph again. The next frame then counts as a first frame, and rest offsets
+    /// are forgotten. Call it before [`Self::restore_state`]. Later calls keep the state of solvers.
+    ///
+    /// # Errors
+    /// [`PlayError::NoMeshInput`] with the known names; [`PlayError::PositionCount`]; [`PlayError::PositionNotFinite`];
+    /// [`PlayError::Bind`] and `PlayError::Device` of the first call. Nothing changes then.
+    pub fn set_positions(&mut self, input: &str, positions: &[[f32; 3]]) -> Result<(), PlayError> {
+        let plan = self.runner.graph().plan().clone();
+        self.inputs.set_positions(&plan, input, positions)?;
+        let bound = self.follow_bindings();
+        if bound.is_err() {
+            self.inputs.clear_positions(&plan, input)?;
+        }
+        bound
+    }
+
+    /// Goes back from [`Self::set_positions`] to the rest positions or the point cache of an input. Without a point cache, this binds the
+    /// graph again, and the next frame counts as a first frame.
+    ///
+    /// # Errors
+    /// [`PlayError::NoMeshInput`] with the known names; [`PlayError::Bind`]; `PlayError::Device`.
+    pub fn clear_positions(&mut self, input: &str) -> Result<(), PlayError> {
+        let plan = self.runner.graph().plan().clone();
+        self.inputs.clear_positions(&plan, input)?;
+        self.follow_bindings()
+    }
+
+    /// Binds the graph again if other inputs are animated than those that it was bound with.
+    fn follow_bindings(&mut self) -> Result<(), PlayError> {
+        let (graph, bindings) = (self.runner.graph(), self.inputs.bindings());
+        let mut pairs = graph.inputs().iter().zip(bindings);
+        if pairs.all(|(a, b)| a.is_animated_mesh() == b.is_animated_mesh()) {
+            return Ok(());
+        }
+        let graph = Arc::new(graph.with_inputs(bindings, Par::Rayon)?);
+        self.runner.rebind(&graph)?;
+        self.last = None;
+        Ok(())
     }
 
     fn evaluate_posed(&mut self, number: i64, time_secs: f64) -> Result<(), PlayError> {
@@ -212,7 +268,7 @@ impl Player {
         let mut rows = emptied(std::mem::take(&mut self.rows));
         poses.extend(self.inputs.other_posed_inputs());
         let mut positions = emptied(std::mem::take(&mut self.positions));
-        positions.extend(self.inputs.cached_positions());
+        positions.extend(self.inputs.moved_positions());
         let values = self.values.iter();
         rows.extend(values.map(|v| (v.input(), v.of_frame(moment.number))));
         let updated = self.runner.update(

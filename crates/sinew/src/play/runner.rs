@@ -108,6 +108,16 @@ impl Runner {
         }
     }
 
+    /// Goes on with another binding of the graph. The next frame is a first frame; parameters stay.
+    pub(super) fn rebind(&mut self, graph: &Arc<BoundGraph>) -> Result<(), PlayError> {
+        match self {
+            Self::Cpu(instance) => instance.rebind(graph),
+            #[cfg(feature = "gpu")]
+            Self::Gpu(instances) => instances.rebind(graph)?,
+        }
+        Ok(())
+    }
+
     /// Saves the state that later frames depend on, as [`Instance::save_state`].
     pub(super) fn save_state(&self) -> Result<Vec<u8>, StateFault> {
         match self {

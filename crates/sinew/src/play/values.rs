@@ -129,6 +129,22 @@ impl Values {
         Self::fitted(find_input(plan, name, origin)?, table, origin, last_frame)
     }
 
+    /// The same values in all frames.
+    pub(super) fn of_all_frames(
+        plan: &Plan,
+        name: &str,
+        values: &[f32],
+    ) -> Result<Self, ValuesError> {
+        let table = ValueTable {
+            values: values.to_vec(),
+            columns: values.len(),
+            is_list: false,
+        };
+        let mut made = Self::of_table(plan, name, table, "values", 0)?;
+        made.constant = true;
+        Ok(made)
+    }
+
     fn fitted(
         (input, decl): (usize, &InputDecl),
         mut table: ValueTable,

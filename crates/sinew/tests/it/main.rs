@@ -54,6 +54,8 @@ mod psd_extract;
 mod sdf;
 #[cfg(feature = "io")]
 mod sdf_real;
+#[cfg(feature = "io")]
+mod set_positions;
 mod solvers;
 mod springs;
 #[cfg(feature = "io")]

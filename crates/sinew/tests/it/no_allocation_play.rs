@@ -106,6 +106,23 @@ fn outputs(player: &mut Player) -> Vec<Vec<u32>> {
 }
 
 #[test]
+fn given_positions_allocate_nothing() {
+    let (_folder, mut player) = cached_ball();
+    let rest = player.inputs().main().asset.meshes[0].positions.clone();
+    let (pool, count) = counted_pool(1);
+    pool.install(|| {
+        let mut frame = |number: i64| {
+            player.set_positions("body", &rest).expect("fits");
+            player.advance(number).expect("a frame");
+        };
+        (0..4).for_each(&mut frame);
+        let before = count();
+        (4..10).for_each(&mut frame);
+        assert_eq!(count() - before, 0);
+    });
+}
+
+#[test]
 fn advancing_allocates_nothing() {
     let (_folder, ball) = cached_ball();
     for (name, mut player, threads) in [

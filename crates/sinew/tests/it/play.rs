@@ -117,7 +117,7 @@ fn sequences_move_inputs_frame_by_frame() {
         let mut inputs = inputs.expect("plays");
         for (frame, z) in [(1, 0.0), (2, 3.0)] {
             inputs.read_point_caches(frame, 0.0).expect("reads");
-            let positions: Vec<_> = inputs.cached_positions().collect();
+            let positions: Vec<_> = inputs.moved_positions().collect();
             assert_eq!(positions.len(), 1);
             assert_eq!(positions[0].1[2], [1.0, 1.0, z], "frame {frame}");
         }

@@ -40,7 +40,7 @@ impl Motion {
             let poses = cast.posed_inputs().map(|(i, pose)| (i, pose.clone()));
             let poses = poses.collect();
             cast.read_point_caches((time_secs * FPS).round() as i64, time_secs)?;
-            let positions = cast.cached_positions().map(|(i, p)| (i, p.to_vec()));
+            let positions = cast.moved_positions().map(|(i, p)| (i, p.to_vec()));
             moments.push(Moment {
                 time_secs,
                 poses,

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The panels in the sidebar of the 3D view."""
+
+from __future__ import annotations
+
+import bpy
+
+from . import core, live, modifier
+
+
+class SINEW_PT_main(bpy.types.Panel):
+    """Graph of the active object."""
+
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Sinew"
+    bl_label = "Sinew"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Add, or graph, mix and state."""
+        layout = self.layout
+        if core.MISSING:
+            layout.label(text="Package missing: see the preferences", icon="ERROR")
+            return
+        obj = context.object
+        own = modifier.find(obj) if obj else None
+        if own is None:
+            layout.operator_menu_enum("sinew.add", "preset", text="Add Sinew", icon="ADD")
+            layout.operator("sinew.graph_load", icon="FILE_FOLDER")
+            return
+        _graph(layout, obj, own)
+        _state(layout, obj)
+
+
+def _graph(layout: bpy.types.UILayout, obj: bpy.types.Object, own: bpy.types.Modifier) -> None:
+    layout.prop(obj.sinew, "tree")
+    row = layout.row(align=True)
+    row.prop(own, "show_viewport", text="")
+    row.prop(own, "show_render", text="")
+    row.prop(own, f'["{modifier.identifier(own, modifier.MIX)}"]', text="Mix", slider=True)
+    column = layout.column()
+    column.use_property_split = True
+    column.prop(obj.sinew, "armature")
+    column.prop(obj.sinew, "device")
+    column.prop(obj.sinew, "output")
+
+
+def _state(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+    text = live.message(obj)
+    if text:
+        box = layout.box()
+        box.alert = True
+        for i, line in enumerate(wrapped(text)):
+            box.label(text=line, icon="ERROR" if i == 0 else "BLANK1")
+    bound = live.session(obj)
+    for warning in bound.warnings if bound else []:
+        for i, line in enumerate(wrapped(warning)):
+            layout.label(text=line, icon="INFO" if i == 0 else "BLANK1")
+    row = layout.row(align=True)
+    row.operator("sinew.rebind", icon="FILE_REFRESH")
+    if bound and bound.simulates:
+        row.operator("sinew.restart", icon="REW", text="Restart")
+    row.operator("sinew.remove", icon="X", text="")
+    row = layout.row(align=True)
+    row.operator("sinew.graph_load", icon="FILE_FOLDER", text="Load")
+    row.operator("sinew.graph_save", icon="FILE_TICK", text="Save")
+
+
+def wrapped(text: str, width: int = 42) -> list[str]:
+    """Labels of Blender do not wrap."""
+    import textwrap
+
+    return textwrap.wrap(text, width) or [""]
+
+
+CLASSES = [SINEW_PT_main]
+
+
+def register() -> None:
+    """Registers the panels."""
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+
+
+def unregister() -> None:
+    """Removes them."""
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)
