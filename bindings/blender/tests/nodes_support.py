@@ -33,12 +33,17 @@ NEEDS: dict[str, dict[str, Any]] = {
     "spring_joints": {"joints": ["head"]},
     "expression": {"expressions": ["1 + time"]},
     "mask": {"source": "constant"},
+    "morph": {"pose": "pose"},
+    "solids": {"planes": [{"point": [0, 0, 0], "normal": [0, 1, 0]}]},
+    "drive_morphs": {"targets": ["", "", ""]},
 }
+# The head has no morph targets.
+SAMPLE_OF = {"morph": "creature", "drive_morphs": "creature"}
 
 
-def positions(document: dict[str, Any], sample: str = "arm", frames: tuple[int, ...] = (0, 5, 10), folder: str | None = None) -> list[np.ndarray]:
+def positions(document: dict[str, Any], sample: str | sd.Character = "arm", frames: tuple[int, ...] = (0, 5, 10), folder: str | None = None) -> list[np.ndarray]:
     """What an independent player makes of a document: all numbers of all outputs at some frames."""
-    character = sd.Character.sample(sample)
+    character = sd.Character.sample(sample) if isinstance(sample, str) else sample
     graph = sd.Graph.from_dict(document, "test", **({"folder": folder} if folder else {}))
     player = sd.Player(character, graph)
     found = []

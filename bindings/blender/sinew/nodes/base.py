@@ -10,7 +10,7 @@ from typing import Any
 
 import bpy
 
-from . import names, properties, registry, sockets, values
+from . import guards, names, properties, registry, sockets, values
 from .registry import Kind, Param
 
 TREE = "SinewNodeTree"
@@ -23,6 +23,7 @@ def keys_in_use(tree: Any, space: str, skip: Any = None) -> set[str]:
     return {n.key for n in tree.nodes if getattr(n, "key_space", None) == space and n != skip}
 
 
+@guards.update
 def _renamed(node: Any, _context: Any) -> None:
     wanted = names.free(names.legal(node.key, node.kind().name), keys_in_use(node.id_data, node.key_space, node))
     if wanted != node.key:
@@ -34,12 +35,14 @@ def _renamed(node: Any, _context: Any) -> None:
 def touched(param: Param) -> properties.Update:
     """The update callback of a parameter: the document then states it."""
 
+    @guards.update
     def update(node: Any, _context: Any) -> None:
         node.touch(param.name)
 
     return update
 
 
+@guards.update
 def preset_changed(node: Any, _context: Any) -> None:
     """Shows the values of the preset at all parameters that are not set."""
     kind, old = node.kind(), node.preset_was
@@ -76,7 +79,7 @@ def shows(node: Any, param: Param, raw: Any, degrees: bool = False) -> bool:
     """True if the properties of a parameter show that value."""
     if is_text(param):
         text = getattr(node, properties.prop_name(param))
-        return text == "" if raw is None else values.parse(text)[0] == raw
+        return text == "" if raw is None else text != "" and values.parse_as(param.type, text)[0] == raw
     decoded = values.decode(param.type, properties.prop_name(param), raw, degrees)
     return decoded is not None and values.same(node, decoded)
 
@@ -85,7 +88,8 @@ def set_value(node: Any, param: Param, raw: Any, degrees: bool = False) -> None:
     """Shows a value in the properties of a parameter, as JSON text if sliders cannot hold it."""
     prop = properties.prop_name(param)
     if is_text(param):
-        setattr(node, prop, "" if raw is None else json.dumps(raw, ensure_ascii=False))
+        shown = values.word(raw) if param.type == "word" else json.dumps(raw, ensure_ascii=False)
+        setattr(node, prop, "" if raw is None else shown)
         return
     decoded = values.decode(param.type, prop, raw, degrees)
     fits = decoded is not None and values.write(node, decoded)
@@ -208,6 +212,7 @@ class SinewNode:
             details = row.operator("sinew.node_problem", text="", icon="QUESTION", emboss=False)
             details.node, details.number = self.name, number
 
+    @guards.draw
     def draw_buttons(self, _context: Any, layout: Any) -> None:
         self.draw_problems(layout)
         if self.kind().presets:
@@ -225,6 +230,7 @@ class SinewNode:
         if folded:
             _draw_folded(self, layout, folded)
 
+    @guards.draw
     def draw_buttons_ext(self, _context: Any, layout: Any) -> None:
         layout.prop(self, "key")
         layout.prop(self, "doc")
@@ -260,7 +266,7 @@ def _draw_menu(node: Any, row: Any, param: Param) -> None:
 
 def _draw_text(node: Any, layout: Any, param: Param, prop: str) -> None:
     text = getattr(node, prop)
-    wrong = values.parse(text)[1] if text else ""
+    wrong = values.parse_as(param.type, text)[1] if text else ""
     column = layout.column(align=True)
     column.alert = bool(wrong)
     column.prop(node, prop, text=properties.title(param.name))

@@ -10,7 +10,6 @@ from . import names, sockets
 
 FIRST = "first"
 """Identifier of the first output of a node whose outputs are not known."""
-GUESSED = ("SinewGroupNode", "SinewUnknownNode")
 
 
 def named(tree: Any, name: str, space: str = "node") -> Any:
@@ -65,18 +64,31 @@ def means(tree: Any, link: Any, socket: Any) -> bool:
 
 def incoming(socket: Any) -> list[Any]:
     """The outputs that are linked to an input, in the order of a list in the document."""
-    found = list(socket.links)
+    if not socket.is_linked:
+        return []
+    found = [link for link in socket.links if not link.is_muted]
     if socket.is_multi_input:
         found.sort(key=lambda link: link.multi_input_sort_id)
-    return [through_reroutes(link.from_socket) for link in found if through_reroutes(link.from_socket) is not None]
+    behind = [origin(link.from_socket) for link in found]
+    return [source for source in behind if source is not None]
 
 
-def through_reroutes(socket: Any) -> Any:
-    """The output behind reroute nodes."""
-    while socket is not None and socket.node.bl_idname == "NodeReroute":
-        links = socket.node.inputs[0].links
-        socket = links[0].from_socket if links else None
+def origin(socket: Any) -> Any:
+    """The output behind reroutes and muted nodes. A muted node passes its first input of a type that fits."""
+    seen = set()
+    while socket is not None and socket not in seen and (socket.node.bl_idname == "NodeReroute" or _passes(socket)):
+        seen.add(socket)
+        before = socket.node.inputs[0] if socket.node.bl_idname == "NodeReroute" else _passes(socket)
+        found = [link for link in before.links if not link.is_muted]
+        socket = found[0].from_socket if found else None
     return socket
+
+
+def _passes(socket: Any) -> Any:
+    """The input that a muted node passes to an output, or None."""
+    if not socket.node.mute or socket.node.bl_idname == "SinewInputNode":
+        return None
+    return next((s for s in socket.node.inputs if s.links and s.bl_idname == socket.bl_idname), None)
 
 
 def parse_number(raw: Any) -> dict[str, Any] | None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from functools import lru_cache
 from typing import Any
 
 from ..core import sd
-from . import places, sockets, special, values
+from . import places, sockets, values
 from .writer import Entry, Live, Writer, declare
+
+
+_REMEMBERED = 256
+_refused: dict[str, frozenset[tuple[str, ...]] | None] = {}
+"""Nodes that keep their values as constants, by fingerprint: checks take longer than a frame may."""
 
 
 class LiveDocument:
@@ -48,15 +52,16 @@ def _document(tree: Any, notes: list[str], scene: Any) -> tuple[dict[str, Any], 
     document, entries = _write(tree, notes, scene, frozenset())
     if sd is None or not entries:
         return document, entries
-    plain = Writer(tree, [], scene=scene).document()
-    skip = _refused(places.write(document)[0], places.write(plain)[0])
+    key = _fingerprint(document, entries)
+    if key not in _refused:
+        if len(_refused) >= _REMEMBERED:
+            _refused.clear()
+        _refused[key] = _find_refused(tree, document, scene)
+    skip = _refused[key]
     if skip is None:
-        declared = [e for e in entries if e.declared]
-        return plain, declared
-    if not skip:
-        return document, entries
-    names = frozenset(found for path in skip if (found := _names(tree, path)))
-    return _write(tree, [], scene, names)
+        plain = Writer(tree, [], scene=scene).document()
+        return plain, [e for e in entries if e.declared and not e.path]
+    return _write(tree, [], scene, skip) if skip else (document, entries)
 
 
 def _write(tree: Any, notes: list[str], scene: Any, skip: frozenset[tuple[str, ...]]) -> tuple[dict[str, Any], list[Entry]]:
@@ -66,14 +71,13 @@ def _write(tree: Any, notes: list[str], scene: Any, skip: frozenset[tuple[str, .
     return document, live.entries
 
 
-@lru_cache(maxsize=64)
-def _refused(text: str, plain: str) -> frozenset[places.Path] | None:
+def _find_refused(tree: Any, document: dict[str, Any], scene: Any) -> frozenset[tuple[str, ...]] | None:
     """Nodes that cannot read parameters of the graph although the plain document is right; None if the reason is unknown."""
+    text, lines = places.write(document)
     errors = _errors(text)
-    if not errors or _errors(plain):
+    if not errors or _errors(places.write(Writer(tree, [], scene=scene).document())[0]):
         return frozenset()
-    lines = places.write(json.loads(text))[1]
-    found = frozenset(places.at(lines, d.line) for d in errors)
+    found = frozenset(_names(tree, places.at(lines, d.line)) for d in errors)
     return None if () in found else found
 
 
@@ -94,6 +98,3 @@ def _fingerprint(document: dict[str, Any], entries: list[Entry]) -> str:
         for name, keys in document.get("parameters", {}).items()
     }
     return hashlib.sha1(json.dumps({**document, "parameters": parameters}).encode()).hexdigest()
-
-
-__all__ = ["LiveDocument", "special"]

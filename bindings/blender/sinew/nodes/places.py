@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from . import base, links, stack
+from . import links, stack
 
 Path = tuple[str, ...]
 _SECTIONS = ("inputs", "parameters", "nodes", "outputs", "stack")
@@ -74,6 +74,3 @@ def _node(tree: Any, section: str, key: str) -> Any:
     if section not in _SPACES:
         return None
     return links.named(tree, key, _SPACES[section])
-
-
-__all__ = ["Path", "at", "base", "chain", "write"]

@@ -24,8 +24,13 @@ def from_document(document: dict[str, Any], name: str, folder: str | None = None
     Returns:
         The tree.
     """
-    made = bpy.data.node_groups.new(name, base.TREE)
+    made = _read(document, name, folder)
     made.use_fake_user = True
+    return made
+
+
+def _read(document: dict[str, Any], name: str, folder: str | None) -> Any:
+    made = bpy.data.node_groups.new(name, base.TREE)
     _Reader(made, document, folder).read()
     trees.refresh(made)
     layout.arrange(made)
@@ -129,7 +134,7 @@ class _Reader:
 
     def _read_group(self, node: Any, entry: dict[str, Any]) -> None:
         if isinstance(entry.get("graph"), dict):
-            node.tree = from_document(entry["graph"], f"{self.tree.name}/{node.key}", self.folder)
+            node.tree = _read(entry["graph"], f"{self.tree.name}/{node.key}", self.folder)
         if isinstance(entry.get("file"), str):
             node.p_file = entry["file"]
             inner = _load(self.folder, entry["file"])

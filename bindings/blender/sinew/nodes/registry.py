@@ -132,7 +132,7 @@ INPUT = Kind(
     "What comes into the graph: a mesh, strands, a pose, numbers or a bake.",
     parameters=(
         Param("type", "choice", "What comes in.", "mesh", choices=INPUT_TYPES),
-        Param("select", "json", "For meshes and strands: a name, or a list of names, of the meshes to take. * matches any characters.", None),
+        Param("select", "word", "For meshes and strands: a name, or a list of names, of the meshes to take. * matches any characters.", None),
         Param("file", "text", "Reads this file, relative to the document, instead of the character.", ""),
         Param("point_cache", "text", "For meshes and strands: point cache that moves the mesh.", ""),
         Param("joints", "text", "For meshes and strands: name of the pose input that moves the mesh.", ""),
@@ -151,7 +151,7 @@ PARAMETER = Kind(
         Param("max", "json", "Largest value.", None),
         Param("setup", "bool", "Nodes read the value in setup. A new value then needs a new setup.", False),
         Param("keys", "json", "A value over time: a list of [seconds, value].", None),
-        Param("interpolation", "json", "Interpolation of the keys: linear, smooth or step.", None),
+        Param("interpolation", "word", "Interpolation of the keys: linear, smooth or step.", None),
     ),
 )
 OUTPUT = Kind("output", "output", "An output of the graph.")

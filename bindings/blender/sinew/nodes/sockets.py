@@ -5,7 +5,7 @@ from typing import Any
 
 import bpy
 
-from . import properties, values
+from . import guards, properties, values
 
 COLORS = {
     "mesh": (0.0, 0.84, 0.64, 1.0),
@@ -64,6 +64,7 @@ class _Socket:
         return COLORS[type_of(self)]
 
 
+@guards.update
 def _changed(socket: Any, _context: Any) -> None:
     node = socket.node
     if node is not None and hasattr(node, "touch"):

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Nodes that are not in the registry: inputs, outputs, parameters, groups, kernels, and nodes of newer versions."""
 
-import json
 from typing import Any
 
 import bpy
 
-from . import base, names, properties, registry, sockets, values
+from . import base, guards, properties, registry, sockets, tree as trees, values
 
 NUMBERS = 32
 """Floats of a `values` input that Blender can give."""
@@ -19,6 +18,7 @@ DEFAULT_KERNEL = {
 }
 
 
+@guards.update
 def _input_type_changed(node: Any, context: Any) -> None:
     base.touched(registry.INPUT.parameters[0])(node, context)
     node.sync()
@@ -47,6 +47,7 @@ class _InputNode:
             "values": ["count"],
         }.get(self.p_type, ["file"])
 
+    @guards.draw
     def draw_buttons(self, _context: Any, layout: Any) -> None:
         self.draw_problems(layout)
         layout.prop(self, "p_type", text="")
@@ -57,6 +58,7 @@ class _InputNode:
             for number in range(min(self.p_count, NUMBERS)):
                 column.prop(self, "numbers", index=number, text=f"{self.key}[{number}]")
 
+    @guards.draw
     def draw_buttons_ext(self, context: Any, layout: Any) -> None:
         layout.prop(self, "key")
         layout.prop(self, "doc")
@@ -79,6 +81,7 @@ class _ParameterNode:
         """The property with the value."""
         return f"v_{self.p_type}" if self.p_type in values.PLAIN else "v_json"
 
+    @guards.draw
     def draw_buttons(self, _context: Any, layout: Any) -> None:
         self.draw_problems(layout)
         layout.prop(self, "p_type", text="")
@@ -89,6 +92,7 @@ class _ParameterNode:
         if wrong:
             layout.label(text=wrong, icon="ERROR")
 
+    @guards.draw
     def draw_buttons_ext(self, context: Any, layout: Any) -> None:
         layout.prop(self, "key")
         layout.prop(self, "doc")
@@ -97,6 +101,7 @@ class _ParameterNode:
             self.draw_parameter(layout, param.name)
 
 
+@guards.update
 def _default_touched(node: Any, _context: Any) -> None:
     node.touch("default")
 
@@ -124,10 +129,12 @@ class _OutputNode:
         self.inputs.new("SinewSocket_any", "value", identifier="in")
         self.key = "body"
 
+    @guards.draw
     def draw_buttons(self, _context: Any, layout: Any) -> None:
         self.draw_problems(layout)
         layout.prop(self, "key", text="")
 
+    @guards.draw
     def draw_buttons_ext(self, _context: Any, layout: Any) -> None:
         layout.prop(self, "key")
 
@@ -150,6 +157,7 @@ class _DynamicNode:
         _sync(self.inputs, wanted)
         _sync(self.outputs, [(name, sockets.id_of(kind), "") for name, kind in outputs])
 
+    @guards.draw
     def draw_buttons_ext(self, context: Any, layout: Any) -> None:
         layout.prop(self, "key")
         layout.prop(self, "doc")
@@ -172,8 +180,9 @@ def _sync(collection: Any, wanted: list[tuple[str, str, str]]) -> None:
             collection.move(current, position)
 
 
+@guards.update
 def _tree_changed(node: Any, _context: Any) -> None:
-    node.sync()
+    trees.refresh(node.id_data)
 
 
 class _GroupNode(_DynamicNode):
@@ -189,6 +198,7 @@ class _GroupNode(_DynamicNode):
             [(n.key, _type_behind(n)) for n in found["SinewOutputNode"]],
         )
 
+    @guards.draw
     def draw_buttons(self, _context: Any, layout: Any) -> None:
         self.draw_problems(layout)
         layout.prop(self, "tree", text="")
@@ -215,6 +225,7 @@ class _KernelNode(_DynamicNode):
         source = base.source_of(self)
         self.sync_ports(ports(source, "inputs"), ports(source, "parameters", "json"), ports(source, "outputs"))
 
+    @guards.draw
     def draw_buttons(self, _context: Any, layout: Any) -> None:
         self.draw_problems(layout)
         wrong = values.parse(self.source)[1]
@@ -232,12 +243,14 @@ def ports(source: dict[str, Any], section: str, fallback: str = "any") -> list[t
     return [(name, str(d.get("type", fallback)) if isinstance(d, dict) else fallback) for name, d in declared.items()]
 
 
+@guards.update
 def _declaration_changed(node: Any, _context: Any) -> None:
     if not values.parse(node.source)[1]:
         node.sync()
 
 
 class _UnknownNode(_DynamicNode):
+    @guards.draw
     def draw_buttons(self, _context: Any, layout: Any) -> None:
         self.draw_problems(layout)
         kind = base.source_of(self).get("node", "?")
@@ -272,11 +285,3 @@ def class_of(kind: Any) -> str:
     if isinstance(kind, str) and kind in registry.kinds():
         return f"SinewNode_{kind}"
     return CLASS_OF.get(kind, "SinewUnknownNode") if isinstance(kind, str) else "SinewUnknownNode"
-
-
-def first_output(node: Any) -> str:
-    """Identifier of the output that the bare name of a node means."""
-    return node.outputs[0].identifier if len(node.outputs) else ""
-
-
-__all__ = ["NUMBERS", "class_of", "classes", "first_output", "json", "names"]

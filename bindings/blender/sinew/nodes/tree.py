@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 
 from .. import report
-from . import base, sockets
+from . import base, links, sockets
 
 
 class NestedTree(bpy.types.PropertyGroup):
@@ -60,7 +60,9 @@ def refresh(tree: Any) -> None:
 def mark_links(tree: Any) -> None:
     """Marks links whose types do not fit. Blender forgets the mark at each change of the tree."""
     for link in tree.links:
-        valid = sockets.fits(link.from_socket, link.to_socket)
+        source = links.origin(link.from_socket)
+        is_reroute = link.to_node.bl_idname == "NodeReroute"
+        valid = is_reroute or source is None or sockets.fits(source, link.to_socket)
         if link.is_valid != valid:
             link.is_valid = valid
 

@@ -154,6 +154,21 @@ def parse(text: str) -> tuple[Any, str]:
         return MISSING, f"not JSON: {error}"
 
 
+def word(raw: Any) -> str:
+    """A word or a list as people type it: words without quotes."""
+    if isinstance(raw, str) and raw and parse(raw)[1]:
+        return raw
+    return json.dumps(raw, ensure_ascii=False)
+
+
+def parse_as(kind: str, text: str) -> tuple[Any, str]:
+    """The value of a text. Words need no quotes."""
+    value, wrong = parse(text)
+    if wrong and kind == "word" and text[0] not in "[{":
+        return text, ""
+    return value, wrong
+
+
 def read(owner: Any, kind: str, prop: str, degrees: bool = False) -> Any:
     """The JSON value that properties hold; MISSING for empty or wrong JSON text."""
     if kind == "transform":

@@ -250,7 +250,7 @@ class Writer:
         text = getattr(node, prop)
         if not text:
             return values.MISSING
-        parsed, wrong = values.parse(text)
+        parsed, wrong = values.parse_as(param.type, text)
         if wrong:
             self.notes.append(f"node '{node.key}': '{param.name}' is {wrong}. The value before it is kept: mend the text")
             return raw if stated and raw is not None else values.MISSING
