@@ -439,6 +439,33 @@ def test_keyframes_on_a_parameter(tmp_path: Path) -> None:
     assert any(np.array_equal(points, shown[5]) for points in in_render)
 
 
+def test_a_custom_property_drives_a_values_input() -> None:
+    """A driver brings the property to the input node; the graph makes a translation of it."""
+    obj = activate(cube("Box"))
+    obj["lift"] = 0.0
+    graph = {
+        "sinew": "1.0",
+        "inputs": {"body": {"type": "mesh"}, "numbers": {"type": "values", "count": 2}},
+        "nodes": {"high": {"node": "squash_stretch", "mesh": "body", "fit": "mesh", "axis": "y", "stretch": {"link": "numbers", "index": 1}}},
+        "outputs": {"body": "high"},
+    }
+    tree = add(obj, graph)
+    node = next(n for n in tree.nodes if getattr(n, "key", "") == "numbers")
+    driver = node.driver_add("numbers", 1).driver
+    driver.type = "SCRIPTED"
+    variable = driver.variables.new()
+    variable.name, variable.targets[0].id, variable.targets[0].data_path = "lift", obj, '["lift"]'
+    driver.expression = "1 + lift"
+    for lift in (0.0, 0.5):
+        obj["lift"] = lift
+        obj.update_tag()
+        bpy.context.view_layer.update()
+        bpy.context.view_layer.update()
+        assert truth(obj) == ""
+        height = np.ptp(positions(obj)[:, 2])
+        assert abs(height - 2 * (1 + lift)) < 1e-4, lift
+
+
 def test_the_gpu_gives_the_same() -> None:
     if not sd.adapters():
         skip("no GPU adapter")
