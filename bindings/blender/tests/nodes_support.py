@@ -5,14 +5,10 @@ from __future__ import annotations
 
 import json
 import random
-import sys
-from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-import numpy as np  # noqa: E402
-import sinew_deform as sd  # noqa: E402
+import numpy as np
+import sinew_deform as sd
 
 REGISTRY = {entry["name"]: entry for entry in json.loads(sd.node_list())["nodes"]}
 STRAND_KINDS = ("collide", "hair_sim", "tressfx_hair")

@@ -26,7 +26,7 @@ ARM = {"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "pose": {"type": "po
 @pytest.fixture(scope="module", autouse=True)
 def classes():
     """The node classes, registered once."""
-    was_there = hasattr(bpy.types, nodes.TREE)
+    was_there = nodes.is_registered()
     if not was_there:
         nodes.register()
     yield

@@ -51,6 +51,11 @@ def _annotate(cls: type) -> None:
     cls.__annotations__ = merged
 
 
+def is_registered() -> bool:
+    """True between `register` and `unregister`."""
+    return bool(_registered)
+
+
 def register() -> None:
     """Registers sockets, nodes, the tree type and menus."""
     for cls in _classes():

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from . import names, sockets
@@ -64,9 +65,19 @@ def means(tree: Any, link: Any, socket: Any) -> bool:
 
 def incoming(socket: Any) -> list[Any]:
     """The outputs that are linked to an input, in the order of a list in the document."""
-    if not socket.is_linked:
-        return []
-    found = [link for link in socket.links if not link.is_muted]
+    return _sources(socket, list(socket.links))
+
+
+def index(tree: Any) -> Callable[[Any], list[Any]]:
+    """`incoming` for many sockets of one tree: `socket.links` looks at all links of the tree each time."""
+    by_socket: dict[int, list[Any]] = {}
+    for link in tree.links:
+        by_socket.setdefault(link.to_socket.as_pointer(), []).append(link)
+    return lambda socket: _sources(socket, by_socket.get(socket.as_pointer(), []))
+
+
+def _sources(socket: Any, found: list[Any]) -> list[Any]:
+    found = [link for link in found if not link.is_muted]
     if socket.is_multi_input:
         found.sort(key=lambda link: link.multi_input_sort_id)
     behind = [origin(link.from_socket) for link in found]

@@ -57,6 +57,7 @@ class Writer:
         self.above = (*above, tree)
         self.curves = animation.curves(tree)
         self.driven = animation.drivers(tree)
+        self.incoming = links.index(tree)
         kept = values.parse(tree.source)[0] if tree.source else {}
         kept = kept if isinstance(kept, dict) else {}
         self.keys: dict[str, Any] = kept.get("keys", {"sinew": "1.0"})
@@ -119,10 +120,10 @@ class Writer:
         steps = stack.steps_of(self.tree)
         if self.is_stack and "outputs" not in self.keys and len(nodes) == 1 and nodes[0].implied:
             main = stack.main_input(self.tree, "mesh")
-            sources = links.incoming(nodes[0].inputs[0])
+            sources = self.incoming(nodes[0].inputs[0])
             if sources and nodes[0].key == (main.key if main else "body") and sources[0].node == steps[-1] and links.first(steps[-1]) == sources[0].identifier:
                 return None
-        linked = [n for n in nodes if links.incoming(n.inputs[0]) or _is_dangling(n, "link")]
+        linked = [n for n in nodes if self.incoming(n.inputs[0]) or _is_dangling(n, "link")]
         return self._section("outputs", linked, lambda n: self._link(n, n.inputs[0], "link", base.source_of(n).get("link")))
 
     def _stack(self) -> list[Any] | None:
@@ -141,7 +142,7 @@ class Writer:
         hidden = {
             name
             for name, output in stack.implied_links(self.tree, node, before).items()
-            if not stack.is_stated(node, name) and links.incoming(sockets.find(node.inputs, name)) == [output]
+            if not stack.is_stated(node, name) and self.incoming(sockets.find(node.inputs, name)) == [output]
         }
         written = self._node(node, hidden)
         if implied_name != node.key:
@@ -196,7 +197,7 @@ class Writer:
             if socket.bl_idname == "SinewSocket_number" and not links.is_guessed(node):
                 continue
             key = socket.identifier
-            if not links.incoming(socket):
+            if not self.incoming(socket):
                 if node.kind().input(key) is not None and not _is_dangling(node, key):
                     written.pop(key, None)
                 continue
@@ -206,7 +207,7 @@ class Writer:
                 written[key] = links.write_number(self.tree, socket, raw, self.notes) if number else self._link(node, socket, key, raw)
 
     def _link(self, node: Any, socket: Any, key: str, raw: Any) -> Any:
-        if not links.incoming(socket) and _is_dangling(node, key):
+        if not self.incoming(socket) and _is_dangling(node, key):
             return raw
         return links.write(self.tree, socket, raw)
 
@@ -224,7 +225,7 @@ class Writer:
     def _param_value(self, node: Any, param: Param, key: str, written: dict[str, Any], degrees: bool) -> Any:
         prop, stated, raw = properties.prop_name(param), key in written, written.get(key)
         socket = sockets.find(node.inputs, param.name)
-        if socket is not None and links.incoming(socket):
+        if socket is not None and self.incoming(socket):
             return links.write_number(self.tree, socket, raw, self.notes)
         props = values.properties_of(param.type, prop)
         if self._animated(node, props):
@@ -381,7 +382,7 @@ class Writer:
     def _group_socket(self, node: Any, socket: Any, written: dict[str, Any], hidden: Iterable[str]) -> None:
         key, raw = socket.identifier, written.get(socket.identifier)
         number = socket.bl_idname == "SinewSocket_number"
-        if links.incoming(socket):
+        if self.incoming(socket):
             if key not in hidden:
                 written[key] = links.write_number(self.tree, socket, raw, self.notes) if number else links.write(self.tree, socket, raw)
             return
@@ -427,7 +428,7 @@ class Writer:
         if socket is None or not isinstance(entry, dict):
             return entry
         number = socket.bl_idname == "SinewSocket_number"
-        if links.incoming(socket):
+        if self.incoming(socket):
             if name in hidden:
                 return entry
             raw = entry.get(key)
