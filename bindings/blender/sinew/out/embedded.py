@@ -18,18 +18,23 @@ from ..session import Session, folder
 def document(bound: Session, obj: bpy.types.Object) -> dict[str, Any]:
     """The document of a bound object. Blender adds shape keys before the graph; outside, a morph node does it."""
     out = copy.deepcopy(bound.document)
-    if obj.type == "MESH" and obj.data.shape_keys is not None and not has_kind(out, "morph"):
+    if obj.type == "MESH" and obj.data.shape_keys is not None and not reads_clip_weights(out):
         _add_morph(out, bound.input)
     return out
 
 
-def has_kind(given: Mapping[str, Any], kind: str) -> bool:
-    """True if a document has a node of a kind, also in nested graphs."""
-    for step in [*given.get("nodes", {}).values(), *given.get("stack", [])]:
-        found = step if isinstance(step, str) else step.get("node")
-        if found == kind:
+def reads_clip_weights(given: Mapping[str, Any]) -> bool:
+    """True if a node of the document plays the morph weights of clips, also in nested graphs."""
+    in_stack = given.get("stack", [])
+    for step in [*given.get("nodes", {}).values(), *in_stack]:
+        keys = {"node": step} if isinstance(step, str) else step
+        kind = keys.get("node")
+        # A step of a stack gets the pose without a link.
+        if kind == "morph" and "weights" not in keys and ("pose" in keys or step in in_stack):
             return True
-        if isinstance(step, dict) and isinstance(step.get("graph"), dict) and has_kind(step["graph"], kind):
+        if kind == "drive_morphs" and "pose" in keys:
+            return True
+        if isinstance(keys.get("graph"), dict) and reads_clip_weights(keys["graph"]):
             return True
     return False
 
@@ -48,7 +53,16 @@ def _add_morph(out: dict[str, Any], main: str) -> None:
         # The first step of a stack reads the main mesh.
         out["stack"] = [{"node": "morph", "name": name}, *out["stack"]]
     else:
-        out["nodes"] = {name: {"node": "morph", "mesh": main}, **out["nodes"]}
+        out["nodes"] = {name: {"node": "morph", "mesh": main, "pose": _pose(out)}, **out["nodes"]}
+
+
+def _pose(out: dict[str, Any]) -> str:
+    """Name of the main pose input. A document without one gets it."""
+    found = [name for name, keys in out["inputs"].items() if keys.get("type") == "pose" and "file" not in keys]
+    if not found:
+        out["inputs"]["pose"] = {"type": "pose"}
+        return "pose"
+    return "pose" if "pose" in found else found[0]
 
 
 def _relink(keys: dict[str, Any], main: str, name: str) -> None:

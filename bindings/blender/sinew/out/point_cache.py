@@ -56,7 +56,7 @@ def _play(obj: bpy.types.Object, path: str, first: int) -> None:
     cache.play_mode, cache.time_mode = "SCENE", "FRAME"
     cache.frame_start, cache.frame_scale, cache.factor = float(first), 1.0, 1.0
     # The file has the axes of the object.
-    cache.forward_axis, cache.up_axis, cache.flip_axis = "POS_Y", "POS_Z", set()
+    cache.forward_axis, cache.up_axis = "POS_Y", "POS_Z"
     cache.show_viewport = cache.show_render = True
     index = list(obj.modifiers).index(own)
     place = list(obj.modifiers).index(cache)

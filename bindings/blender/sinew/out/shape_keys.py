@@ -132,6 +132,7 @@ def _add_keys(obj: bpy.types.Object, samples: Points, chosen: Sequence[int], fir
         if float(np.abs(samples[sample] - basis).max()) <= rounding:
             continue  # The basis itself.
         block = obj.shape_key_add(name=f"frame_{first + sample}", from_mix=False)
+        block.value = 0.0
         block.relative_key = obj.data.shape_keys.reference_key
         block.data.foreach_set("co", samples[sample].ravel())
         around = [(chosen[j] + first, float(j == i)) for j in (i - 1, i, i + 1) if 0 <= j < len(chosen)]

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import bpy
@@ -74,7 +77,7 @@ class SINEW_OT_bake_vat(bake.BakeOperator):
         first, last = self.range(context)
         total = last - first + 1
         out = bake.absolute(self.folder or os.path.join(preferences.cache(), bpy.path.clean_name(obj.name) + "_vat"))
-        with bake.temporary_folder() as work:
+        with bake.temporary_folder() as work, _new_folder(out):
             source = os.path.join(work, "frames")
             os.mkdir(source)
             has_velocity = True
@@ -121,6 +124,19 @@ class SINEW_OT_bake_vat(bake.BakeOperator):
         if self._textures():
             out["texture"] = self._textures()
         return out
+
+
+@contextmanager
+def _new_folder(path: str) -> Iterator[None]:
+    """Removes a folder again that an error or a cancel left behind. A folder that was there stays."""
+    was_there = os.path.exists(path)
+    is_done = False
+    try:
+        yield
+        is_done = True
+    finally:
+        if not is_done and not was_there and os.path.isdir(path):
+            shutil.rmtree(path)
 
 
 def _half(steps: Steps) -> Steps:
