@@ -5,18 +5,12 @@ from __future__ import annotations
 
 import json
 import math
-import sys
-from pathlib import Path
 
 import bpy
 import numpy as np
-import pytest
 
-REPOSITORY = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(REPOSITORY / "bindings" / "blender"))
-
-import sinew  # noqa: E402
-from sinew import live, nodes, operators  # noqa: E402
+import sinew
+from sinew import live, nodes, operators
 
 FIRST, LAST = 1, 12
 MUSH = {"sinew": "1.0", "stack": ["skin", {"node": "delta_mush", "iterations": 8}]}
@@ -118,12 +112,3 @@ def world(obj: bpy.types.Object, points: np.ndarray) -> np.ndarray:
     """Points of an object in world space."""
     matrix = np.array(obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world)
     return points @ matrix[:3, :3].T + matrix[:3, 3]
-
-
-def shared(path: str) -> Path:
-    """A file of the test data beside the repository; skips the test without it."""
-    found = REPOSITORY.parent / "shared" / path
-    if not found.exists():
-        print(f"skipped: {found} is missing")
-        pytest.skip(f"{path} is missing")
-    return found

@@ -13,7 +13,8 @@ import bpy
 import numpy as np
 import pytest
 import sinew_deform as sd
-from scene_rig import FIRST, LAST, activate, evaluated, frames, fresh, rig, shared, tube, world
+from conftest import shared
+from scene_rig import FIRST, LAST, activate, evaluated, frames, fresh, rig, tube, world
 
 from sinew import live, modifier, nodes, operators
 from sinew.out import bake, embedded, ply
@@ -203,7 +204,7 @@ def assert_plays_like(path: Path, obj: bpy.types.Object, numbers, share: float =
 
 
 def test_glb_of_the_fox(tmp_path):
-    bpy.ops.import_scene.gltf(filepath=str(shared("data/characters/fox.glb")))
+    bpy.ops.import_scene.gltf(filepath=shared("characters/fox.glb"))
     obj = bpy.data.objects["fox"]
     activate(obj)
     assert bpy.ops.sinew.add(preset="preset:delta_mush") == {"FINISHED"}

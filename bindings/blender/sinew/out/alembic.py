@@ -19,7 +19,7 @@ class SINEW_OT_export_alembic(bake.BakeOperator):
     bl_options = {"REGISTER"}
     filename_ext = ".abc"
 
-    filepath: bpy.props.StringProperty(name="File", description="Alembic file. Empty: in the cache folder", subtype="FILE_PATH")
+    filepath: bpy.props.StringProperty(name="File", description="Alembic file. Empty: in the cache folder", subtype="FILE_PATH", options=bake.PATH_OPTIONS)
     filter_glob: bpy.props.StringProperty(default="*.abc", options={"HIDDEN"})
 
     @classmethod

@@ -15,6 +15,9 @@ from ..jobs import JobOperator, Steps
 from ..report import Problem
 from ..session import Session
 
+# Blender warns about relative paths without it; earlier versions do not know it.
+PATH_OPTIONS = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (5, 0, 0) else set()
+
 
 class BakeOperator(JobOperator):
     """Base of the bakes: a dialog with the options, then the work with a progress bar. Esc cancels."""

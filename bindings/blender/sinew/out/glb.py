@@ -24,7 +24,7 @@ class SINEW_OT_export_glb(bake.BakeOperator):
     bl_options = {"REGISTER"}
     filename_ext = ".glb"
 
-    filepath: bpy.props.StringProperty(name="File", description="GLB file. Empty: in the cache folder", subtype="FILE_PATH")
+    filepath: bpy.props.StringProperty(name="File", description="GLB file. Empty: in the cache folder", subtype="FILE_PATH", options=bake.PATH_OPTIONS)
     filter_glob: bpy.props.StringProperty(default="*.glb", options={"HIDDEN"})
 
     def steps(self, context: bpy.types.Context) -> Steps:

@@ -21,7 +21,7 @@ class SINEW_OT_bake_point_cache(bake.BakeOperator):
     bl_label = "Bake to Point Cache"
     filename_ext = ".pc2"
 
-    filepath: bpy.props.StringProperty(name="File", description="PC2 file. Empty: in the cache folder", subtype="FILE_PATH")
+    filepath: bpy.props.StringProperty(name="File", description="PC2 file. Empty: in the cache folder", subtype="FILE_PATH", options=bake.PATH_OPTIONS)
     filter_glob: bpy.props.StringProperty(default="*.pc2", options={"HIDDEN"})
 
     def steps(self, context: bpy.types.Context) -> Steps:
