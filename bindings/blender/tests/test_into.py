@@ -28,9 +28,10 @@ def _file():
     bpy.context.scene.render.fps = FPS
 
 
-def driven(axis: str = "x") -> dict:
+def driven(axis: str = "x", follows: bool = True) -> dict:
     """Drivers that depend on the axes of joints: swing and twist about an axis, a follower, a pose relative to the parent."""
     vector = {"x": [1, 0, 0], "y": [0, 1, 0], "z": [0, 0, 1]}[axis]
+    follower = {"joint": "hand", "source": "forearm", "axis": axis, "twist": 0.5, "swing": 0.1}
     return {
         "sinew": "1.0",
         "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}},
@@ -53,17 +54,29 @@ def driven(axis: str = "x") -> dict:
                 "width": 3.5,
                 "poses": [{"name": "a", "joints": [{}]}, {"name": "b", "joints": [{"rotation_degrees": [30, 60, 120]}]}],
             },
+            "roll": {
+                "node": "pose_driver",
+                "pose": "pose",
+                "joints": ["hand"],
+                "metric": "twist",
+                "axis": vector,
+                "poses": [
+                    {"name": "straight", "joints": [{}]},
+                    {"name": "rolled", "joints": [{"rotation_degrees": [80 * number for number in vector]}]},
+                ],
+            },
             "bulge": {"node": "drive_morphs", "mesh": "body", "weights": "elbow", "targets": ["", "biceps_bulge"]},
             "more": {"node": "drive_morphs", "mesh": "body", "weights": "wrist", "targets": ["", "biceps_bulge"], "base": "bulge"},
+            "most": {"node": "drive_morphs", "mesh": "body", "weights": "roll", "targets": ["", "biceps_bulge"], "base": "more"},
             "lift": {
                 "node": "drive_joints",
                 "pose": "pose",
                 "joints": ["upper_arm"],
                 "weights": "elbow",
                 "poses": [{"name": "straight", "joints": [{}]}, {"name": "bent", "joints": [{"rotation_degrees": [0, 0, 25]}]}],
-                "followers": [{"joint": "hand", "source": "forearm", "axis": axis, "twist": 0.5, "swing": 0.1}],
+                "followers": [follower] if follows else [],
             },
-            "morph": {"node": "morph", "mesh": "body", "weights": "more"},
+            "morph": {"node": "morph", "mesh": "body", "weights": "most"},
             "skin": {"node": "skin", "mesh": "morph", "pose": "lift"},
         },
         "outputs": {"body": "skin"},
@@ -159,7 +172,7 @@ def test_stored_axes_matter(tmp_path):
 
 
 def test_glb_plays_its_clip(tmp_path):
-    path = embedded(tmp_path, driven("z"))
+    path = embedded(tmp_path, driven("z", follows=False))
     assert bpy.ops.sinew.import_glb(filepath=str(path)) == {"FINISHED"}
     obj = bpy.context.view_layer.objects.active
     without_keys(obj)
