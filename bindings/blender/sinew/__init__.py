@@ -9,8 +9,8 @@ from types import ModuleType
 from . import core
 
 # Without the package: the preferences, which say so, and what objects store.
-MODULES = ["preferences", "properties", "nodes", "live", "operators", "panels"]
-NEED_THE_PACKAGE = {"nodes", "live", "operators", "panels"}
+MODULES = ["preferences", "properties", "nodes", "live", "operators", "panels", "tools"]
+NEED_THE_PACKAGE = {"nodes", "live", "operators", "panels", "tools"}
 
 
 def _modules() -> list[ModuleType]:
