@@ -8,13 +8,14 @@ from typing import Any
 import bpy
 import numpy as np
 
-from .. import live, report
+from .. import live
 from ..character import rest_positions
 from ..jobs import JobOperator, Steps
 from ..report import Operator, Problem
 from ..session import Session, solvers
 from ..space import SCENE_FROM_WORLD, Matrix, Points, matrix, moved
 from . import graphs, matrices, pose_driver, solve
+from .ui import ToolPanel
 
 TOLERANCE = 1e-5
 DROP_BELOW = 1e-6
@@ -308,14 +309,10 @@ def _summary(best: solve.Solution) -> str:
     )
 
 
-class SINEW_PT_corrective(bpy.types.Panel):
+class SINEW_PT_corrective(ToolPanel, bpy.types.Panel):
     """Sculpt and apply."""
 
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Sinew"
     bl_label = "Correctives"
-    bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -323,8 +320,7 @@ class SINEW_PT_corrective(bpy.types.Panel):
         obj = context.object
         return obj is not None and (obj.sinew_sculpt.source is not None or pose_driver.SINEW_PT_driver.poll(context))
 
-    @report.guarded
-    def draw(self, context: bpy.types.Context) -> None:
+    def show(self, context: bpy.types.Context) -> None:
         """Two buttons, in their order."""
         own = context.object.sinew_sculpt
         column = self.layout.column(align=True)

@@ -11,12 +11,13 @@ import bpy
 import numpy as np
 from bpy.app.handlers import persistent
 
-from .. import live, report
+from .. import live
 from ..operators import target
 from ..report import Operator, Problem
 from ..session import Session
 from ..space import Matrix, Points
 from . import graphs, mask, matrices
+from .ui import SubPanel
 
 HEAT = "sinew_heat"
 HEAT_COLOR = "sinew_heat_color"
@@ -234,23 +235,17 @@ def measure_times(bound: Session) -> list[tuple[str, float]]:
     return [(name, statistics.median(values)) for name, values in measured.items()]
 
 
-class SINEW_PT_diagnose(bpy.types.Panel):
+class SINEW_PT_diagnose(SubPanel, bpy.types.Panel):
     """What is wrong, and what takes time."""
 
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Sinew"
-    bl_parent_id = "SINEW_PT_main"
     bl_label = "Diagnose"
-    bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """For objects with a graph."""
         return context.object is not None and context.object.sinew.tree is not None
 
-    @report.guarded
-    def draw(self, context: bpy.types.Context) -> None:
+    def show(self, context: bpy.types.Context) -> None:
         """Buttons and the last results."""
         obj = context.object
         layout = self.layout

@@ -9,12 +9,13 @@ from typing import Any
 import bpy
 import numpy as np
 
-from .. import live, modifier, nodes, operators, report
+from .. import live, modifier, nodes, operators
 from ..character import rest_positions
 from ..operators import target
 from ..report import Operator, Problem
 from ..space import SCENE_FROM_WORLD, Matrix, matrix
 from . import graphs, matrices
+from .ui import ToolPanel
 
 STYLES = [
     ("short", "Short", "Short hair on a head, 3 to 8 cm"),
@@ -240,22 +241,17 @@ def rest_of_present(bound: Any) -> Matrix:
     return made
 
 
-class SINEW_PT_hair(bpy.types.Panel):
+class SINEW_PT_hair(ToolPanel, bpy.types.Panel):
     """Hair of the active curves."""
 
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Sinew"
     bl_label = "Hair"
-    bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """For hair curves."""
         return context.object is not None and context.object.type == "CURVES"
 
-    @report.guarded
-    def draw(self, context: bpy.types.Context) -> None:
+    def show(self, context: bpy.types.Context) -> None:
         """Styles, colliders, rest shape."""
         obj = context.object
         layout = self.layout

@@ -8,11 +8,11 @@ from typing import Any
 import bpy
 import numpy as np
 
-from .. import report
 from ..operators import target
 from ..report import Operator, Problem
 from ..space import SCENE_FROM_WORLD, WORLD_FROM_SCENE, Matrix, matrix
 from . import graphs, transforms
+from .ui import SubPanel
 
 INTERPOLATIONS = {
     "KEY_LINEAR": "linear",
@@ -232,23 +232,17 @@ def _around(obj: bpy.types.Object, keys: dict[str, Any]) -> tuple[Matrix, Matrix
     return high - low, rest
 
 
-class SINEW_PT_lattice(bpy.types.Panel):
+class SINEW_PT_lattice(SubPanel, bpy.types.Panel):
     """Lattices in and out."""
 
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Sinew"
-    bl_parent_id = "SINEW_PT_main"
     bl_label = "Lattice"
-    bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         """For objects with a graph."""
         return context.object is not None and context.object.sinew.tree is not None
 
-    @report.guarded
-    def draw(self, _context: bpy.types.Context) -> None:
+    def show(self, _context: bpy.types.Context) -> None:
         """In and out."""
         row = self.layout.row(align=True)
         row.operator("sinew.lattice_from_object", text="From Object", icon="IMPORT")

@@ -8,10 +8,10 @@ from typing import Any
 import bpy
 import numpy as np
 
-from .. import report
 from ..operators import target
 from ..report import Operator, Problem
 from . import graphs
+from .ui import SubPanel
 
 CHANNELS = [("0", "Red", ""), ("1", "Green", ""), ("2", "Blue", ""), ("3", "Alpha", "")]
 COMBINE = [
@@ -191,15 +191,10 @@ class SINEW_OT_mask_from_selection(MaskOperator):
         return name, {"source": "attribute", "attribute": name}
 
 
-class SINEW_PT_mask(bpy.types.Panel):
+class SINEW_PT_mask(SubPanel, bpy.types.Panel):
     """Masks for the nodes of the graph."""
 
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Sinew"
-    bl_parent_id = "SINEW_PT_main"
     bl_label = "Mask"
-    bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -207,8 +202,7 @@ class SINEW_PT_mask(bpy.types.Panel):
         obj = context.object
         return obj is not None and obj.type == "MESH" and obj.sinew.tree is not None
 
-    @report.guarded
-    def draw(self, context: bpy.types.Context) -> None:
+    def show(self, context: bpy.types.Context) -> None:
         """Where masks come from."""
         obj = context.object
         column = self.layout.column(align=True)

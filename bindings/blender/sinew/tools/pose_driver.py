@@ -18,6 +18,7 @@ from ..report import Operator, Problem
 from ..session import Session
 from ..space import SCENE_FROM_WORLD, WORLD_FROM_SCENE, Matrix, matrix
 from . import graphs, matrices, sides, transforms
+from .ui import SubPanel
 
 NEUTRAL = "neutral"
 METRICS = [
@@ -323,7 +324,7 @@ class SINEW_OT_driver_add(Operator):
 def selected_bones(armature: bpy.types.Object) -> list[bpy.types.Bone]:
     """The selected bones. Blender 5 keeps the selection at the pose."""
     bones = armature.data.bones
-    if hasattr(bpy.types.PoseBone, "select"):
+    if "select" in bpy.types.PoseBone.bl_rna.properties:
         return [b.bone for b in armature.pose.bones if b.select]
     return [b for b in bones if b.select]
 
@@ -367,6 +368,12 @@ class PoseOperator(Operator):
         raise NotImplementedError
 
 
+def check(bound: Session, given: graphs.Document, driver: str) -> None:
+    """Solves a driver, so that wrong poses are refused before they are in the graph."""
+    merged = {**graphs.explicit(bound.document), "nodes": given["nodes"]}
+    matrices.player(bound, _renamed(graphs.upstream(merged, [driver])))
+
+
 class SINEW_OT_pose_record(PoseOperator):
     """Record the present pose of the driver's bones under a new name"""
 
@@ -379,7 +386,9 @@ class SINEW_OT_pose_record(PoseOperator):
         new = self.pose or _free_pose(taken)
         if new in taken:
             raise Problem(f"Driver '{name}' has a pose '{new}' already. Press Update to record it again, or give another name")
-        driver["poses"].append(record(graphs.session(context, obj), driver, new))
+        bound = graphs.session(context, obj)
+        driver["poses"].append(record(bound, driver, new))
+        check(bound, given, name)
         extend_targets(given, name)
         graphs.put(context, obj, given)
         obj.sinew_tools.pose = new
@@ -417,7 +426,9 @@ class SINEW_OT_pose_update(PoseOperator):
         driver = given["nodes"][name]
         index = pose_index(obj, driver, self.pose)
         old = driver["poses"][index]
-        driver["poses"][index] = {**old, **record(graphs.session(context, obj), driver, old["name"])}
+        bound = graphs.session(context, obj)
+        driver["poses"][index] = {**old, **record(bound, driver, old["name"])}
+        check(bound, given, name)
         graphs.put(context, obj, given)
         return f"Pose '{old['name']}' is the present one"
 
@@ -574,15 +585,10 @@ def _sphere_object(context: bpy.types.Context, obj: bpy.types.Object, name: str,
     return made
 
 
-class SINEW_PT_driver(bpy.types.Panel):
+class SINEW_PT_driver(SubPanel, bpy.types.Panel):
     """Drivers and poses of the active object."""
 
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Sinew"
-    bl_parent_id = "SINEW_PT_main"
     bl_label = "Pose Driver"
-    bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -590,8 +596,7 @@ class SINEW_PT_driver(bpy.types.Panel):
         obj = shown(context)
         return obj is not None and obj.sinew.armature is not None
 
-    @report.guarded
-    def draw(self, context: bpy.types.Context) -> None:
+    def show(self, context: bpy.types.Context) -> None:
         """List of drivers, list of poses, buttons."""
         obj = shown(context)
         layout = self.layout
@@ -640,13 +645,9 @@ def _draw_poses(layout: bpy.types.UILayout, obj: bpy.types.Object, bound: Sessio
     row.operator("sinew.driver_sphere", text="Sphere", icon="SPHERE")
 
 
-@report.guarded
-def _switched(self: bpy.types.WindowManager, context: bpy.types.Context) -> None:
+def _switched(_self: bpy.types.WindowManager, context: bpy.types.Context) -> None:
     MONITORS.clear()
-    if self.sinew_live_weights and context.object is not None:
-        obj = shown(context)
-        if obj is not None:
-            watch(obj)
+    _watch(context.scene)
 
 
 CLASSES = [
