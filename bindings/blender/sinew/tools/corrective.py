@@ -45,7 +45,7 @@ def make_sculpt(context: bpy.types.Context, obj: bpy.types.Object, driver: str, 
     return made
 
 
-def extract(bound: Session, skins: Matrix, sculpt: Points) -> Any:
+def extract(bound: Session, skins: Matrix, sculpt: Points, damping: float) -> Any:
     """Offsets at rest (solutions of `solve.offsets`), with the rest of the frame as it is."""
     player = matrices.player(bound, bound.document)
     matrices.give_inputs(bound, player)
@@ -58,7 +58,7 @@ def extract(bound: Session, skins: Matrix, sculpt: Points) -> Any:
         matrices.advance(bound, player, skins)
         return output.positions(out=out).copy()  # type: ignore[no-any-return]
 
-    return solve.offsets(evaluate, base, sculpt, TOLERANCE)
+    return solve.offsets(evaluate, base, sculpt, TOLERANCE, damping)
 
 
 def scene_positions(sculpt: bpy.types.Object, bound: Session, obj: bpy.types.Object) -> Points:
@@ -215,6 +215,14 @@ class SINEW_OT_corrective_apply(JobOperator):
     bl_idname = "sinew.corrective_apply"
     bl_label = "Apply Corrective"
 
+    damping: bpy.props.FloatProperty(
+        name="Damping",
+        description="Keeps offsets short where later nodes smooth them away. 0 comes nearest to the sculpt, but offsets can become very long",
+        default=0.005,
+        min=0.0,
+        max=10.0,
+        precision=4,
+    )
     remove: bpy.props.BoolProperty(name="Remove Sculpt", description="Remove the sculpt afterwards", default=True)
 
     def steps(self, context: bpy.types.Context) -> Steps:
@@ -227,7 +235,7 @@ class SINEW_OT_corrective_apply(JobOperator):
         bound, skins = _frame_of(context, obj, sculpt)
         wanted = scene_positions(sculpt, bound, obj)
         best = None
-        for best in extract(bound, skins, wanted):
+        for best in extract(bound, skins, wanted, self.damping):
             yield best.steps, 300
         changed = _store(context, obj, bound, best, driver, pose)
         if self.remove:

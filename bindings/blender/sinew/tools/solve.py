@@ -15,9 +15,13 @@ import numpy as np
 from ..space import Matrix, Points
 
 Evaluate = Callable[[Points], Points]
-MEMORY = 40
+MEMORY = 60
+# Steps without a gain of a hundredth, after which the search ends.
+PATIENCE = 40
 # Singular values below this share of a vertex's largest are left out.
 SINGULAR = 0.1
+# A vertex counts by the square of its distance, up to this times what one counts that is near enough.
+MOST_WEIGHT = 100.0
 
 
 @dataclass
@@ -30,13 +34,13 @@ class Solution:
     steps: int
 
 
-def offsets(evaluate: Evaluate, rest: Points, sculpt: Points, tolerance: float, limit: int = 300) -> Iterator[Solution]:
-    """Better and better offsets; each one costs one evaluation."""
+def offsets(evaluate: Evaluate, rest: Points, sculpt: Points, tolerance: float, damping: float, limit: int = 300) -> Iterator[Solution]:
+    """Better and better offsets; each one costs one evaluation. `damping` keeps offsets short that the graph smooths away."""
     inverse = _inverse_blocks(evaluate, rest)
     current = np.zeros_like(rest, np.float64)
     best: Solution | None = None
-    steps: list[Matrix] = []
     states: list[Matrix] = []
+    misses: list[Matrix] = []
     last_gain = 0
     for number in range(limit + 1):
         missing = sculpt.astype(np.float64) - evaluate((rest + current).astype(np.float32))
@@ -46,28 +50,32 @@ def offsets(evaluate: Evaluate, rest: Points, sculpt: Points, tolerance: float, 
                 last_gain = number
             best = Solution(current.copy(), distance, number)
         yield best
-        if best.distance.max() <= tolerance / 4 or number - last_gain > MEMORY:
+        if best.distance.max() <= tolerance / 4 or number - last_gain > PATIENCE:
             return
-        step = np.einsum("nij,nj->ni", inverse, missing)
-        states.append(current.copy())
-        steps.append(step)
-        del states[:-MEMORY], steps[:-MEMORY]
-        current = _mixed(states, steps)
+        states.append(current)
+        misses.append(missing)
+        del states[:-MEMORY], misses[:-MEMORY]
+        state, miss = _mixed(states, misses, tolerance, damping)
+        current = state + np.einsum("nij,nj->ni", inverse, miss)
 
 
-def _mixed(states: list[Matrix], steps: list[Matrix]) -> Matrix:
-    """The mixture of earlier states whose step is shortest, and that step."""
+def _mixed(states: list[Matrix], misses: list[Matrix], tolerance: float, damping: float) -> tuple[Matrix, Matrix]:
+    """The mixture of earlier offsets that misses least, and what it misses."""
+    state, miss = states[-1], misses[-1]
     if len(states) == 1:
-        return states[0] + steps[0]
-    last_state, last_step = states[-1], steps[-1]
-    differences = np.stack([(last_step - s).ravel() for s in steps[:-1]], axis=1)
-    gram = differences.T @ differences
-    gram += np.eye(len(gram)) * 1e-10 * max(float(np.trace(gram)), 1e-30)
-    mix = np.linalg.solve(gram, differences.T @ last_step.ravel())
-    out = last_state + last_step
-    for share, state, step in zip(mix, states[:-1], steps[:-1]):
-        out = out - share * (last_state - state + last_step - step)
-    return out
+        return state, miss
+    weights = np.clip((np.linalg.norm(miss, axis=1) / tolerance) ** 2, 1.0, MOST_WEIGHT)[:, None] ** 0.5
+    far = np.stack([((miss - m) * weights).ravel() for m in misses[:-1]], axis=1)
+    long = np.stack([(state - s).ravel() for s in states[:-1]], axis=1) * damping
+    matrix = np.concatenate([far, long])
+    wanted = np.concatenate([(miss * weights).ravel(), state.ravel() * damping])
+    # Columns of equal length, so that small steps count as well as large ones.
+    scale = np.maximum(np.linalg.norm(matrix, axis=0), 1e-30)
+    mix = np.linalg.lstsq(matrix / scale, wanted, rcond=1e-10)[0] / scale
+    for share, s, m in zip(mix, states[:-1], misses[:-1]):
+        state = state - share * (states[-1] - s)
+        miss = miss - share * (misses[-1] - m)
+    return state, miss
 
 
 def _inverse_blocks(evaluate: Evaluate, rest: Points) -> Matrix:
