@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from conftest import activate, add, truth, tube
 from sinew import live
-from sinew.tools import graphs, matrices
+from sinew.tools import graphs, mask, matrices
 
 
 def smoothed() -> bpy.types.Object:
@@ -86,9 +86,7 @@ def test_selection(editing: bool) -> None:
     obj = smoothed()
     wanted = np.zeros(len(obj.data.vertices), bool)
     wanted[20:90] = True
-    for part in (obj.data.edges, obj.data.polygons):
-        part.foreach_set("select", np.zeros(len(part), bool))
-    obj.data.vertices.foreach_set("select", wanted)
+    mask.select(obj.data, wanted)
     if editing:
         bpy.context.tool_settings.mesh_select_mode = (True, False, False)
         bpy.ops.object.mode_set(mode="EDIT")
@@ -113,16 +111,27 @@ def test_masks_combine_or_replace() -> None:
 
 def test_a_mask_limits_the_node() -> None:
     obj = smoothed()
-    before = live.session(obj).local.copy()
+    points = np.array([v.co for v in obj.data.vertices]) * (1, 1, 1)
+    rough = points + np.random.default_rng(1).normal(0, 0.02, points.shape)
+    obj.data.vertices.foreach_set("co", rough.astype(np.float32).ravel())
+    obj.data.update()
+    add_nothing_but_smooth(obj)
+    everywhere = live.session(obj).local.copy()
     group = obj.vertex_groups.new(name="upper half")
-    chosen = [v.index for v in obj.data.vertices if v.co.z > 1]
-    group.add(chosen, 1.0, "REPLACE")
-    bpy.ops.sinew.mask_from_group(group="upper half", node="smooth")
+    upper = points[:, 2] > 1
+    group.add(np.flatnonzero(upper).tolist(), 1.0, "REPLACE")
+    assert bpy.ops.sinew.mask_from_group(group="upper half", node="smooth") == {"FINISHED"}
     bpy.context.view_layer.update()
-    # The end of the tube shrinks under smoothing only where the mask is.
-    ends = np.array([v.co.z in (0.0, 2.0) for v in obj.data.vertices])
-    rest = np.array([v.co for v in obj.data.vertices])
-    assert np.abs(before - rest)[ends].max() > 0 and not truth(obj)
+    now = live.session(obj).local
+    assert np.allclose(now[~upper], rough[~upper], atol=1e-6) and np.abs(everywhere - rough)[~upper].max() > 0.01
+    far = points[:, 2] > 1.5
+    assert np.abs(now - rough)[far].max() > 0.01 and not truth(obj)
+
+
+def add_nothing_but_smooth(obj: bpy.types.Object) -> None:
+    """Replaces the graph."""
+    given = {"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}}, "stack": ["skin", "smooth"]}
+    graphs.put(bpy.context, obj, given)
 
 
 MISTAKES = [
@@ -130,7 +139,7 @@ MISTAKES = [
     ("no such group", lambda o: None, "mask_from_group", {"group": "nope"}, "no vertex group 'nope'. It has lower, upper"),
     ("no groups", lambda o: o.vertex_groups.clear(), "mask_from_group", {}, "no active vertex group"),
     ("no colours", lambda o: None, "mask_from_color", {}, "no colour attribute"),
-    ("nothing selected", lambda o: [p.foreach_set("select", np.zeros(len(p), bool)) for p in (o.data.vertices, o.data.edges, o.data.polygons)], "mask_from_selection", {}, "No vertex"),
+    ("nothing selected", lambda o: mask.select(o.data, np.zeros(len(o.data.vertices), bool)), "mask_from_selection", {}, "No vertex"),
     ("a node without a mask", lambda o: None, "mask_from_group", {"node": "skin"}, "has no mask input"),
     ("no such node", lambda o: None, "mask_from_group", {"node": "nope"}, "no node 'nope'"),
 ]

@@ -197,9 +197,7 @@ class SINEW_OT_select_worst(Operator):
         chosen = np.zeros(len(obj.data.vertices), bool)
         listed = [vertex for vertex, _, _ in found.rows if vertex < len(chosen)]
         chosen[listed] = True
-        obj.data.vertices.foreach_set("select", chosen)
-        for parts in (obj.data.edges, obj.data.polygons):
-            parts.foreach_set("select", np.zeros(len(parts), bool))
+        mask.select(obj.data, chosen)
         if editing:
             bpy.ops.object.mode_set(mode="EDIT")
         return f"{len(listed)} vertices are selected: see them in edit mode"

@@ -90,6 +90,21 @@ def write_attribute(obj: bpy.types.Object, name: str, weights: Any) -> None:
     obj.data.update_tag()
 
 
+def select(mesh: bpy.types.Mesh, chosen: Any) -> None:
+    """Selects vertices (n,) and nothing else. Setting "select" of `mesh.edges` as an array crashes Blender 5.0."""
+    import bmesh
+
+    made = bmesh.new()
+    made.from_mesh(mesh)
+    for part in (made.faces, made.edges):
+        for element in part:
+            element.select = False
+    for vertex, wanted in zip(made.verts, chosen):
+        vertex.select = bool(wanted)
+    made.to_mesh(mesh)
+    made.free()
+
+
 def group_weights(obj: bpy.types.Object, group: bpy.types.VertexGroup) -> Any:
     """(n,) weights of a vertex group."""
     weights = np.zeros(len(obj.data.vertices), np.float32)
