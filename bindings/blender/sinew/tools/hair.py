@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from .. import live, modifier, nodes, operators
+from .. import live, modifier, nodes, operators, presets
 from ..character import rest_positions
 from ..operators import target
 from ..report import Operator, Problem
@@ -51,7 +51,7 @@ def add_collider(given: graphs.Document, node: str, name: str, keys: dict[str, A
     field = graphs.free(given, name)
     given["nodes"][field] = keys
     simulation["colliders"] = [*linked, field]
-    simulation["margins"] = [*margins, margin]
+    simulation["margins"] = [*margins, round(margin, 6)]
     return field
 
 
@@ -136,7 +136,7 @@ def _check_surface(obj: bpy.types.Object) -> str:
     """What is missing for hair to follow a body; empty if nothing is."""
     if obj.data.surface is None:
         return f"'{obj.name}' has no surface: it does not follow a mesh. Set one in Properties > Data > Surface, then press Rebind"
-    if operators.armature_of(obj) is None:
+    if presets.armature_of(obj) is None:
         return f"Surface '{obj.data.surface.name}' has no armature: the roots do not move"
     return ""
 
