@@ -8,6 +8,7 @@ import re
 import bpy
 import numpy as np
 import pytest
+from mathutils import Vector
 from conftest import activate, add, bend, positions, truth, tube
 from sinew import live, nodes
 from sinew.tools import graphs, pose_driver
@@ -101,7 +102,7 @@ def shown_with_key(obj: bpy.types.Object) -> np.ndarray:
     key = obj.shape_key_add(name="known")
     for point in key.data:
         out = np.array([point.co.x, point.co.y, 0.0]) / 0.3
-        point.co += __import__("mathutils").Vector(out * 0.06 * np.exp(-(((point.co.z - 1.0) / 0.5) ** 2)))
+        point.co += Vector(out * 0.06 * np.exp(-(((point.co.z - 1.0) / 0.5) ** 2)))
     key.value = 1.0
     bpy.context.view_layer.update()
     out = positions(obj).copy()

@@ -119,7 +119,7 @@ def test_hair_stays_out_of_a_moving_mesh_and_of_balls() -> None:
     bpy.ops.mesh.primitive_cube_add(size=2, location=(1, 0, -0.6))
     block = bpy.context.object
     block.scale = (2, 1, 0.5)
-    block.name = "Block*" if False else "Block"
+    block.name = "Block"
     ball = bpy.data.objects.new("Ball", None)
     ball.empty_display_type, ball.empty_display_size = "SPHERE", 0.5
     ball.location, ball.scale = (0.5, 0.2, 0.55), (0.4, 0.4, 0.4)

@@ -55,7 +55,7 @@ class Monitor:
         for i, name in enumerate(self.drivers):
             self.weights[name] = self.player[f"weights_{i}"].floats().tolist()
             influence = self.player[f"weights_{i + len(self.drivers)}"].floats().astype(np.float64)
-            self.distances[name] = (-np.log(np.maximum(influence, 1e-38))).tolist()
+            self.distances[name] = np.abs(np.log(np.clip(influence, 1e-38, 1.0))).tolist()
         self.last = last
         return True
 
