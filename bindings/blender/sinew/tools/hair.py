@@ -72,15 +72,22 @@ def solid_collider(hair: bpy.types.Object, given: graphs.Document, obj: bpy.type
     """A ball where an empty of type Sphere is, or a capsule along the longest axis if it is scaled. It moves with the bone it is parented to."""
     world = matrix(obj.matrix_world)
     keys: dict[str, Any] = {"node": "solids"}
-    armature = hair.sinew.armature
+    armature, bind = _rig(hair)
     if obj.parent is not None and obj.parent == armature and obj.parent_type == "BONE":
         bone = armature.pose.bones[obj.parent_bone]
-        bind = np.array(hair.sinew.bind_armature, np.float64).reshape(4, 4)
         now = matrix(armature.matrix_world) @ matrix(bone.matrix)
         world = bind @ matrix(bone.bone.matrix_local) @ np.linalg.solve(now, world)
         keys["pose"], keys["follow"] = graphs.need_input(given, "pose"), bone.name
     keys["capsules"] = [_capsule(SCENE_FROM_WORLD @ world, obj.empty_display_size)]
     return keys
+
+
+def _rig(hair: bpy.types.Object) -> tuple[bpy.types.Object | None, Matrix]:
+    """The armature of hair, and its world matrix at bind; for hair without a graph, as it will be bound."""
+    if hair.sinew.tree is not None:
+        return hair.sinew.armature, np.array(hair.sinew.bind_armature, np.float64).reshape(4, 4)
+    armature = presets.armature_of(hair)
+    return armature, np.eye(4) if armature is None else matrix(armature.matrix_world)
 
 
 def _capsule(scene: Matrix, size: float) -> dict[str, Any]:
@@ -154,17 +161,16 @@ class SINEW_OT_hair_from_curves(Operator):
     def run(self, context: bpy.types.Context) -> str:
         obj = hair_object(context)
         others = [o for o in context.selected_objects if o != obj and o.type != "ARMATURE"]
-        given = document(self.style)
-        if modifier.find(obj) is None:
+        is_new = modifier.find(obj) is None
+        given = document(self.style) if is_new else self._restyled(obj)
+        fields = add_colliders(obj, given, others, self.margin, self.cells)
+        if is_new:
             operators.add(obj, nodes.from_document(given, f"{obj.name} {self.style}"), context.scene)
+            context.view_layer.update()
+            if live.message(obj):
+                raise Problem(live.message(obj))
         else:
-            given = self._restyled(obj)
-        try:
-            fields = add_colliders(obj, given, others, self.margin, self.cells)
-        except Problem:
-            self._undo(obj)
-            raise
-        graphs.put(context, obj, given)
+            graphs.put(context, obj, given)
         problem = _check_surface(obj)
         if problem:
             self.report({"WARNING"}, problem)
@@ -177,12 +183,6 @@ class SINEW_OT_hair_from_curves(Operator):
             given["nodes"][name]["preset"] = self.style
             return given
         raise Problem(f"'{obj.name}' has a graph without hair_sim. Remove Sinew first, or add the node yourself")
-
-    def _undo(self, obj: bpy.types.Object) -> None:
-        """Takes a new graph off again."""
-        tree = obj.sinew.tree
-        if tree is not None and tree.users <= 1 and tree.name.startswith(f"{obj.name} "):
-            operators.remove(obj)
 
 
 class SINEW_OT_hair_colliders(Operator):
