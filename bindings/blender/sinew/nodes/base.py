@@ -228,7 +228,7 @@ class SinewNode:
                 continue
             self.draw_parameter(layout, param.name)
         if folded:
-            _draw_folded(self, layout, folded)
+            draw_folded(self, layout, folded)
 
     @guards.draw
     def draw_buttons_ext(self, _context: Any, layout: Any) -> None:
@@ -274,7 +274,8 @@ def _draw_text(node: Any, layout: Any, param: Param, prop: str) -> None:
         column.label(text=wrong, icon="ERROR")
 
 
-def _draw_folded(node: Any, layout: Any, folded: list[Param]) -> None:
+def draw_folded(node: Any, layout: Any, folded: list[Param]) -> None:
+    """Parameters behind a triangle."""
     icon = "DISCLOSURE_TRI_DOWN" if node.show_advanced else "DISCLOSURE_TRI_RIGHT"
     layout.prop(node, "show_advanced", icon=icon, emboss=False)
     if node.show_advanced:

@@ -51,8 +51,13 @@ class _InputNode:
     def draw_buttons(self, _context: Any, layout: Any) -> None:
         self.draw_problems(layout)
         layout.prop(self, "p_type", text="")
-        for name in self._shown():
+        stated = base.source_of(self)
+        main = [name for name in self._shown() if name in {"select", "count"} or name in stated]
+        for name in main:
             self.draw_parameter(layout, name)
+        folded = [self.kind().parameter(name) for name in self._shown() if name not in main]
+        if folded:
+            base.draw_folded(self, layout, folded)
         if self.p_type == "values":
             column = layout.column(align=True)
             for number in range(min(self.p_count, NUMBERS)):
