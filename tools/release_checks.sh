@@ -34,4 +34,8 @@ python3 -m venv "$root/python"
 "$root/python/bin/pip" install --quiet "maturin>=1.16,<2"
 "$root/python/bin/maturin" build --release --locked -m bindings/sinew-py/Cargo.toml -o "$root/wheels"
 .ci/python "$root"/wheels/sinew_deform-*.whl
+
+echo "==> Blender extension, built and installed"
+"$root/python/bin/pip" install --quiet bpy==5.0.1 "numpy<2" pytest==9.2.0
+PYTHON="$root/python/bin/python" .ci/blender "$root"/wheels/sinew_deform-*.whl
 echo "==> all good"

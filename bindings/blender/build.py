@@ -1,6 +1,7 @@
-"""Builds the Blender extension: `python bindings/blender/build.py WHEEL... -o FOLDER` writes FOLDER/sinew-VERSION.zip and prints its path.
+"""Builds the Blender extension: `python bindings/blender/build.py -o FOLDER` writes FOLDER/sinew-VERSION.zip and prints its path.
 
-Give a wheel for each system that the zip is for. Needs Python 3.11, nothing else.
+Without wheels, it compiles one for this system, which needs Rust and a C++ compiler. With wheels, one for each system that the zip is for,
+it compiles nothing. Needs Python 3.11.
 """
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ from __future__ import annotations
 import argparse
 import pathlib
 import re
+import subprocess
 import sys
+import tempfile
 import tomllib
 import zipfile
 
@@ -68,13 +71,21 @@ def build(wheels: list[pathlib.Path], folder: pathlib.Path) -> pathlib.Path:
     return out
 
 
+def compiled(folder: str) -> list[pathlib.Path]:
+    """A wheel for this system."""
+    package = HERE.parent / "sinew-py"
+    subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", folder, str(package)], check=True)
+    return list(pathlib.Path(folder).glob("*.whl"))
+
+
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description="Builds the Blender extension.")
-    parser.add_argument("wheels", nargs="+", type=pathlib.Path, help="wheels of sinew-deform, one for each system")
+    parser.add_argument("wheels", nargs="*", type=pathlib.Path, help="wheels of sinew-deform, one for each system")
     parser.add_argument("-o", "--output", type=pathlib.Path, required=True, help="folder for the zip file")
     given = parser.parse_args()
-    print(build(given.wheels, given.output))
+    with tempfile.TemporaryDirectory() as folder:
+        print(build(given.wheels or compiled(folder), given.output))
 
 
 if __name__ == "__main__":

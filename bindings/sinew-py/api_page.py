@@ -166,11 +166,15 @@ def klass(item: ast.ClassDef) -> str:
     if rows:
         out += ["| attribute | type | meaning |", "|---|---|---|", *rows, ""]
     for method in item.body:
-        if not isinstance(method, ast.FunctionDef) or is_property(method):
+        if not isinstance(method, ast.FunctionDef) or is_property(method) or is_setter(method):
             continue
         if method.name in ("__new__", "__getitem__") or not method.name.startswith("_"):
             out.append(a_method(item.name, method))
     return "\n".join(out)
+
+
+def is_setter(method: ast.FunctionDef) -> bool:
+    return any(isinstance(d, ast.Attribute) and d.attr == "setter" for d in method.decorator_list)
 
 
 def is_property(method: ast.FunctionDef) -> bool:

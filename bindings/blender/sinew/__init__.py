@@ -9,12 +9,12 @@ from types import ModuleType
 from . import core
 
 # Without the package: the preferences, which say so, and what objects store.
-MODULES = ["preferences", "properties", "nodes", "live", "operators", "panels"]
-NEED_THE_PACKAGE = {"nodes", "live", "operators", "panels"}
+MODULES = ["preferences", "properties", "nodes", "live", "operators", "panels", "tools", "out", "into"]
+WITHOUT_THE_PACKAGE = {"preferences", "properties"}
 
 
 def _modules() -> list[ModuleType]:
-    wanted = [name for name in MODULES if core.sd is not None or name not in NEED_THE_PACKAGE]
+    wanted = [name for name in MODULES if core.sd is not None or name in WITHOUT_THE_PACKAGE]
     return [importlib.import_module(f".{name}", __package__) for name in wanted]
 
 

@@ -70,9 +70,9 @@ def build(
     warnings: list[str] = []
     bones = bones_of(armature)
     scene_from_object = SCENE_FROM_WORLD @ binds[0]
-    weights = _influences(obj, bones) if obj.type == "MESH" and armature is not None else None
+    weights = _influences(obj, armature, bones) if obj.type == "MESH" and armature is not None else None
     if obj.type == "CURVES" and armature is not None:
-        weights = _curve_influences(obj, bones)
+        weights = _curve_influences(obj, armature, bones)
     if armature is not None:
         warnings += _warnings_of_armature(obj, armature)
     joints = _joints(armature, bones, binds)
@@ -158,9 +158,8 @@ def _axes(bone: bpy.types.Bone) -> Matrix:
     return matrix(Quaternion(given).to_matrix().to_4x4())
 
 
-def _influences(obj: bpy.types.Object, bones: Bones) -> tuple[Any, Any]:
+def _influences(obj: bpy.types.Object, armature: bpy.types.Object, bones: Bones) -> tuple[Any, Any]:
     """Joints and weights (n, k): as Blender's armature modifier takes them, of deforming bones and with the sum 1."""
-    armature = obj.sinew.armature
     deforming = {bone.name for bone in armature.data.bones if bone.use_deform}
     joint_of = {name: i for i, name in enumerate(bones.names)}
     joint_of_group = {g.index: joint_of[g.name] for g in obj.vertex_groups if g.name in deforming}
@@ -183,15 +182,15 @@ def _padded(vertices: list[list[tuple[int, float]]]) -> tuple[Any, Any]:
     return joints, weights
 
 
-def _curve_influences(obj: bpy.types.Object, bones: Bones) -> tuple[Any, Any]:
+def _curve_influences(obj: bpy.types.Object, armature: bpy.types.Object, bones: Bones) -> tuple[Any, Any]:
     """Each strand moves with the point of the surface nearest to its root."""
     surface = obj.data.surface
     points = len(obj.data.points)
-    if surface is None or surface.type != "MESH" or surface.sinew.armature is None:
+    if surface is None or surface.type != "MESH":
         return np.full((points, 1), len(bones.names), np.uint32), np.ones((points, 1), np.float32)
     from mathutils import kdtree
 
-    joints, weights = _influences(surface, bones)
+    joints, weights = _influences(surface, armature, bones)
     tree = kdtree.KDTree(len(surface.data.vertices))
     to_surface = surface.matrix_world.inverted() @ obj.matrix_world
     for i, co in enumerate(rest_positions(surface)):

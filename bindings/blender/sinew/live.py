@@ -163,6 +163,8 @@ def _separate(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
 def _mark(scene: bpy.types.Scene, updates: Iterable[bpy.types.DepsgraphUpdate]) -> None:
     """Marks objects whose mesh, armature or graph may have been edited."""
     edited = {u.id.original for u in updates}
+    if any(isinstance(i, bpy.types.Scene) for i in edited):
+        _forget_deleted()
     graph = any(isinstance(i, bpy.types.NodeTree) for i in edited)
     for obj in scene.objects:
         own = obj.sinew
@@ -178,6 +180,13 @@ def _mark(scene: bpy.types.Scene, updates: Iterable[bpy.types.DepsgraphUpdate]) 
             parts.add("graph")
         if obj in edited:
             parts.add("object")
+
+
+def _forget_deleted() -> None:
+    alive = {obj.session_uid for obj in bpy.data.objects}
+    for kept in (STATE.sessions, STATE.failures, STATE.dirty):
+        for key in kept.keys() - alive:
+            del kept[key]
 
 
 @persistent

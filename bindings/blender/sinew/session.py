@@ -63,7 +63,8 @@ class Session:
         self.warnings = built.warnings
         self.settings = settings(obj, scene)
         self.graph = sd.Graph.from_dict(self.document, obj.sinew.tree.name, folder())
-        self.player = sd.Player(self.character, self.graph, fps=fps(scene) * TICKS, device=self.settings[0])
+        numbers = self.live.value_inputs(obj.sinew.tree)
+        self.player = sd.Player(self.character, self.graph, fps=fps(scene) * TICKS, device=self.settings[0], values=numbers)
         self.output = _output(self.player, obj, self.count, self.input)
         self.simulates = bool(solvers(self.document))
         self.mesh = mesh_fingerprint(obj)
@@ -289,11 +290,11 @@ def _output(player: Any, obj: bpy.types.Object, count: int, main: str) -> Any:
         if named not in player.outputs:
             raise Problem(f"Graph '{obj.sinew.tree.name}' has no output '{named}'. It has {', '.join(player.outputs)}")
         output = player[named]
-        if getattr(output, 'input', main) != main:
+        if output.input != main:
             raise Problem(f"Output '{named}' does not have the vertices of '{obj.name}'. Name one that starts at the input '{main}'")
         return output
     for name in player.outputs:
-        if getattr(player[name], 'input', main) == main and player[name].vertex_count == count:
+        if player[name].input == main and player[name].vertex_count == count:
             return player[name]
     raise Problem(f"Graph '{obj.sinew.tree.name}' has no output with the {count} vertices of '{obj.name}'. Link its last node to an output node")
 

@@ -22,6 +22,7 @@ from conftest import (
     nodes_of,
     positions,
     shared,
+    skip,
     truth,
     tube,
     two_bones,
@@ -374,6 +375,137 @@ def test_a_simulation_follows_playback_and_starts_again_at_a_jump() -> None:
     assert np.array_equal(bound.scene, played)
     scene.frame_set(3)
     assert np.abs(bound.scene - played).max() > 0.01
+
+
+def kind_node(tree: bpy.types.NodeTree, kind: str) -> bpy.types.Node:
+    """The node of a kind."""
+    return next(n for n in tree.nodes if n.bl_idname.endswith(kind))
+
+
+def test_a_slider_needs_no_new_setup() -> None:
+    obj = tube()
+    tree = add(obj, nodes_of("skin", {"node": "delta_mush", "name": "mush", "iterations": 20}))
+    bend(obj.sinew.armature, 80)
+    full = positions(obj).copy()
+    bound = live.session(obj)
+    node = kind_node(tree, "delta_mush")
+    node.p_weight = 0.0
+    bpy.context.view_layer.update()
+    assert live.session(obj) is bound
+    linear = positions(obj).copy()
+    node.p_weight = 0.5
+    bpy.context.view_layer.update()
+    assert live.session(obj) is bound
+    assert np.abs(full - linear).max() > 0.005
+    assert np.abs(positions(obj) - (full + linear) / 2).max() < 1e-6
+    node.p_iterations = 5
+    bpy.context.view_layer.update()
+    assert live.session(obj) is not bound, "a setup parameter binds again"
+    assert truth(obj) == ""
+
+
+def test_keyframes_on_a_parameter(tmp_path: Path) -> None:
+    """In the viewport and in renders; the document gets them as keys."""
+    obj = tube()
+    tree = add(obj, nodes_of("skin", {"node": "delta_mush", "iterations": 20}))
+    bend(obj.sinew.armature, 80)
+    node = kind_node(tree, "delta_mush")
+    for frame, weight in ((0, 0.0), (10, 1.0)):
+        node.p_weight = weight
+        node.keyframe_insert("p_weight", frame=frame)
+    action = tree.animation_data.action
+    curves = action.fcurves if hasattr(action, "fcurves") else action.layers[0].strips[0].channelbags[0].fcurves
+    for point in curves[0].keyframe_points:
+        point.interpolation = "LINEAR"
+    shown = blender_frames(obj, (0, 5, 10))
+    assert np.abs(shown[10] - shown[0]).max() > 0.005
+    assert np.abs(shown[5] - (shown[0] + shown[10]) / 2).max() < 1e-6
+    in_render = []
+
+    def look(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+        if depsgraph.mode == "RENDER":
+            in_render.append(live.session(obj).local.copy())
+
+    bpy.app.handlers.frame_change_post.append(look)
+    scene = bpy.context.scene
+    scene.camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    scene.collection.objects.link(scene.camera)
+    scene.render.engine, scene.cycles.samples = "CYCLES", 1
+    scene.render.resolution_x = scene.render.resolution_y = 8
+    scene.render.filepath, scene.frame_start, scene.frame_end = str(tmp_path) + "/", 5, 5
+    scene.frame_set(0)
+    bpy.ops.render.render(animation=True)
+    bpy.app.handlers.frame_change_post.remove(look)
+    assert any(np.array_equal(points, shown[5]) for points in in_render)
+
+
+def test_a_custom_property_drives_a_values_input() -> None:
+    """A driver brings the property to the input node; the graph makes a translation of it."""
+    obj = activate(cube("Box"))
+    obj["lift"] = 0.0
+    graph = {
+        "sinew": "1.0",
+        "inputs": {"body": {"type": "mesh"}, "numbers": {"type": "values", "count": 2}},
+        "nodes": {"high": {"node": "squash_stretch", "mesh": "body", "fit": "mesh", "axis": "y", "stretch": {"link": "numbers", "index": 1}}},
+        "outputs": {"body": "high"},
+    }
+    tree = add(obj, graph)
+    node = next(n for n in tree.nodes if getattr(n, "key", "") == "numbers")
+    driver = node.driver_add("numbers", 1).driver
+    driver.type = "SCRIPTED"
+    variable = driver.variables.new()
+    variable.name, variable.targets[0].id, variable.targets[0].data_path = "lift", obj, '["lift"]'
+    driver.expression = "1 + lift"
+    for lift in (0.0, 0.5):
+        obj["lift"] = lift
+        obj.update_tag()
+        bpy.context.view_layer.update()
+        bpy.context.view_layer.update()
+        assert truth(obj) == ""
+        height = np.ptp(positions(obj)[:, 2])
+        assert abs(height - 2 * (1 + lift)) < 1e-4, lift
+
+
+def test_the_gpu_gives_the_same() -> None:
+    if not sd.adapters():
+        skip("no GPU adapter")
+    obj = tube()
+    add(obj, "delta_mush")
+    bend(obj.sinew.armature, 70)
+    on_cpu = positions(obj).copy()
+    obj.sinew.device = "gpu"
+    bpy.context.view_layer.update()
+    bpy.context.view_layer.update()
+    assert truth(obj) == "" and live.session(obj).player.device == "gpu"
+    assert np.abs(positions(obj) - on_cpu).max() < 1e-5
+
+
+def test_undo_of_adding() -> None:
+    obj = tube()
+    bend(obj.modifiers["Armature"].object, 40)
+    before, name = positions(obj).copy(), obj.name
+    bpy.ops.ed.undo_push(message="before")
+    bpy.ops.sinew.add(preset="preset:delta_mush")
+    bpy.ops.ed.undo_push(message="added")
+    after = positions(obj).copy()
+    bpy.ops.ed.undo()
+    bpy.context.view_layer.update()
+    obj = bpy.data.objects[name]
+    assert [m.type for m in obj.modifiers] == ["ARMATURE"] and np.array_equal(positions(obj), before)
+    bpy.ops.ed.redo()
+    bpy.context.view_layer.update()
+    assert np.array_equal(positions(bpy.data.objects[name]), after)
+
+
+def test_objects_that_are_deleted_are_forgotten() -> None:
+    first, second = tube(), tube()
+    add(first, "skin")
+    add(second, "skin")
+    assert len(live.STATE.sessions) == 2
+    bpy.data.objects.remove(first)
+    bpy.context.view_layer.update()
+    bend(second.sinew.armature, 30)
+    assert list(live.STATE.sessions) == [second.session_uid]
 
 
 def cube(name: str, size: float = 1.0) -> bpy.types.Object:

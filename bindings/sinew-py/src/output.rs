@@ -144,6 +144,11 @@ impl Output {
     }
 
     #[getter]
+    fn input(&self) -> Option<&str> {
+        self.player.get().graph.input_of_output(&self.name)
+    }
+
+    #[getter]
     fn vertex_count(&self) -> Option<usize> {
         self.rest().map(|mesh| mesh.vertex_count())
     }

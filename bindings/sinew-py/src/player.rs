@@ -210,7 +210,7 @@ impl Player {
 #[pymethods]
 impl Player {
     #[new]
-    #[pyo3(signature = (character, graph=None, *, clip=None, fps=30.0, device="cpu", set=None, values=None, inputs=None, point_caches=None, only=None, trust=false))]
+    #[pyo3(signature = (character, graph=None, *, clip=None, fps=30.0, device="cpu", set=None, values=None, inputs=None, point_caches=None, only=None, trust=false, profile=false))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn new(
         py: Python<'_>,
@@ -225,6 +225,7 @@ impl Player {
         point_caches: Option<&Bound<'_, PyAny>>,
         only: Option<Vec<String>>,
         trust: bool,
+        profile: bool,
     ) -> PyResult<Self> {
         let device = Device::parse(py, device)?;
         let character = character.load(py)?;
@@ -248,6 +249,10 @@ impl Player {
         let bound = bind(py, &inner, &document, &given)?;
         let runner = runner(py, &bound.graph, device)?;
         let made = sinew::play::Player::new(runner, bound.inputs, bound.values, clip, fps);
+        let made = made.and_then(|mut player| {
+            player.set_profile(profile)?;
+            Ok(player)
+        });
         let state = State {
             player: made.map_err(|e| errors::play(py, &e))?,
             joints: Joints::default(),
@@ -383,6 +388,25 @@ impl Player {
 
     fn restore_state(&self, py: Python<'_>, state: &[u8]) -> PyResult<i64> {
         self.work(py, |own| own.player.restore_state(state))
+    }
+
+    #[getter]
+    fn profile(&self, py: Python<'_>) -> bool {
+        self.lock(py).player.is_profiled()
+    }
+
+    #[setter]
+    fn set_profile(&self, py: Python<'_>, on: bool) -> PyResult<()> {
+        self.work(py, |state| state.player.set_profile(on))
+    }
+
+    fn node_times(&self, py: Python<'_>) -> PyResult<Vec<(String, f64)>> {
+        let state = self.lock(py);
+        if !state.player.is_profiled() {
+            let message = "frames are not timed; set `profile` to True before the frame";
+            return Err(errors::usage(py, "no_profile", message));
+        }
+        Ok(state.player.node_times().to_vec())
     }
 
     #[getter]

@@ -14,7 +14,7 @@ use crate::cache::{CacheError, CacheUse, Contents, Hashes, Kept, NodeSetup};
 use crate::execute::{Buffer, Frame, UpdateError, Wanted, check_frame};
 use crate::input::InputBinding;
 use crate::plan::{ParameterError, ParameterSource, Plan};
-use crate::program::{DataRef, Link, Program, Step};
+use crate::program::{DataRef, Link, OutputData, Program, Step};
 pub(crate) use animated::FRAME_POSITIONS;
 pub(crate) use follow::Follower;
 pub use follow::{BindOptions, SetupProgress, SetupWatch};
@@ -256,6 +256,18 @@ impl BoundGraph {
     /// Steps and buffers.
     pub fn program(&self) -> &Program {
         &self.program
+    }
+
+    /// Name of the mesh or strands input whose vertices a mesh output has, in the same order; `None` for other outputs and unknown names.
+    pub fn input_of_output(&self, output: &str) -> Option<&str> {
+        let index = self.plan.outputs().iter().position(|o| o.name == output)?;
+        let OutputData::Mesh { rest, .. } = self.program.outputs().get(index)? else {
+            return None;
+        };
+        // The program has the meshes of the mesh inputs in the order of the inputs, and no others.
+        let inputs = self.plan.inputs().iter().zip(&self.inputs);
+        let mut meshes = inputs.filter(|(_, binding)| binding.mesh().is_some());
+        meshes.nth(*rest).map(|(decl, _)| decl.name.as_str())
     }
 
     /// Warnings of the setup of its nodes.

@@ -54,6 +54,7 @@ mod followers;
 mod inputs;
 mod player;
 mod point_caches;
+mod profile;
 mod runner;
 mod settings;
 mod starter;

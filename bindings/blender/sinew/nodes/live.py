@@ -97,4 +97,4 @@ def _fingerprint(document: dict[str, Any], entries: list[Entry]) -> str:
         name: {k: v for k, v in keys.items() if not (k == "default" and name in moving)} if isinstance(keys, dict) else keys
         for name, keys in document.get("parameters", {}).items()
     }
-    return hashlib.sha1(json.dumps({**document, "parameters": parameters}).encode()).hexdigest()
+    return hashlib.sha1(json.dumps({**document, "parameters": parameters}, sort_keys=True).encode()).hexdigest()

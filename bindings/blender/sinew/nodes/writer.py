@@ -254,7 +254,7 @@ class Writer:
         decoded = values.decode(param.type, prop, raw, degrees) if stated and raw is not None else None
         was_link = stated and raw is not None and decoded is None
         if not stated and base.shows(node, param, base.default_of(node, param)):
-            return values.MISSING
+            return self._unstated(node, param, prop, written)
         if was_link and base.shows(node, param, base.default_of(node, param)):
             return values.MISSING
         variable = self._variable(node, param, prop)
@@ -263,6 +263,14 @@ class Writer:
         if decoded is not None and values.same(node, decoded):
             return raw
         return values.read(node, param.type, prop, degrees)
+
+    def _unstated(self, node: Any, param: Param, prop: str, written: dict[str, Any]) -> Any:
+        """Sliders that nobody moved yet are parameters of live documents, too: the first move needs no new setup."""
+        # `fit` finds place and size unless the node states them.
+        if "fit" in written or not base.has_default(param) or param.type not in registry.NUMBERS:
+            return values.MISSING
+        variable = self._variable(node, param, prop)
+        return values.MISSING if variable is None else variable
 
     def _text(self, node: Any, param: Param, prop: str, stated: bool, raw: Any) -> Any:
         text = getattr(node, prop)
@@ -302,7 +310,8 @@ class Writer:
     def _variable(self, node: Any, param: Param, prop: str) -> _Variable | None:
         if self.live is None or param.setup or param.type not in (*registry.NUMBERS, "transform"):
             return None
-        if (*self.live.path, node.name) in self.live.skip:
+        # A field that nothing moves is made once; a parameter would make it in each frame.
+        if (*self.live.path, node.name) in self.live.skip or node.kind().group == "field":
             return None
         default = values.read(node, param.type, prop)
         entry = Entry("", self.live.path, node.name, "", param.type, prop, default)

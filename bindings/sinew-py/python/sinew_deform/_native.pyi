@@ -310,6 +310,9 @@ class Output:
     def kind(self) -> Literal["mesh", "strands", "mask", "values", "lines", "field", "pose"]:
         """What kind of output it is."""
     @property
+    def input(self) -> str | None:
+        """Name of the mesh or strands input whose vertices the output has, in the same order; `None` for other outputs."""
+    @property
     def vertex_count(self) -> int | Any:
         """Number of vertices, n; `None` if it is no mesh and no strands."""
     @property
@@ -394,6 +397,7 @@ class Player:
         point_caches: _Path | Mapping[str, _Path] | None = None,
         only: Sequence[str] | None = None,
         trust: bool = False,
+        profile: bool = False,
     ) -> Player:
         """Runs setup: checks the graph, and computes weights, neighbours and so on. Ctrl-C stops it.
 
@@ -409,11 +413,12 @@ class Player:
             point_caches: Point cache that moves the mesh, or caches by input.
             only: Outputs to evaluate. Default: all.
             trust: Allow custom kernels of an embedded graph to run on a hardware GPU.
+            profile: Time the nodes of each frame, see `node_times`.
 
         Raises:
             GraphError: The graph is wrong.
             BindError: The graph does not fit the character.
-            DeviceError: There is no GPU, or it cannot run the graph.
+            DeviceError: There is no GPU, it cannot run the graph, or it has no clock for `profile`.
         """
     def advance(self, frame: int) -> None:
         """Evaluates a frame. Simulations take it as the frame that follows the last one.
@@ -502,6 +507,20 @@ class Player:
         Args:
             state: Result of `save_state`.
         """
+    def node_times(self) -> list[tuple[str, float]]:
+        """Name and seconds of each node of the last frame, in running order; empty before the first timed frame.
+
+        The list has the nodes that Sinew added, for example for normals, and no nodes that run once, in setup. On the GPU, nodes that run
+        in one launch have one time, and their names are joined by ` + `.
+
+        Raises:
+            UsageError: `profile` is off.
+        """
+    @property
+    def profile(self) -> bool:
+        """Whether frames are timed. Set it at any time. A timed frame on the GPU waits until it is done."""
+    @profile.setter
+    def profile(self, on: bool) -> None: ...
     @property
     def frame(self) -> int | None:
         """The last frame; `None` before the first."""

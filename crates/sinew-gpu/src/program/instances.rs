@@ -231,6 +231,11 @@ impl GpuInstances {
         self.count
     }
 
+    /// The GPU that they run on.
+    pub fn gpu(&self) -> &crate::Gpu {
+        &self.shared.gpu
+    }
+
     /// The graph that they share.
     pub fn graph(&self) -> &Arc<BoundGraph> {
         &self.shared.graph
@@ -381,8 +386,8 @@ impl GpuInstances {
         })
     }
 
-    /// As [`Self::update`], and measures each dispatch: span `i` of `times` is dispatch `i` of [`Self::dispatches`]. Dispatches beyond the
-    /// capacity of `times` are not measured.
+    /// As [`Self::update`], and measures each dispatch: span `i` of `times` is dispatch `i` of [`Self::dispatches`]. `times` grows if it
+    /// has too few spans.
     ///
     /// # Errors
     /// As [`Self::update`].
@@ -393,6 +398,10 @@ impl GpuInstances {
     ) -> Result<Submission, GpuError> {
         self.send(frames)?;
         let gpu = self.shared.gpu.clone();
+        let spans = u32::try_from(self.dispatches().len()).unwrap_or(u32::MAX);
+        if spans > times.capacity() {
+            *times = Timestamps::new(&gpu, spans)?;
+        }
         gpu.submit("frame", |encoder| {
             self.record_timed(encoder, Some(times));
             times.resolve(&gpu, encoder)

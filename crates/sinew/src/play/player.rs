@@ -1,5 +1,6 @@
 //! Plays a character: takes frame numbers, gives outputs.
 
+use super::profile::Profile;
 use super::runner::not_finite;
 use super::{FieldGrid, Output, PlayError, PlayInputs, RunError, Runner, StateFault, Values};
 use crate::deform::Par;
@@ -17,6 +18,8 @@ pub struct Player {
     clip: Option<String>,
     fps: f64,
     last: Option<Moment>,
+    /// Clocks, if frames are timed.
+    profile: Option<Profile>,
     /// Empty between frames; keeps its memory.
     poses: Vec<(usize, &'static Pose)>,
     rows: Vec<(usize, &'static [f32])>,
@@ -98,6 +101,7 @@ impl Player {
             values,
             fps,
             last: None,
+            profile: None,
             poses: Vec::new(),
             rows: Vec::new(),
             positions: Vec::new(),
@@ -211,7 +215,7 @@ impl Player {
         let graph = Arc::new(graph.with_inputs(bindings, Par::Rayon)?);
         self.runner.rebind(&graph)?;
         self.last = None;
-        Ok(())
+        self.set_profile(self.profile.is_some())
     }
 
     fn evaluate_posed(&mut self, number: i64, time_secs: f64) -> Result<(), PlayError> {
@@ -271,17 +275,41 @@ impl Player {
         positions.extend(self.inputs.moved_positions());
         let values = self.values.iter();
         rows.extend(values.map(|v| (v.input(), v.of_frame(moment.number))));
-        let updated = self.runner.update(
-            &Frame::at(moment.time_secs)
-                .dt(self.last.map_or(0.0, |l| moment.time_secs - l.time_secs))
-                .pose(self.inputs.poses().first())
-                .poses(&poses)
-                .values(&rows)
-                .positions(&positions),
-        );
+        let frame = Frame::at(moment.time_secs)
+            .dt(self.last.map_or(0.0, |l| moment.time_secs - l.time_secs))
+            .pose(self.inputs.poses().first())
+            .poses(&poses)
+            .values(&rows)
+            .positions(&positions);
+        let updated = match &mut self.profile {
+            None => self.runner.update(&frame),
+            Some(profile) => profile.update(&mut self.runner, &frame),
+        };
         (self.poses, self.rows) = (emptied(poses), emptied(rows));
         self.positions = emptied(positions);
         updated
+    }
+
+    /// Times the nodes of each frame from the next one on ([`Self::node_times`]), or stops that. While it is on, a frame on the GPU waits
+    /// until it is done. Off by default; it costs nothing then.
+    ///
+    /// # Errors
+    /// `PlayError::Device` if the GPU has no timestamps.
+    pub fn set_profile(&mut self, on: bool) -> Result<(), PlayError> {
+        self.profile = on.then(|| Profile::new(&self.runner)).transpose()?;
+        Ok(())
+    }
+
+    /// Name and seconds of each node that the last frame ran, in running order; empty if nothing was timed. The list has the nodes that Sinew
+    /// added, for example for normals, and no nodes that run once, in setup. On the GPU, nodes that run in one launch have one time, and
+    /// their names are joined by ` + `.
+    pub fn node_times(&self) -> &[(String, f64)] {
+        self.profile.as_ref().map_or(&[], |p| &p.times)
+    }
+
+    /// True if frames are timed.
+    pub fn is_profiled(&self) -> bool {
+        self.profile.is_some()
     }
 
     /// Makes the next frame a first frame: the time step is 0, solvers start again, and the previous frame equals it.

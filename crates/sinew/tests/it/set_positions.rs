@@ -294,3 +294,52 @@ fn the_gpu_takes_positions_as_the_cpu_does() {
         }
     }
 }
+
+/// Names in running order, and parts of what the whole frame took. The binding that moves a mesh adds a step.
+#[test]
+fn nodes_are_timed() {
+    let rest = character(vec![ball()]);
+    let mut own = player(&rest, MUSH);
+    assert!(own.node_times().is_empty() && !own.is_profiled());
+    own.set_profile(true).expect("a clock");
+    let given = moved(&rest.asset.meshes[0].positions, 1);
+    own.set_positions("body", &given).expect("fits");
+    assert!(own.is_profiled() && own.node_times().is_empty());
+    let begun = std::time::Instant::now();
+    own.advance(0).expect("a frame");
+    let whole = begun.elapsed().as_secs_f64();
+    let names: Vec<&str> = own.node_times().iter().map(|t| t.0.as_str()).collect();
+    assert_eq!(names[..2], ["points (body)", "delta_mush"]);
+    let sum: f64 = own.node_times().iter().map(|t| t.1).sum();
+    assert!(sum > 0.0 && sum <= whole, "{sum} of {whole} s");
+    own.set_profile(false).expect("nothing to do");
+    assert!(own.node_times().is_empty());
+}
+
+#[cfg(feature = "gpu")]
+#[test]
+fn nodes_on_the_gpu_are_timed_by_launch() {
+    let Some(gpu) = sinew_gpu::test_support::gpu() else {
+        return;
+    };
+    let head = Arc::new(Character::from_asset(
+        sinew_samples::head().expect("a sample"),
+    ));
+    let cpu = player(&head, HAIR);
+    let runner = Runner::gpu(&gpu, cpu.graph()).expect("runs");
+    let mut timed =
+        Player::new(runner, cpu.inputs().clone(), Vec::new(), None, 30.0).expect("plays");
+    if let Err(error) = timed.set_profile(true) {
+        assert!(!gpu.capabilities().timestamps, "{error}");
+        return;
+    }
+    for frame in 0..3 {
+        let begun = std::time::Instant::now();
+        timed.advance(frame).expect("a frame");
+        let whole = begun.elapsed().as_secs_f64();
+        let times = timed.node_times();
+        assert!(times.iter().any(|t| t.0.contains("body")), "{times:?}");
+        let sum: f64 = times.iter().map(|t| t.1).sum();
+        assert!(sum > 0.0 && sum <= whole, "{sum} of {whole} s");
+    }
+}

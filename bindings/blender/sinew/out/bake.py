@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What all bakes share: the range of frames, checks of the object, files that are complete or not there."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import bpy
+
+from .. import live, modifier, operators, preferences
+from ..jobs import JobOperator, Steps
+from ..report import Problem
+from ..session import Session
+
+# Blender warns about relative paths without it; earlier versions do not know it.
+PATH_OPTIONS = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (5, 0, 0) else set()
+
+
+class BakeOperator(JobOperator):
+    """Base of the bakes: a dialog with the options, then the work with a progress bar. Esc cancels."""
+
+    bl_idname = "sinew.bake"
+
+    scene_range: bpy.props.BoolProperty(name="Scene Range", description="Bake the frames of the scene", default=True)
+    first: bpy.props.IntProperty(name="First", description="First frame, without Scene Range", default=1)
+    last: bpy.props.IntProperty(name="Last", description="Last frame, without Scene Range", default=250)
+    is_asked = False
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Only for objects with Sinew."""
+        obj = context.object
+        if obj is None or obj.type not in {"MESH", "CURVES"} or modifier.find(obj) is None:
+            cls.poll_message_set("Select an object with Sinew")
+            return False
+        return True
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        """Asks for the options."""
+        self.is_asked = True
+        if hasattr(self, "filepath"):
+            self.filepath = self.filepath or default_path(context.object, self.filename_ext)
+            context.window_manager.fileselect_add(self)
+            return {"RUNNING_MODAL"}
+        return context.window_manager.invoke_props_dialog(self)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        if self.is_asked:
+            self.is_asked = False
+            return JobOperator.invoke(self, context, None)
+        return super().execute(context)
+
+    def range(self, context: bpy.types.Context) -> tuple[int, int]:
+        """First and last frame."""
+        scene = context.scene
+        first, last = (scene.frame_start, scene.frame_end) if self.scene_range else (self.first, self.last)
+        if last < first:
+            raise Problem(f"The range has no frames: it starts at {first} and ends at {last}. Set the last frame to {first} or later")
+        return first, last
+
+    def steps(self, context: bpy.types.Context) -> Steps:
+        raise NotImplementedError
+
+
+def deformed(context: bpy.types.Context, kinds: tuple[str, ...] = ("MESH",)) -> bpy.types.Object:
+    """The active object, if its graph can be baked."""
+    obj = operators.target(context)
+    own = modifier.find(obj)
+    if own is None or obj.sinew.tree is None:
+        raise Problem(f"'{obj.name}' has no Sinew graph. Press Add Sinew")
+    if obj.type not in kinds:
+        raise Problem(f"'{obj.name}' is hair. This bake is for meshes: export hair as Alembic")
+    if obj.mode == "EDIT":
+        raise Problem(f"'{obj.name}' is in edit mode. Leave it first")
+    if not own.show_viewport:
+        raise Problem(f"Sinew is switched off at '{obj.name}'. Switch it on in the panel")
+    mix = own.get(modifier.identifier(own, modifier.MIX), 1.0)
+    if mix != 1.0:
+        raise Problem(f"Mix of '{obj.name}' is {mix:.3g}. A bake holds the whole deformation: set Mix to 1")
+    return obj
+
+
+def bound(context: bpy.types.Context, obj: bpy.types.Object) -> Session:
+    """The bound graph of an object, at the current frame."""
+    context.view_layer.update()
+    if live.session(obj) is None:
+        context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
+    found = live.session(obj)
+    if found is None:
+        raise Problem(live.message(obj) or f"'{obj.name}' has no Sinew graph. Press Add Sinew")
+    return found
+
+
+def switch_off(obj: bpy.types.Object) -> None:
+    """Switches Sinew off. The armature modifier that it replaced stays off."""
+    own = modifier.find(obj)
+    own.show_viewport = own.show_render = False
+
+
+def copy_without_sinew(obj: bpy.types.Object, suffix: str) -> bpy.types.Object:
+    """A copy of an object, with a mesh of its own and without Sinew, in the same collections."""
+    made = obj.copy()
+    made.data = obj.data.copy()
+    made.name = f"{obj.name}_{suffix}"
+    made.modifiers.remove(modifier.find(made))
+    for name in ("tree", "armature", "output", "replaced", "bind_object", "bind_armature"):
+        made.sinew.property_unset(name)
+    for collection in obj.users_collection:
+        collection.objects.link(made)
+    return made
+
+
+def default_path(obj: bpy.types.Object, ending: str) -> str:
+    """A file in the cache folder, named like the object."""
+    return os.path.join(preferences.cache(), bpy.path.clean_name(obj.name) + ending)
+
+
+def absolute(path: str) -> str:
+    """The path that a user gave, absolute."""
+    if path.startswith("//") and not bpy.data.filepath:
+        raise Problem(f"'{path}' is relative to the .blend file, which is not saved yet. Save it, or give a whole path")
+    return os.path.abspath(bpy.path.abspath(path))
+
+
+def stored(path: str) -> str:
+    """The path as a .blend file stores it: relative to the file, as far as that is possible."""
+    if not bpy.data.filepath:
+        return path
+    try:
+        return bpy.path.relpath(path)
+    except ValueError:  # Another drive.
+        return path
+
+
+@contextmanager
+def files() -> Iterator[None]:
+    """Errors of files become messages."""
+    try:
+        yield
+    except OSError as error:
+        name = error.filename or ""
+        raise Problem(f"Cannot write '{name}': {error.strerror or error}. Choose another folder") from error
+
+
+@contextmanager
+def complete(path: str) -> Iterator[str]:
+    """A temporary file beside `path`, which becomes `path` in the end. After an error or a cancel nothing stays."""
+    folder, name = os.path.split(path)
+    stem, ending = os.path.splitext(name)
+    folders = _new_folders(folder)
+    made: str | None = None
+    is_done = False
+    try:
+        with files():
+            os.makedirs(folder, exist_ok=True)
+            handle, made = tempfile.mkstemp(ending, f".{stem}.", folder)
+            os.close(handle)
+        yield made
+        with files():
+            os.replace(made, path)
+            is_done = True
+    finally:
+        if not is_done:
+            _remove(made, folders)
+
+
+def _remove(path: str | None, folders: list[str]) -> None:
+    if path is not None and os.path.exists(path):
+        os.remove(path)
+    for folder in folders:
+        if os.path.isdir(folder) and not os.listdir(folder):
+            os.rmdir(folder)
+
+
+def _new_folders(folder: str) -> list[str]:
+    """The folders that do not exist yet, innermost first."""
+    out = []
+    while folder and not os.path.isdir(folder):
+        out.append(folder)
+        above = os.path.dirname(folder)
+        if above == folder:
+            break
+        folder = above
+    return out
+
+
+@contextmanager
+def temporary_folder() -> Iterator[str]:
+    """A folder inside the cache folder, or in Blender's temporary folder if there is no cache folder yet. It is removed in the end."""
+    cache = preferences.cache()
+    parent = cache if os.path.isdir(cache) else bpy.app.tempdir
+    with files(), tempfile.TemporaryDirectory(prefix=".sinew_", dir=parent) as folder:
+        yield folder
+
+
+@contextmanager
+def selected(context: bpy.types.Context, objects: list[bpy.types.Object]) -> Iterator[None]:
+    """Selects only these objects, for Blender's exporters."""
+    layer = context.view_layer
+    kept = [o for o in layer.objects if o.select_get()]
+    active = layer.objects.active
+    missing = [o.name for o in objects if o.name not in layer.objects]
+    if missing:
+        raise Problem(f"'{missing[0]}' is not in the current view layer. Switch its collection on")
+    hidden = [o for o in objects if o.hide_get()]
+    try:
+        for obj in hidden:
+            obj.hide_set(False)
+        for obj in layer.objects:
+            obj.select_set(obj in objects)
+        layer.objects.active = objects[0]
+        yield
+    finally:
+        for obj in layer.objects:
+            obj.select_set(obj in kept)
+        for obj in hidden:
+            obj.hide_set(True)
+        layer.objects.active = active

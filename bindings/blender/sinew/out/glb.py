@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Exports object and armature as GLB, with the graph inside: other programs show plain skinning, Sinew deforms as it is live."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import bpy
+
+from .. import jobs, modifier
+from ..core import sd
+from ..jobs import Steps
+from ..report import Problem
+from ..session import Session, fps
+from . import bake, embedded, gltf_axes
+
+
+class SINEW_OT_export_glb(bake.BakeOperator):
+    """Export the object with its armature, shape keys, animation and graph as one GLB file"""
+
+    bl_idname = "sinew.export_glb"
+    bl_label = "Export GLB"
+    bl_options = {"REGISTER"}
+    filename_ext = ".glb"
+
+    filepath: bpy.props.StringProperty(name="File", description="GLB file. Empty: in the cache folder", subtype="FILE_PATH", options=bake.PATH_OPTIONS)
+    filter_glob: bpy.props.StringProperty(default="*.glb", options={"HIDDEN"})
+
+    def steps(self, context: bpy.types.Context) -> Steps:
+        obj = bake.deformed(context)
+        first, last = self.range(context)
+        if first < 0:
+            raise Problem(f"The range starts at {first}. glTF has no times before 0: start at frame 0 or later")
+        session = bake.bound(context, obj)
+        path = bake.absolute(self.filepath or bake.default_path(obj, ".glb"))
+        document = embedded.document(session, obj)
+        lost = _lost(obj, session)
+        parameters = embedded.Parameters()
+        for frame in jobs.frames(context, first, last):
+            parameters.add(frame, session, obj.sinew.tree, context.evaluated_depsgraph_get())
+            yield frame - first, 2 * (last - first + 1)
+        parameters.write(document, fps(context.scene))
+        with bake.temporary_folder() as folder, bake.complete(path) as temporary:
+            plain = os.path.join(folder, "plain.glb")
+            _export(context, plain, objects(obj, session), (first, last))
+            with bake.files():
+                gltf_axes.to_graph_axes(plain, obj.sinew.armature)
+            yield 1, 2
+            results: list[Any] = []
+            graph = embedded.graph(document, session)
+            yield from jobs.threaded(
+                lambda progress, cancel: sd.embed(plain, graph, output=temporary, force=True, progress=progress, cancel=cancel), results
+            )
+        self.result = f"Wrote {path}" + (f". Not in the file: {'; '.join(lost)}" if lost else "")
+
+
+def objects(obj: bpy.types.Object, session: Session) -> list[bpy.types.Object]:
+    """The object, its armature, and what the graph reads besides."""
+    out = [obj, *([obj.sinew.armature] if obj.sinew.armature else [])]
+    for name in (n for names in session.extras.values() for n in names):
+        other = bpy.data.objects[name]
+        if other.type != "MESH":
+            raise Problem(f"The graph reads '{name}', which is hair. Blender's GLB exporter writes meshes only: use Alembic")
+        out.append(other)
+    return out
+
+
+def _lost(obj: bpy.types.Object, session: Session) -> list[str]:
+    """What live deformation has and the file has not."""
+    out = []
+    for other in obj.modifiers:
+        if other == modifier.find(obj):
+            break
+        if other.show_viewport:
+            out.append(f"modifier '{other.name}' before Sinew")
+    if session.live.value_inputs(obj.sinew.tree):
+        out.append("numbers of 'values' inputs")
+    return out
+
+
+def _export(context: bpy.types.Context, path: str, exported: list[bpy.types.Object], frames: tuple[int, int]) -> None:
+    """Blender's exporter: rest mesh, skin, shape keys, and the scene's animation frame by frame."""
+    scene = context.scene
+    kept = (scene.frame_start, scene.frame_end, scene.frame_current, scene.frame_subframe)
+    try:
+        scene.frame_start, scene.frame_end = frames
+        with bake.selected(context, exported):
+            done = bpy.ops.export_scene.gltf(
+                filepath=path,
+                export_format="GLB",
+                use_selection=True,
+                export_yup=True,
+                export_apply=False,
+                export_skins=True,
+                export_all_influences=True,
+                export_def_bones=False,
+                export_morph=True,
+                export_animations=True,
+                export_animation_mode="SCENE",
+                export_anim_scene_split_object=False,
+                export_frame_range=True,
+                export_frame_step=1,
+                export_force_sampling=True,
+                export_optimize_animation_size=False,
+            )
+    finally:
+        scene.frame_start, scene.frame_end = kept[:2]
+        scene.frame_set(kept[2], subframe=kept[3])
+    if "FINISHED" not in done or not os.path.exists(path):
+        raise Problem("Blender's glTF exporter failed. Its console says why")
+
+
+def register() -> None:
+    """Registers the operator."""
+    bpy.utils.register_class(SINEW_OT_export_glb)
+
+
+def unregister() -> None:
+    """Removes it."""
+    bpy.utils.unregister_class(SINEW_OT_export_glb)

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tools: pose drivers, correctives, lattices, masks, hair, and what is wrong."""
+
+from __future__ import annotations
+
+from . import corrective, diagnose, hair, lattice, mask, pose_driver, properties
+
+MODULES = [properties, pose_driver, corrective, lattice, mask, hair, diagnose]
+
+
+def register() -> None:
+    """Registers operators, panels and handlers."""
+    for module in MODULES:
+        module.register()
+
+
+def unregister() -> None:
+    """Removes them."""
+    for module in reversed(MODULES):
+        module.unregister()

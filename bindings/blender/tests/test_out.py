@@ -1,0 +1,500 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bakes and exports against what Blender shows live, and against the files read by others."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from pathlib import Path
+from types import SimpleNamespace
+
+import bpy
+import numpy as np
+import pytest
+import sinew_deform as sd
+from conftest import shared
+from scene_rig import FIRST, LAST, activate, evaluated, frames, fresh, rig, tube, world
+
+from sinew import live, modifier, nodes, operators
+from sinew.out import bake, embedded, ply
+from sinew.out import shape_keys as out_shape_keys
+from sinew.space import SCENE_FROM_WORLD
+
+COUNT = LAST - FIRST + 1
+
+
+@pytest.fixture(autouse=True)
+def _file():
+    fresh()
+
+
+def fails(operator, match: str, **options) -> None:
+    """The operator reports an error."""
+    with pytest.raises(RuntimeError, match=match):
+        operator(**options)
+
+
+def box(points: np.ndarray) -> float:
+    """Longest side of the bounding box."""
+    return float(np.ptp(points.reshape(-1, 3), axis=0).max())
+
+
+# Shape keys.
+
+
+def test_shape_keys_within_tolerance_and_sparse():
+    obj, _ = rig()
+    before = frames(obj)
+    assert np.ptp(before, axis=0).max() > 0.2
+    for tolerance in (0.1, 0.0005):
+        assert bpy.ops.sinew.bake_shape_keys(tolerance=tolerance, copy=True) == {"FINISHED"}
+    counts = []
+    for name, tolerance in (("tube_baked", 0.1), ("tube_baked.001", 0.0005)):
+        copy = bpy.data.objects[name]
+        assert np.linalg.norm(frames(copy) - before, axis=2).max() <= tolerance + 1e-6
+        counts.append(len(copy.data.shape_keys.key_blocks) - 1)
+    assert 1 <= counts[0] < counts[1] < COUNT
+    assert obj.data.shape_keys is None and np.array_equal(frames(obj), before)
+
+
+def test_shape_keys_replace_sinew_and_undo():
+    obj, _ = rig()
+    before = frames(obj)
+    bpy.ops.ed.undo_push(message="before")
+    assert bpy.ops.sinew.bake_shape_keys(tolerance=0.0) == {"FINISHED"}
+    own = modifier.find(obj)
+    assert not own.show_viewport and not own.show_render
+    assert np.abs(frames(obj) - before).max() <= 1e-6
+    bpy.ops.ed.undo_push(message="after")
+    bpy.ops.ed.undo()
+    obj = bpy.data.objects["tube"]
+    assert obj.data.shape_keys is None and modifier.find(obj).show_viewport
+    assert np.abs(frames(obj) - before).max() <= 1e-6
+
+
+def bulging(obj: bpy.types.Object) -> None:
+    """An animated shape key."""
+    obj.shape_key_add(name="Basis")
+    bulge = obj.shape_key_add(name="bulge")
+    for point in bulge.data:
+        point.co.x *= 1.5
+    for frame, value in ((FIRST, 0.2), (LAST, 1.0)):
+        bulge.value = value
+        bulge.keyframe_insert("value", frame=frame)
+
+
+def test_shape_keys_that_the_bake_holds_are_muted():
+    obj, _ = rig()
+    bulging(obj)
+    idle = obj.shape_key_add(name="idle")
+    idle.data[0].co.x += 1.0
+    idle.value = 0.0
+    bpy.context.view_layer.update()
+    before = frames(obj)
+    assert bpy.ops.sinew.bake_shape_keys(tolerance=0.0) == {"FINISHED"}
+    blocks = obj.data.shape_keys.key_blocks
+    assert blocks["bulge"].mute and not blocks["idle"].mute
+    assert np.abs(frames(obj) - before).max() <= 2e-6
+
+
+def test_shape_keys_of_shared_meshes_stay_apart():
+    obj, _ = rig()
+    other = bpy.data.objects.new("other", obj.data)
+    bpy.context.collection.objects.link(other)
+    assert bpy.ops.sinew.bake_shape_keys() == {"FINISHED"}
+    assert other.data.shape_keys is None and obj.data.shape_keys is not None
+
+
+def test_key_frames_of_known_motion():
+    # Piecewise linear in time: the corners are all that is needed.
+    values = np.interp(np.arange(9), [0, 3, 8], [0, 3, -2])
+    samples = np.zeros((9, 2, 3), np.float32)
+    samples[:, 1, 0] = values
+    assert out_shape_keys.key_frames(samples, 1e-6) == [0, 3, 8]
+    assert out_shape_keys.key_frames(samples, 100.0) == [0, 8]
+    assert out_shape_keys.key_frames(samples[:1], 0.0) == [0]
+
+
+# Point caches.
+
+
+def test_point_cache_plays_what_was_live(tmp_path):
+    obj, _ = rig()
+    before = frames(obj)
+    path = tmp_path / "new folder" / "tube.pc2"
+    assert bpy.ops.sinew.bake_point_cache(filepath=str(path)) == {"FINISHED"}
+    assert [m.type for m in obj.modifiers] == ["NODES", "MESH_CACHE", "ARMATURE"]
+    assert not modifier.find(obj).show_viewport
+    assert np.abs(frames(obj) - before).max() <= 1e-6
+    # The file by its published layout.
+    data = path.read_bytes()
+    assert struct.unpack_from("<12siiffi", data) == (b"POINTCACHE2\0", 1, len(before[0]), FIRST, 1.0, COUNT)
+    assert np.array_equal(np.frombuffer(data, "<f4", offset=32).reshape(before.shape), before)
+    assert os.listdir(path.parent) == ["tube.pc2"]
+
+
+def test_point_cache_again_uses_one_modifier(tmp_path):
+    obj, _ = rig()
+    before = frames(obj)
+    path = str(tmp_path / "tube.pc2")
+    assert bpy.ops.sinew.bake_point_cache(filepath=path) == {"FINISHED"}
+    modifier.find(obj).show_viewport = True
+    obj.modifiers["Sinew Cache"].show_viewport = False
+    assert bpy.ops.sinew.bake_point_cache(filepath=path) == {"FINISHED"}
+    assert sum(m.type == "MESH_CACHE" for m in obj.modifiers) == 1
+    assert np.abs(frames(obj) - before).max() <= 1e-6
+
+
+def test_point_cache_of_a_range(tmp_path):
+    obj, _ = rig()
+    before = frames(obj)
+    assert bpy.ops.sinew.bake_point_cache(filepath=str(tmp_path / "a.pc2"), scene_range=False, first=4, last=6) == {"FINISHED"}
+    after = frames(obj)
+    assert np.abs(after[3:6] - before[3:6]).max() <= 1e-6
+
+
+# Alembic.
+
+
+def test_alembic_reads_back(tmp_path):
+    obj, _ = rig()
+    before = [world(obj, points) for points in frames(obj)]
+    path = tmp_path / "tube.abc"
+    assert bpy.ops.sinew.export_alembic(filepath=str(path)) == {"FINISHED"}
+    assert os.listdir(tmp_path) == ["tube.abc"]
+    assert bpy.context.view_layer.objects.active == obj
+    known = set(bpy.data.objects)
+    assert bpy.ops.wm.alembic_import(filepath=str(path), as_background_job=False) == {"FINISHED"}
+    read = next(o for o in bpy.data.objects if o not in known and o.type == "MESH")
+    for frame in range(FIRST, LAST + 1):
+        bpy.context.scene.frame_set(frame)
+        assert np.abs(world(read, evaluated(read)) - before[frame - FIRST]).max() <= 2e-6
+
+
+# GLB.
+
+
+def live_scene(obj: bpy.types.Object, frame: int) -> np.ndarray:
+    """What Blender shows at a frame, scene space."""
+    bpy.context.scene.frame_set(frame)
+    return world(obj, evaluated(obj)) @ SCENE_FROM_WORLD[:3, :3].T
+
+
+def assert_plays_like(path: Path, obj: bpy.types.Object, numbers, share: float = 1e-6) -> None:
+    """The file in a player of its own, against what Blender shows."""
+    character = sd.load(path)
+    player = sd.Player(character, sd.Graph.embedded(character), fps=bpy.context.scene.render.fps)
+    rest = character.meshes[0].positions
+    own = live.session(obj).character.meshes[0].positions
+    # The exporter may split vertices: each one is found by its rest position.
+    distance = np.linalg.norm(rest[:, None].astype(np.float64) - own[None], axis=2)
+    match = distance.argmin(axis=1)
+    assert distance.min(axis=1).max() <= 1e-6 * box(own)
+    moved = 0.0
+    for frame in numbers:
+        wanted = live_scene(obj, frame)[match]
+        player.advance(frame)
+        got = player[player.outputs[0]].positions()
+        off = np.abs(got - wanted).max() / box(wanted)
+        print(f"frame {frame}: {off:.2e} of the box")
+        assert off <= share, frame
+        moved = max(moved, np.abs(got - rest).max())
+    assert moved > 0.05 * box(own)
+
+
+def test_glb_of_the_fox(tmp_path):
+    bpy.ops.import_scene.gltf(filepath=shared("characters/fox.glb"))
+    obj = bpy.data.objects["fox"]
+    activate(obj)
+    assert bpy.ops.sinew.add(preset="preset:delta_mush") == {"FINISHED"}
+    path = tmp_path / "fox.glb"
+    assert bpy.ops.sinew.export_glb(filepath=str(path)) == {"FINISHED"}
+    assert_plays_like(path, obj, range(FIRST, LAST + 1, 2))
+    assert os.listdir(tmp_path) == ["fox.glb"]
+
+
+def test_glb_with_shape_keys_and_moved_armature(tmp_path):
+    obj, _ = rig()
+    bulging(obj)
+    path = tmp_path / "tube.glb"
+    assert bpy.ops.sinew.export_glb(filepath=str(path)) == {"FINISHED"}
+    assert_plays_like(path, obj, (FIRST, 6, LAST))
+
+
+TWISTED = {
+    "sinew": "1.0",
+    "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}},
+    "nodes": {
+        "driver": {
+            "node": "pose_driver",
+            "pose": "pose",
+            "joints": ["upper"],
+            "metric": "swing_chord",
+            "axis": [1, 0, 0],
+            "poses": [
+                {"name": "rest", "joints": [{"rotation": [0, 0, 0, 1]}]},
+                {"name": "bent", "joints": [{"rotation": [0, 0.6, 0, 0.8]}]},
+            ],
+        },
+        "morphs": {"node": "drive_morphs", "mesh": "body", "weights": "driver", "targets": ["", "bulge"]},
+        "morph": {"node": "morph", "mesh": "body", "weights": "morphs"},
+        "skin": {"node": "skin", "mesh": "morph", "pose": "pose"},
+    },
+    "outputs": {"body": "skin"},
+}
+
+
+def test_glb_keeps_axes_that_bones_store(tmp_path):
+    from mathutils import Euler
+
+    obj, armature = rig({"sinew": "1.0", "stack": ["skin"]})
+    obj.shape_key_add(name="Basis")
+    bulge = obj.shape_key_add(name="bulge")
+    for point in bulge.data:
+        point.co.x *= 1.5
+    bulge.value = 0.0
+    armature.data.bones["upper"]["sinew_axes"] = list(Euler((0.4, 1.1, -0.3)).to_quaternion())
+    armature.data.bones["lower"]["sinew_axes"] = list(Euler((1.4, 0.1, 0.3)).to_quaternion())
+    nodes.replace(obj.sinew.tree, TWISTED)
+    live.bind(obj)
+    path = tmp_path / "tube.glb"
+    assert bpy.ops.sinew.export_glb(filepath=str(path)) == {"FINISHED"}
+    with_axes = live_scene(obj, 7)
+    assert_plays_like(path, obj, (FIRST, 4, 7, LAST))
+    for bone in armature.data.bones:
+        del bone["sinew_axes"]
+    live.bind(obj)
+    # The axes matter for this graph.
+    assert np.abs(live_scene(obj, 7) - with_axes).max() > 1e-3
+
+
+def test_document_gets_a_morph_node():
+    keyed = SimpleNamespace(type="MESH", data=SimpleNamespace(shape_keys=object()))
+    given = {
+        "sinew": "1.0",
+        "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}},
+        "nodes": {"skin": {"node": "skin", "mesh": "body", "pose": "pose"}},
+        "outputs": {"body": "skin", "rest": "body"},
+    }
+    made = embedded.document(SimpleNamespace(document=given, input="body"), keyed)
+    assert made["nodes"]["skin"]["mesh"] == "morph" and made["outputs"] == {"body": "skin", "rest": "morph"}
+    assert given["nodes"]["skin"]["mesh"] == "body"
+    arm = sd.Character.sample("arm")
+    assert [d for d in sd.Graph.from_dict(made).check(arm) if d.severity == "error"] == []
+    unkeyed = SimpleNamespace(type="MESH", data=SimpleNamespace(shape_keys=None))
+    assert embedded.document(SimpleNamespace(document=given, input="body"), unkeyed) == given
+
+
+# Vertex textures.
+
+
+def test_vat_of_a_deformed_character(tmp_path):
+    obj, _ = rig()
+    obj.data.uv_layers.new(name="uv")
+    folder = tmp_path / "vat"
+    assert bpy.ops.sinew.bake_vat(folder=str(folder), mode="soft", textures="position:float,normal:unorm8,uv0:half") == {"FINISHED"}
+    assert (folder / "tube.glb").exists() and "Folder" in bpy.data.texts["Vertex Textures tube"].as_string()
+    assert os.listdir(tmp_path) == ["vat"]
+    document = {
+        "sinew": "1.0",
+        "inputs": {"body": {"type": "mesh"}, "animation": {"type": "vertex_animation", "file": "tube.vat.json"}},
+        "nodes": {"play": {"node": "vat_playback", "mesh": "body", "animation": "animation"}},
+        "outputs": {"body": "play"},
+    }
+    graph = sd.Graph.from_dict(document, folder=folder)
+    player = sd.Player(sd.load(folder / "tube.glb"), graph, fps=bpy.context.scene.render.fps)
+    for frame in (FIRST, 7, LAST):
+        wanted = live_scene(obj, frame)
+        player.advance(frame - FIRST)
+        got = player["body"].positions()
+        nearest = np.linalg.norm(got[:, None] - wanted[None], axis=2)
+        assert nearest.min(axis=1).max() <= 2e-6 and nearest.min(axis=0).max() <= 2e-6
+
+
+def changing(name: str = "blob") -> bpy.types.Object:
+    """An object of geometry nodes whose number of faces changes with the frame."""
+    obj = tube(name, rings=3)
+    group = bpy.data.node_groups.new("changing", "GeometryNodeTree")
+    group.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+    time = group.nodes.new("GeometryNodeInputSceneTime")
+    sphere = group.nodes.new("GeometryNodeMeshUVSphere")
+    add = group.nodes.new("ShaderNodeMath")
+    add.inputs[1].default_value = 3.0
+    group.links.new(time.outputs["Frame"], add.inputs[0])
+    group.links.new(add.outputs[0], sphere.inputs["Segments"])
+    out = group.nodes.new("NodeGroupOutput")
+    group.links.new(sphere.outputs[0], out.inputs[0])
+    obj.modifiers.new("changing", "NODES").node_group = group
+    activate(obj)
+    return obj
+
+
+def test_vat_of_changing_faces(tmp_path):
+    obj = changing()
+    obj.location = (1.0, 2.0, 3.0)
+    counts = [len(points) for points in [frames(obj, range(f, f + 1))[0] for f in range(FIRST, LAST + 1)]]
+    assert len(set(counts)) == COUNT
+    folder = tmp_path / "vat"
+    assert bpy.ops.sinew.bake_vat(folder=str(folder)) == {"FINISHED"}
+    manifest = json.loads((folder / "blob.vat.json").read_text())
+    assert "remesh" in json.dumps(manifest)
+    # Blender's (1, 2, 3) is (1, 3, -2) with Y up; the sphere has the radius 1.
+    carrier = sd.load(folder / "blob.glb").meshes[0].positions
+    assert np.allclose((carrier.min(axis=0) + carrier.max(axis=0)) / 2, (1, 3, -2), atol=0.1)
+
+
+def test_ply_of_polygons_reads_back(tmp_path):
+    mesh = bpy.data.meshes.new("mixed")
+    mesh.from_pydata([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (2, 0, 0.5)], [], [(0, 1, 2, 3), (1, 4, 2)])
+    layer = mesh.uv_layers.new(name="uv")
+    for i, value in enumerate(layer.uv):
+        value.vector = (i / 8, 1 - i / 16)
+    colors = mesh.color_attributes.new("color", "FLOAT_COLOR", "POINT")
+    for i, value in enumerate(colors.data):
+        value.color = (i / 8, 0.5, 1.0, 1.0)
+    mesh.attributes.new("velocity", "FLOAT_VECTOR", "POINT").data[0].vector = (1, 2, 3)
+    obj = bpy.data.objects.new("mixed", mesh)
+    bpy.context.collection.objects.link(obj)
+    bpy.context.view_layer.update()
+    made = ply.frame(obj.evaluated_get(bpy.context.evaluated_depsgraph_get()), SCENE_FROM_WORLD, ["velocity"])
+    path = tmp_path / "mixed.ply"
+    ply.write(str(path), made)
+    read = sd.load(path).meshes[0]
+    # Z up to Y up: (x, y, z) becomes (x, z, -y).
+    assert {tuple(p) for p in read.positions.tolist()} == {(0, 0, 0), (1, 0, 0), (1, 0, -1), (0, 0, -1), (2, 0.5, 0)}
+    assert len(read.triangles) == 3
+    # v points down in the package. The corners have the coordinates (i / 8, i / 16) then.
+    assert {tuple(uv) for uv in read.uvs[0].tolist()} >= {(i / 8, i / 16) for i in range(7)}
+    assert np.unique(read.colors[0][:, 0]).tolist() == [i / 8 for i in range(5)]
+    assert [made.attributes[c][0] for c in ("vx", "vy", "vz")] == [1, 3, -2]
+
+
+# Skin weights.
+
+
+@pytest.mark.parametrize("helpers", [0, 3])
+def test_skin_bake_shows_the_baked_file(tmp_path, helpers, monkeypatch):
+    obj, armature = rig()
+    before = np.stack([live_scene(obj, f) for f in range(FIRST, LAST + 1)])
+    kept = {}
+    real = sd.bake_skin
+
+    def keep(*arguments, **options):
+        result = real(*arguments, **options)
+        kept["file"] = Path(options["output"]).read_bytes()
+        kept["report"] = result.data
+        return result
+
+    monkeypatch.setattr(sd, "bake_skin", keep)
+    assert bpy.ops.sinew.bake_skin(helpers=helpers, influences=4) == {"FINISHED"}
+    copy = bpy.data.objects["tube_skin"]
+    assert [(m.type, m.show_viewport) for m in copy.modifiers] == [("ARMATURE", True)]
+    assert len(armature.data.bones) == 2 + helpers
+    baked = tmp_path / "baked.glb"
+    baked.write_bytes(kept["file"])
+    player = sd.Player(sd.load(baked), sd.Graph.from_dict({"sinew": "1.0", "stack": ["skin"]}), fps=24)
+    errors = []
+    for frame in range(FIRST, LAST + 1):
+        shown = live_scene(copy, frame)
+        player.advance(frame - FIRST)
+        assert np.abs(shown - player["body"].positions()).max() <= 1e-5 * box(before), frame
+        errors.append(np.linalg.norm(shown - before[frame - FIRST], axis=1))
+    # The report's numbers are those of the shown mesh.
+    report = kept["report"][0] if isinstance(kept["report"], list) else kept["report"]
+    assert abs(np.max(errors) * 1000.0 - report["largest_mm"]) <= 0.05
+    assert report["rms_mm"] < report["source_rms_mm"]
+    assert obj.hide_get() and modifier.find(obj).show_viewport
+
+
+# Mistakes.
+
+
+def test_mistakes_are_reported(tmp_path):
+    activate(tube("plain"))
+    assert not bpy.ops.sinew.bake_shape_keys.poll()
+    obj, _ = rig()
+    fails(bpy.ops.sinew.bake_shape_keys, "no frames: it starts at 9 and ends at 3", scene_range=False, first=9, last=3)
+    fails(bpy.ops.sinew.export_glb, "no frames", scene_range=False, first=9, last=3)
+    fails(bpy.ops.sinew.export_glb, "no times before 0", scene_range=False, first=-2, last=3)
+    fails(bpy.ops.sinew.bake_point_cache, "Cannot write .*Choose another folder", filepath="/proc/sinew/tube.pc2")
+    fails(bpy.ops.sinew.export_alembic, "Cannot write", filepath="/proc/sinew/tube.abc")
+    fails(bpy.ops.sinew.export_glb, "Cannot write", filepath="/proc/sinew/tube.glb")
+    fails(bpy.ops.sinew.bake_point_cache, "not saved yet", filepath="//tube.pc2")
+    own = modifier.find(obj)
+    own[modifier.identifier(own, modifier.MIX)] = 0.5
+    fails(bpy.ops.sinew.bake_shape_keys, "Mix of 'tube' is 0.5")
+    own[modifier.identifier(own, modifier.MIX)] = 1.0
+    own.show_viewport = False
+    fails(bpy.ops.sinew.bake_point_cache, "switched off", filepath=str(tmp_path / "a.pc2"))
+    own.show_viewport = True
+    nodes.replace(obj.sinew.tree, {"sinew": "1.0", "stack": ["skin"], "outputs": {"body": "skim"}})
+    live.bind(obj)
+    bpy.context.view_layer.update()
+    fails(bpy.ops.sinew.bake_point_cache, "skim", filepath=str(tmp_path / "a.pc2"))
+    fails(bpy.ops.sinew.bake_shape_keys, "skim")
+    assert os.listdir(tmp_path) == [] and obj.data.shape_keys is None
+
+
+def test_skin_bake_refuses_what_weights_cannot_hold():
+    obj = tube()
+    activate(obj)
+    operators.add(obj, nodes.from_document({"sinew": "1.0", "stack": ["smooth"]}, "graph"), bpy.context.scene)
+    bpy.context.scene.frame_set(FIRST)
+    fails(bpy.ops.sinew.bake_skin, "no armature")
+    obj, _ = rig()
+    wave = obj.modifiers.new("Wave", "WAVE")
+    obj.modifiers.move(list(obj.modifiers).index(wave), 0)
+    fails(bpy.ops.sinew.bake_skin, "Modifier 'Wave' acts before Sinew")
+
+
+def job(cls, **options) -> SimpleNamespace:
+    """An operator's work without Blender's operator around it, to stop it half-way."""
+    made = SimpleNamespace(result=None, filepath="", report=lambda *_: None, range=lambda _: (FIRST, LAST), **options)
+    for name in ("_frame", "_named", "_textures", "_arguments"):
+        if hasattr(cls, name):
+            setattr(made, name, getattr(cls, name).__get__(made))
+    return made
+
+
+CANCELLED = [
+    ("point_cache", "SINEW_OT_bake_point_cache", {}),
+    ("shape_keys", "SINEW_OT_bake_shape_keys", {"tolerance": 0.0, "copy": False}),
+    ("skin", "SINEW_OT_bake_skin", {"helpers": 2, "influences": 4, "hide": True}),
+    ("glb", "SINEW_OT_export_glb", {}),
+    ("vat", "SINEW_OT_bake_vat", {"space": "WORLD", "mode": "auto", "engine": "gltf", "at_end": "loop", "faces": 0, "textures": ""}),
+]
+
+
+@pytest.mark.parametrize("after", [1, COUNT - 1, COUNT + 1])
+@pytest.mark.parametrize("module, name, options", CANCELLED)
+def test_cancelled_bakes_leave_nothing(tmp_path, module, name, options, after):
+    import importlib
+
+    cls = getattr(importlib.import_module(f"sinew.out.{module}"), name)
+    obj, armature = rig()
+    made = job(cls, **options)
+    made.filepath = str(tmp_path / "sub" / "file.out")
+    made.folder = str(tmp_path / "vat")
+    steps = cls.steps(made, bpy.context)
+    for _ in range(after):
+        if next(steps, None) is None:
+            assert module in {"point_cache", "shape_keys"} and after > COUNT
+            return
+    steps.close()
+    assert os.listdir(tmp_path) == []
+    assert obj.data.shape_keys is None and modifier.find(obj).show_viewport
+    assert [m.type for m in obj.modifiers] == ["NODES", "ARMATURE"] and len(armature.data.bones) == 2
+    assert not [f for f in os.listdir(bpy.app.tempdir) if f.startswith(".sinew_")]
+    assert "tube_skin" not in bpy.data.objects and not bpy.data.texts
+
+
+def test_complete_replaces_only_at_the_end(tmp_path):
+    path = tmp_path / "a" / "b" / "c.bin"
+    with pytest.raises(ValueError), bake.complete(str(path)):
+        raise ValueError
+    assert os.listdir(tmp_path) == []
+    with bake.complete(str(path)) as temporary:
+        Path(temporary).write_bytes(b"new")
+        assert not path.exists()
+    assert path.read_bytes() == b"new" and os.listdir(path.parent) == ["c.bin"]
