@@ -618,6 +618,22 @@ def test_sliders_need_no_new_setup() -> None:
     assert nodes.live(tree).fingerprint != changed.fingerprint
 
 
+def test_playing_goes_on_while_a_node_has_no_links() -> None:
+    chain = {"m": {"node": "mask", "mesh": "body", "source": "constant"}, "b": {"node": "bend", "mesh": "body", "fit": {"mask": "m"}}}
+    tree = nodes.from_document(document(chain, {"body": "b"}), "graph")
+    before = nodes.live(tree)
+    assert set(before.document["nodes"]) == {"m", "b"}, "a mask that only a text names"
+    bend = tree.nodes.new("SinewNode_bend")
+    tree.links.new(tree.nodes.new("SinewNode_mask").outputs[0], next(s for s in bend.inputs if s.identifier == "mask"))
+    assert nodes.live(tree).fingerprint == before.fingerprint
+    assert "bend" in nodes.to_document(tree)["nodes"]
+    nodes.check(tree)
+    assert "needs the input" in bend.problems
+    tree.links.new(tree.nodes["b"].outputs[0], bend.inputs[0])
+    tree.links.new(bend.outputs[0], next(n for n in tree.nodes if n.bl_idname == "SinewOutputNode").inputs[0])
+    assert set(nodes.live(tree).document["nodes"]) == {"m", "b", "bend", "mask"}
+
+
 @pytest.mark.parametrize("name", [n for n in DOCUMENTS if DOCUMENTS[n][1] is None or "sinew-deform" in n])
 def test_live_documents_are_right_where_documents_are(name: str) -> None:
     given, folder = DOCUMENTS[name]
@@ -842,3 +858,59 @@ def test_undo() -> None:
 def test_copies_keep_everything(name: str) -> None:
     tree = nodes.from_document(DOCUMENTS[name][0], "graph")
     assert nodes.to_document(tree.copy()) == DOCUMENTS[name][0]
+
+
+@pytest.fixture
+def editor(scene: Any) -> Any:
+    """A node editor with a graph."""
+    bpy.ops.wm.read_homefile(use_empty=False, use_factory_startup=True)
+    tree = nodes.from_document(bent(angle_degrees=30), "graph")
+    window = bpy.context.window_manager.windows[0]
+    area = window.screen.areas[0]
+    area.type = "NODE_EDITOR"
+    area.ui_type = nodes.TREE
+    space = area.spaces.active
+    space.node_tree = tree
+    region = next(r for r in area.regions if r.type == "WINDOW")
+    with bpy.context.temp_override(window=window, screen=window.screen, area=area, region=region, space_data=space):
+        yield tree
+
+
+def test_operators_of_blender(editor: Any) -> None:
+    """Add, duplicate, copy and paste."""
+    for node in editor.nodes:
+        node.select = node.key == "bend"
+    editor.nodes.active = editor.nodes["bend"]
+    assert bpy.ops.node.duplicate() == {"FINISHED"}
+    bpy.ops.node.clipboard_copy()
+    bpy.ops.node.clipboard_paste()
+    bpy.ops.node.add_node(type="SinewNode_twist", use_transform=False)
+    written = nodes.to_document(editor)["nodes"]
+    assert list(written) == ["skin", "bend", "bend_2", "bend_3", "twist"]
+    values = {"node": "bend", "length": 0.5, "angle_degrees": 30}
+    assert {k: v for k, v in written["bend_2"].items() if k != "mesh"} == values
+    assert {k: v for k, v in written["bend_3"].items() if k != "mesh"} == values
+
+
+def test_operators_of_nodes(editor: Any) -> None:
+    bend = editor.nodes["bend"]
+    assert bpy.ops.sinew.node_reset(node="bend", parameter="angle") == {"FINISHED"}
+    assert "angle_degrees" not in nodes.to_document(editor)["nodes"]["bend"] and bend.p_angle == 0
+    socket = next(s for s in bend.inputs if s.identifier == "follow")
+    was_hidden = socket.hide
+    bpy.ops.sinew.node_show_socket(node="bend", parameter="follow")
+    assert socket.hide != was_hidden
+    bend.p_follow = "tail"
+    assert bpy.ops.sinew.nodes_check() == {"FINISHED"}
+    bend.j_weight = '"fast"'
+    bpy.ops.sinew.nodes_check()
+    assert "weight" in bend.problems
+    with pytest.raises(RuntimeError, match="is not in this graph"):
+        bpy.ops.sinew.node_reset(node="nothing", parameter="angle")
+
+
+def test_muted_nodes_pass_their_mesh(editor: Any) -> None:
+    editor.nodes["bend"].mute = True
+    written = nodes.to_document(editor)
+    assert written["outputs"] == {"body": "skin"}
+    assert "bend" not in nodes.live(editor).document["nodes"]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import atexit
 import inspect
 from typing import Any
 
@@ -63,12 +64,20 @@ def register() -> None:
             _annotate(cls)
         bpy.utils.register_class(cls)
         _registered.append(cls)
+    atexit.register(_unregister_at_exit)
     bpy.types.NODE_MT_add.append(menus.draw_add)
     bpy.types.NODE_HT_header.append(menus.draw_header)
 
 
+def _unregister_at_exit() -> None:
+    """The Python module of Blender 4.2 crashes at exit if node classes are still registered."""
+    if _registered:
+        unregister()
+
+
 def unregister() -> None:
     """Removes them. Trees in the file keep their data."""
+    atexit.unregister(_unregister_at_exit)
     bpy.types.NODE_HT_header.remove(menus.draw_header)
     bpy.types.NODE_MT_add.remove(menus.draw_add)
     while _registered:

@@ -147,7 +147,7 @@ class SinewNode:
         self.make_sockets()
 
     def copy(self, _original: Any) -> None:
-        self.key = names.free(self.key, keys_in_use(self.id_data, self.key_space, self))
+        self.key = names.free_copy(self.key, keys_in_use(self.id_data, self.key_space, self))
         if any(n != self and getattr(n, "step", 0) == self.step for n in self.id_data.nodes):
             self.step = 0
 

@@ -24,6 +24,13 @@ def free(base: str, taken: Container[str]) -> str:
     return name
 
 
+def free_copy(name: str, taken: Container[str]) -> str:
+    """The name of a copy: `bend_3` for a copy of `bend_2`."""
+    if name not in taken:
+        return name
+    return free(re.sub(r"_\d+$", "", name) or name, taken)
+
+
 def split(link: str) -> tuple[str, str, int]:
     """Node, port (empty: the first) and index of `"elbow.weights[1]"`."""
     index = 0

@@ -137,7 +137,7 @@ class SINEW_OT_nodes_check(bpy.types.Operator):
     def execute(self, context: Any) -> set[str]:
         found = diagnostics.check(_tree(context))
         errors = sum(problem.severity == "error" for problem in found)
-        self.report({"ERROR"} if errors else {"INFO"}, f"{errors} errors, {len(found) - errors} warnings")
+        self.report({"WARNING"} if errors else {"INFO"}, f"{errors} errors, {len(found) - errors} warnings")
         return {"FINISHED"}
 
 

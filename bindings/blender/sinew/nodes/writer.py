@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -92,7 +93,23 @@ class Writer:
 
     def _plain_nodes(self) -> list[Any]:
         special = set(_SPACES.values())
-        return [n for n in self.tree.nodes if hasattr(n, "key") and n.bl_idname not in special and not (self.is_stack and n.step > 0)]
+        found = [n for n in self.tree.nodes if hasattr(n, "key") and n.bl_idname not in special and not (self.is_stack and n.step > 0)]
+        return found if self.live is None else self._needed(found)
+
+    def _needed(self, nodes: list[Any]) -> list[Any]:
+        """The nodes that outputs need. Playing goes on while a new node has no links."""
+        ends = self._of("SinewOutputNode") + (stack.steps_of(self.tree) if self.is_stack else [])
+        seen: dict[str, Any] = {}
+        waiting = list(ends)
+        while waiting:
+            node = waiting.pop()
+            if node.name in seen:
+                continue
+            seen[node.name] = node
+            waiting += [source.node for socket in node.inputs for source in self.incoming(socket)]
+            texts = "\n".join(_texts(node))
+            waiting += [n for n in nodes if n.name not in seen and _mentions(texts, n.key)]
+        return [n for n in nodes if n.name in seen]
 
     def _section(self, section: str, nodes: Iterable[Any], write: Any) -> dict[str, Any] | None:
         """The entries in the order of the document, new ones last. None if the document has no such section."""
@@ -437,6 +454,21 @@ class Writer:
         if is_link or (not number and key in entry and not _is_dangling(node, name)):
             return {k: v for k, v in entry.items() if k != key}
         return entry
+
+
+def _mentions(text: str, name: str) -> bool:
+    """True if a JSON text has a value that starts with the name of a node."""
+    quoted = json.dumps(name, ensure_ascii=False)[:-1]
+    return quoted in text and re.search(rf'(?<!"node": ){re.escape(quoted)}(?:"(?!\s*:)|[.\[])', text) is not None
+
+
+def _texts(node: Any) -> list[str]:
+    """JSON texts of a node, which may name other nodes."""
+    if not hasattr(node, "source"):
+        return []
+    source = {key: value for key, value in base.source_of(node).items() if key not in ("node", "link") and node.kind().input(key) is None}
+    props = [properties.prop_name(p) if base.is_text(p) else properties.text_name(p) for p in node.kind().parameters]
+    return [json.dumps(source, ensure_ascii=False), *(text for prop in props if (text := getattr(node, prop, "")))]
 
 
 @dataclass
