@@ -15,7 +15,7 @@ from conftest import box, shared
 from mathutils import Euler
 from scene_rig import activate, evaluated, fresh, rig, tube, world
 
-from sinew import live, nodes
+from sinew import live, nodes, operators
 from sinew.into import merge
 from sinew.space import SCENE_FROM_WORLD
 
@@ -224,6 +224,53 @@ def test_glb_without_graph():
     assert all(o.sinew.tree is None for o in bpy.data.objects)
 
 
+def test_fbx_has_the_axes_of_its_joints(tmp_path):
+    obj, armature = rig({"sinew": "1.0", "stack": ["skin"]})
+    obj.modifiers["Armature"].show_viewport = True
+    for other in (obj, armature):
+        other.select_set(True)
+    path = tmp_path / "rig.fbx"
+    bpy.ops.export_scene.fbx(filepath=str(path), use_selection=True, add_leaf_bones=False)
+    fresh()
+    assert bpy.ops.sinew.import_glb(filepath=str(path)) == {"FINISHED"}
+    obj = next(o for o in bpy.data.objects if o.type == "MESH")
+    document = {
+        "sinew": "1.0",
+        "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}},
+        "nodes": {
+            "lift": {
+                "node": "drive_joints",
+                "pose": "pose",
+                "joints": ["upper"],
+                "weights": "driver",
+                "poses": [{"name": "a", "joints": [{}]}, {"name": "b", "joints": [{"rotation_degrees": [10, 40, -20]}]}],
+            },
+            "driver": {
+                "node": "pose_driver",
+                "pose": "pose",
+                "joints": ["lower"],
+                "poses": [{"name": "a", "joints": [{}]}, {"name": "b", "joints": [{"rotation_degrees": [70, 10, 30]}]}],
+            },
+            "skin": {"node": "skin", "mesh": "body", "pose": "lift"},
+        },
+        "outputs": {"body": "skin"},
+    }
+    activate(obj)
+    operators.add(obj, nodes.from_document(document, "driven"), bpy.context.scene)
+    armature = obj.sinew.armature
+    armature.animation_data_clear()
+    character = sd.load(path)
+    player = sd.Player(character, sd.Graph.from_dict(document), fps=FPS)
+    # Vertices in the file are those of Blender: no seams.
+    assert character.meshes[0].vertex_count == len(obj.data.vertices)
+    for frame, angles in enumerate([(0, 0, 0), (0.5, 0.2, 0.9)], 1):
+        for bone in armature.pose.bones:
+            bone.rotation_mode = "QUATERNION"
+            bone.rotation_quaternion = Euler(angles).to_quaternion()
+        bpy.context.scene.frame_set(frame)
+        assert_live_is(obj, player, frame, 5e-6)
+
+
 def test_import_mistakes(tmp_path):
     def fails(operator, match: str, **options) -> None:
         with pytest.raises(RuntimeError, match=match):
@@ -231,7 +278,7 @@ def test_import_mistakes(tmp_path):
 
     (tmp_path / "broken.glb").write_bytes(b"glTF\x02\0\0\0")
     fails(bpy.ops.sinew.import_glb, "broken.glb", filepath=str(tmp_path / "broken.glb"))
-    fails(bpy.ops.sinew.import_glb, "no GLB, glTF or VRM", filepath=str(tmp_path / "hero.blend"))
+    fails(bpy.ops.sinew.import_glb, "no GLB, glTF, VRM or FBX", filepath=str(tmp_path / "hero.blend"))
     fails(bpy.ops.sinew.import_glb, "missing.glb", filepath=str(tmp_path / "missing.glb"))
     assert not bpy.data.objects
     drivers = tmp_path / "drivers.json"

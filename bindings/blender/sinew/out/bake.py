@@ -27,6 +27,7 @@ class BakeOperator(JobOperator):
     scene_range: bpy.props.BoolProperty(name="Scene Range", description="Bake the frames of the scene", default=True)
     first: bpy.props.IntProperty(name="First", description="First frame, without Scene Range", default=1)
     last: bpy.props.IntProperty(name="Last", description="Last frame, without Scene Range", default=250)
+    is_confirmed: bpy.props.BoolProperty(description="The options are known: start", default=False, options={"HIDDEN", "SKIP_SAVE"})
     is_asked = False
 
     @classmethod
@@ -39,7 +40,9 @@ class BakeOperator(JobOperator):
         return True
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        """Asks for the options."""
+        """Asks for the options, then starts."""
+        if self.is_confirmed:
+            return JobOperator.invoke(self, context, event)
         self.is_asked = True
         if hasattr(self, "filepath"):
             self.filepath = self.filepath or default_path(context.object, self.filename_ext)
@@ -48,10 +51,13 @@ class BakeOperator(JobOperator):
         return context.window_manager.invoke_props_dialog(self)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        if self.is_asked:
-            self.is_asked = False
-            return JobOperator.invoke(self, context, None)
-        return super().execute(context)
+        if not self.is_asked:
+            return super().execute(context)
+        # After the dialog: the work gets an operator of its own, which runs while the window stays alive.
+        self.is_asked = False
+        options = {**self.as_keywords(), "is_confirmed": True}
+        getattr(bpy.ops.sinew, self.bl_idname.partition(".")[2])("INVOKE_DEFAULT", **options)
+        return {"CANCELLED"}
 
     def range(self, context: bpy.types.Context) -> tuple[int, int]:
         """First and last frame."""

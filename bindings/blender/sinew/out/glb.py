@@ -12,7 +12,7 @@ from .. import jobs, modifier
 from ..core import sd
 from ..jobs import Steps
 from ..report import Problem
-from ..session import Session, fps
+from ..session import Session
 from . import bake, embedded, gltf_axes
 
 
@@ -34,13 +34,10 @@ class SINEW_OT_export_glb(bake.BakeOperator):
             raise Problem(f"The range starts at {first}. glTF has no times before 0: start at frame 0 or later")
         session = bake.bound(context, obj)
         path = bake.absolute(self.filepath or bake.default_path(obj, ".glb"))
-        document = embedded.document(session, obj)
-        lost = _lost(obj, session)
-        parameters = embedded.Parameters()
-        for frame in jobs.frames(context, first, last):
-            parameters.add(frame, session, obj.sinew.tree, context.evaluated_depsgraph_get())
-            yield frame - first, 2 * (last - first + 1)
-        parameters.write(document, fps(context.scene))
+        lost: list[str] = []
+        document = embedded.document(session, obj, context.scene, lost)
+        lost += _lost(obj, session)
+        yield 0, 2
         with bake.temporary_folder() as folder, bake.complete(path) as temporary:
             plain = os.path.join(folder, "plain.glb")
             _export(context, plain, objects(obj, session), (first, last))

@@ -61,7 +61,7 @@ class SINEW_OT_bake_skin(bake.BakeOperator):
         results: list[Any] = []
         with bake.temporary_folder() as folder:
             path = os.path.join(folder, "skin.glb")
-            graph = embedded.graph(embedded.document(session, obj), session)
+            graph = embedded.graph(embedded.document(session, obj, context.scene), session)
             options = {"fps": rate, "influences": self.influences, "helpers": self.helpers or None, "mesh_output": _output(obj, session)}
             for done, of in jobs.threaded(
                 lambda progress, cancel: sd.bake_skin(built.character, graph, output=path, progress=progress, cancel=cancel, **options), results
