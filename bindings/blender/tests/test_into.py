@@ -226,6 +226,7 @@ def test_glb_without_graph():
 
 def test_fbx_has_the_axes_of_its_joints(tmp_path):
     obj, armature = rig({"sinew": "1.0", "stack": ["skin"]})
+    obj.data.shade_smooth()
     obj.modifiers["Armature"].show_viewport = True
     for other in (obj, armature):
         other.select_set(True)
@@ -292,7 +293,9 @@ def test_import_mistakes(tmp_path):
     fails(bpy.ops.sinew.import_psd, "No driver of the file fits 'rig'.*no bone 'tail'", filepath=str(tmp_path / "other.json"))
     (tmp_path / "text.json").write_text("hello")
     fails(bpy.ops.sinew.import_psd, "text.json", filepath=str(tmp_path / "text.json"))
-    (tmp_path / "equal.json").write_text(json.dumps(PSD).replace("[0, 0, 90]", "[0, 0, 0]").replace("[0, 1, 0, 0], [-1, 0", "[1, 0, 0, 0], [0, 1"))
+    (tmp_path / "equal.json").write_text(
+        json.dumps(PSD).replace("[0, 0, 90]", "[0, 0, 0]").replace("[0, 1, 0, 0], [-1, 0", "[1, 0, 0, 0], [0, 1")
+    )
     fails(bpy.ops.sinew.import_psd, "do not fit the graph, which stays", filepath=str(tmp_path / "equal.json"))
     assert nodes.to_document(obj.sinew.tree) == before
     bpy.context.view_layer.update()
@@ -345,13 +348,47 @@ def live_poses(obj: bpy.types.Object, armature: bpy.types.Object) -> np.ndarray:
     return np.stack(out)
 
 
-def test_psd_against_the_package(tmp_path):
+WRANGLER = {
+    "arm": {
+        "solver_name": "arm",
+        "drivers": ["rig:upper"],
+        "driven_transforms": [],
+        "controllers": [],
+        "mode": "Additive",
+        "radius": 70.0,
+        "automaticRadius": False,
+        "weightThreshold": 0.001,
+        "distanceMethod": "Swing",
+        "normalizeMethod": 3,
+        "functionType": 4,
+        "twistAxis": 1,
+        "inputMode": "Rotation",
+        "driven_attrs": [[], []],
+        "poses": {
+            "default": {"drivers": [[1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]]},
+            "up": {
+                "drivers": [[0, 1, 0, 0, -1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]],
+                "blendshape_data": [{"blendshape_mesh": "bulge"}],
+            },
+        },
+    }
+}
+
+
+@pytest.mark.parametrize("document", [PSD, WRANGLER])
+def test_psd_against_the_package(tmp_path, document):
     obj, armature = rig({"sinew": "1.0", "stack": ["skin"]}, is_moved=False)
+    obj.shape_key_add(name="Basis")
+    bulge = obj.shape_key_add(name="bulge")
+    bulge.value = 0.0
+    for point in bulge.data:
+        point.co.y *= 2.0
     posed(armature)
     path = tmp_path / "drivers.json"
-    path.write_text(json.dumps(PSD))
+    path.write_text(json.dumps(document))
     assert bpy.ops.sinew.import_psd(filepath=str(path)) == {"FINISHED"}
     # The same driver on a character made here, with the package alone.
+    path.write_text(json.dumps(document).replace("rig:", ""))
     sd.psd.convert(path, output=tmp_path / "graph.json")
     own = live.session(obj).character
     player = sd.Player(own, sd.Graph.load(tmp_path / "graph.json"), fps=FPS)
@@ -378,7 +415,9 @@ def test_psd_in_axes_of_bones(tmp_path, document):
     results = []
     for axes in ([], [(0.4, 1.1, -0.3), (1.4, 0.1, 0.3)]):
         fresh()
-        obj, armature = rig(document or {"sinew": "1.0", "nodes": {"s": {"node": "skin", "mesh": "body", "pose": "pose"}}, "outputs": {"body": "s"}})
+        obj, armature = rig(
+            document or {"sinew": "1.0", "nodes": {"s": {"node": "skin", "mesh": "body", "pose": "pose"}}, "outputs": {"body": "s"}}
+        )
         posed(armature)
         for bone, stored in zip(armature.data.bones, axes):
             bone["sinew_axes"] = list(Euler(stored).to_quaternion())

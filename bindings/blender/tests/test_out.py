@@ -232,12 +232,12 @@ def live_scene(obj: bpy.types.Object, frame: int) -> np.ndarray:
     return world(obj, evaluated(obj)) @ SCENE_FROM_WORLD[:3, :3].T
 
 
-def assert_plays_like(path: Path, obj: bpy.types.Object, numbers, share: float = 1e-6) -> None:
+def assert_plays_like(path: Path, obj: bpy.types.Object, numbers, share: float = 1e-6, own: np.ndarray | None = None) -> None:
     """The file in a player of its own, against what Blender shows."""
     character = sd.load(path)
     player = sd.Player(character, sd.Graph.embedded(character), fps=bpy.context.scene.render.fps)
     rest = character.meshes[0].positions
-    own = live.session(obj).character.meshes[0].positions
+    own = live.session(obj).character.meshes[0].positions if own is None else own
     # The exporter may split vertices: each one is found by its rest position.
     distance = np.linalg.norm(rest[:, None].astype(np.float64) - own[None], axis=2)
     match = distance.argmin(axis=1)
@@ -271,6 +271,73 @@ def test_glb_with_shape_keys_and_moved_armature(tmp_path):
     path = tmp_path / "tube.glb"
     assert bpy.ops.sinew.export_glb(filepath=str(path)) == {"FINISHED"}
     assert_plays_like(path, obj, (FIRST, 6, LAST))
+
+
+def test_glb_of_a_moving_armature(tmp_path):
+    obj, armature = rig()
+    for frame, x in ((FIRST, 0.0), (LAST, 2.0)):
+        armature.location.x = armature.rotation_euler.z = x
+        armature.keyframe_insert("location", frame=frame)
+        armature.keyframe_insert("rotation_euler", frame=frame)
+    bpy.context.scene.frame_set(FIRST)
+    path = tmp_path / "tube.glb"
+    assert bpy.ops.sinew.export_glb(filepath=str(path)) == {"FINISHED"}
+    here = world(obj, np.array([v.co for v in obj.data.vertices])) @ SCENE_FROM_WORLD[:3, :3].T
+    assert_plays_like(path, obj, (FIRST, 7, LAST), own=here)
+
+
+def test_glb_leaves_out_weights_of_bones_that_do_not_deform(tmp_path):
+    obj, armature = rig()
+    activate(armature)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bone = armature.data.edit_bones.new("control")
+    bone.head, bone.tail, bone.use_deform = (1, 0, 0), (1, 0, 1), False
+    bpy.ops.object.mode_set(mode="OBJECT")
+    activate(obj)
+    obj.vertex_groups.new(name="control").add(list(range(40)), 0.5, "REPLACE")
+    # Vertices without weights follow the object.
+    for name in ("lower", "upper"):
+        obj.vertex_groups[name].remove(list(range(120, 128)))
+    live.bind(obj)
+    armature.pose.bones["control"].location = (0.5, 0, 0)
+    bpy.context.scene.frame_set(FIRST)
+    path = tmp_path / "tube.glb"
+    assert bpy.ops.sinew.export_glb(filepath=str(path)) == {"FINISHED"}
+    assert "control" in obj.vertex_groups and "control" in [j.name for j in sd.load(path).joints]
+    assert_plays_like(path, obj, (FIRST, 7, LAST))
+    assert bpy.ops.sinew.bake_skin(helpers=2) == {"FINISHED"}
+
+
+@pytest.mark.parametrize("source", ["group", "attribute", "color"])
+def test_glb_has_the_masks_of_the_graph(tmp_path, source):
+    obj, _ = rig({"sinew": "1.0", "stack": ["skin"]})
+    share = np.linspace(0, 1, len(obj.data.vertices)).astype(np.float32)
+    if source == "group":
+        group = obj.vertex_groups.new(name="Fat Mask")
+        for i, weight in enumerate(share.tolist()):
+            group.add([i], weight, "REPLACE")
+    elif source == "attribute":
+        obj.data.attributes.new("Fat Mask", "FLOAT", "POINT").data.foreach_set("value", share)
+    else:
+        colors = np.repeat(share, 4)
+        obj.data.attributes.new("Fat Mask", "FLOAT_COLOR", "POINT").data.foreach_set("color", colors)
+    document = {
+        "sinew": "1.0",
+        "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}},
+        "nodes": {
+            "fat": {"node": "mask", "mesh": "body", "source": "attribute", "attribute": "Fat Mask"},
+            "skin": {"node": "skin", "mesh": "body", "pose": "pose"},
+            "bend": {"node": "transform", "mesh": "skin", "mask": "fat", "transform": {"translation": [0.3, 0.2, 0]}},
+        },
+        "outputs": {"body": "bend"},
+    }
+    nodes.replace(obj.sinew.tree, document)
+    live.bind(obj)
+    bpy.context.scene.frame_set(FIRST)
+    path = tmp_path / "tube.glb"
+    assert bpy.ops.sinew.export_glb(filepath=str(path)) == {"FINISHED"}
+    assert not [a.name for a in obj.data.attributes if a.name.startswith("_")]
+    assert_plays_like(path, obj, (FIRST, 7, LAST))
 
 
 TWISTED = {
@@ -361,7 +428,12 @@ def animated_weight(node: bpy.types.Node) -> tuple[bpy.types.bpy_struct, str]:
     for owner in (node, *node.inputs):
         if owner is node or owner.name.lower() == "weight":
             for prop in owner.bl_rna.properties:
-                if prop.type == "FLOAT" and prop.is_animatable and "weight" in (prop.name + prop.identifier).lower() and not prop.is_readonly:
+                if (
+                    prop.type == "FLOAT"
+                    and prop.is_animatable
+                    and "weight" in (prop.name + prop.identifier).lower()
+                    and not prop.is_readonly
+                ):
                     return owner, prop.identifier
     socket = next(s for s in node.inputs if s.name.lower() == "weight")
     return socket, next(p.identifier for p in socket.bl_rna.properties if p.type == "FLOAT" and p.identifier.startswith("p_"))
@@ -533,6 +605,7 @@ def test_mistakes_are_reported(tmp_path):
     fails(bpy.ops.sinew.bake_point_cache, "Cannot write .*Choose another folder", filepath="/proc/sinew/tube.pc2")
     fails(bpy.ops.sinew.export_alembic, "Cannot write", filepath="/proc/sinew/tube.abc")
     fails(bpy.ops.sinew.export_glb, "Cannot write", filepath="/proc/sinew/tube.glb")
+    fails(bpy.ops.sinew.bake_vat, "/proc/sinew", folder="/proc/sinew/vat")
     fails(bpy.ops.sinew.bake_point_cache, "not saved yet", filepath="//tube.pc2")
     own = modifier.find(obj)
     own[modifier.identifier(own, modifier.MIX)] = 0.5

@@ -61,10 +61,8 @@ def _import(path: str, heuristic: str) -> list[bpy.types.Object]:
     if bpy.context.mode != "OBJECT":
         bpy.ops.object.mode_set(mode="OBJECT")
     try:
-        if path.lower().endswith(".fbx"):
-            done = _import_fbx(path)
-        else:
-            done = bpy.ops.import_scene.gltf(filepath=path, bone_heuristic=heuristic)
+        is_fbx = path.lower().endswith(".fbx")
+        done = _import_fbx(path) if is_fbx else bpy.ops.import_scene.gltf(filepath=path, bone_heuristic=heuristic)
     except RuntimeError as error:
         raise Problem(f"Blender cannot import '{path}': {error}") from error
     if "FINISHED" not in done:

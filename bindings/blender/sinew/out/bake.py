@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -58,6 +59,16 @@ class BakeOperator(JobOperator):
         options = {**self.as_keywords(), "is_confirmed": True}
         getattr(bpy.ops.sinew, self.bl_idname.partition(".")[2])("INVOKE_DEFAULT", **options)
         return {"CANCELLED"}
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        """The options; first and last frame only where they count."""
+        self.layout.use_property_split = True
+        for prop in self.rna_type.properties:
+            if prop.identifier in {"rna_type", "filepath"} or prop.is_hidden:
+                continue
+            row = self.layout.row()
+            row.active = not (self.scene_range and prop.identifier in {"first", "last"})
+            row.prop(self, prop.identifier)
 
     def range(self, context: bpy.types.Context) -> tuple[int, int]:
         """First and last frame."""
@@ -124,11 +135,12 @@ def default_path(obj: bpy.types.Object, ending: str) -> str:
     return os.path.join(preferences.cache(), bpy.path.clean_name(obj.name) + ending)
 
 
-def absolute(path: str) -> str:
-    """The path that a user gave, absolute."""
+def absolute(path: str, ending: str = "") -> str:
+    """The path that a user gave, absolute and with its ending."""
     if path.startswith("//") and not bpy.data.filepath:
         raise Problem(f"'{path}' is relative to the .blend file, which is not saved yet. Save it, or give a whole path")
-    return os.path.abspath(bpy.path.abspath(path))
+    whole = os.path.abspath(bpy.path.abspath(path))
+    return whole if whole.lower().endswith(ending) else whole + ending
 
 
 def stored(path: str) -> str:
@@ -195,11 +207,20 @@ def _new_folders(folder: str) -> list[str]:
 
 @contextmanager
 def temporary_folder() -> Iterator[str]:
-    """A folder inside the cache folder, or in Blender's temporary folder if there is no cache folder yet. It is removed in the end."""
+    """A folder inside the cache folder, or in Blender's temporary folder if that cannot be written. It is removed in the end."""
     cache = preferences.cache()
-    parent = cache if os.path.isdir(cache) else bpy.app.tempdir
-    with files(), tempfile.TemporaryDirectory(prefix=".sinew_", dir=parent) as folder:
-        yield folder
+    new = _new_folders(cache)
+    try:
+        os.makedirs(cache, exist_ok=True)
+        made = tempfile.mkdtemp(prefix=".sinew_", dir=cache)
+    except OSError:
+        with files():
+            made = tempfile.mkdtemp(prefix=".sinew_", dir=bpy.app.tempdir)
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+        _remove(None, new)
 
 
 @contextmanager

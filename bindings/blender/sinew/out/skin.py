@@ -64,7 +64,8 @@ class SINEW_OT_bake_skin(bake.BakeOperator):
             graph = embedded.graph(embedded.document(session, obj, context.scene), session)
             options = {"fps": rate, "influences": self.influences, "helpers": self.helpers or None, "mesh_output": _output(obj, session)}
             for done, of in jobs.threaded(
-                lambda progress, cancel: sd.bake_skin(built.character, graph, output=path, progress=progress, cancel=cancel, **options), results
+                lambda progress, cancel: sd.bake_skin(built.character, graph, output=path, progress=progress, cancel=cancel, **options),
+                results,
             ):
                 yield of + done, 2 * of
             skin = _read(path, obj, rate, total)
@@ -130,9 +131,7 @@ def _is_mixed(skin: Skin, joint: int) -> bool:
     return bool(np.any((skin.joints == joint) & (skin.weights > 0.0) & (skin.weights < 0.999999)))
 
 
-def _add_bones(
-    context: bpy.types.Context, armature: bpy.types.Object, session: Session, skin: Skin, helpers: list[int]
-) -> dict[int, str]:
+def _add_bones(context: bpy.types.Context, armature: bpy.types.Object, session: Session, skin: Skin, helpers: list[int]) -> dict[int, str]:
     """Adds a bone for each helper joint: below the bone of its parent. Names of the bones by joint."""
     if not helpers:
         return {}
@@ -181,7 +180,7 @@ def _animate(armature: bpy.types.Object, session: Session, skin: Skin, names: di
     frames = range(first, first + len(skin.skins))
     for j, name in names.items():
         above = skin.parents[j]
-        reference = index[above] if above in armature.data.bones else index[session.bones.object_joint]
+        reference = index[above] if above and above in armature.data.bones else index[session.bones.object_joint]
         moved = np.linalg.inv(skin.skins[:, reference]) @ skin.skins[:, j]
         rest = np.array(armature.data.bones[name].matrix_local, np.float64)
         basis = np.linalg.inv(rest) @ (to_armature @ moved @ np.linalg.inv(to_armature)) @ rest
