@@ -207,6 +207,21 @@ def test_round_trip_keeps_what_drivers_mean(tmp_path, bones):
         assert off <= 3e-6 * box(wanted), frame
 
 
+def test_glb_with_a_mask(tmp_path):
+    path = tmp_path / "ball.glb"
+    sd.embed("sample:ball", "example:masked_transform", output=path)
+    assert bpy.ops.sinew.import_glb(filepath=str(path)) == {"FINISHED"}
+    obj = bpy.context.view_layer.objects.active
+    assert "mask" in obj.data.attributes
+    player = sd.Player(sd.load(path), fps=FPS)
+    for frame in (0, 12):
+        bpy.context.scene.frame_set(frame)
+        assert live.message(obj) == ""
+        player.advance(frame)
+        wanted = player[player.outputs[0]].positions()
+        assert np.abs(shown(obj) - wanted).max() <= 1e-6 * box(wanted)
+
+
 def test_second_import_gets_names_of_its_own(tmp_path):
     path = embedded(tmp_path, driven())
     for _ in range(2):

@@ -308,7 +308,7 @@ def test_glb_leaves_out_weights_of_bones_that_do_not_deform(tmp_path):
     assert bpy.ops.sinew.bake_skin(helpers=2) == {"FINISHED"}
 
 
-@pytest.mark.parametrize("source", ["group", "attribute", "color"])
+@pytest.mark.parametrize("source", ["group", "attribute", "color", "active color"])
 def test_glb_has_the_masks_of_the_graph(tmp_path, source):
     obj, _ = rig({"sinew": "1.0", "stack": ["skin"]})
     share = np.linspace(0, 1, len(obj.data.vertices)).astype(np.float32)
@@ -325,7 +325,9 @@ def test_glb_has_the_masks_of_the_graph(tmp_path, source):
         "sinew": "1.0",
         "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}},
         "nodes": {
-            "fat": {"node": "mask", "mesh": "body", "source": "attribute", "attribute": "Fat Mask"},
+            "fat": {"node": "mask", "mesh": "body", "source": "attribute", "attribute": "Fat Mask"}
+            if source != "active color"
+            else {"node": "mask", "mesh": "body", "source": "color"},
             "skin": {"node": "skin", "mesh": "body", "pose": "pose"},
             "bend": {"node": "transform", "mesh": "skin", "mask": "fat", "transform": {"translation": [0.3, 0.2, 0]}},
         },
@@ -337,7 +339,8 @@ def test_glb_has_the_masks_of_the_graph(tmp_path, source):
     path = tmp_path / "tube.glb"
     assert bpy.ops.sinew.export_glb(filepath=str(path)) == {"FINISHED"}
     assert not [a.name for a in obj.data.attributes if a.name.startswith("_")]
-    assert_plays_like(path, obj, (FIRST, 7, LAST))
+    # Blender writes colours in 16 bits.
+    assert_plays_like(path, obj, (FIRST, 7, LAST), 5e-6 if source == "active color" else 1e-6)
 
 
 TWISTED = {
@@ -495,6 +498,21 @@ def test_vat_of_changing_faces(tmp_path):
     # Blender's (1, 2, 3) is (1, 3, -2) with Y up; the sphere has the radius 1.
     carrier = sd.load(folder / "blob.glb").meshes[0].positions
     assert np.allclose((carrier.min(axis=0) + carrier.max(axis=0)) / 2, (1, 3, -2), atol=0.1)
+
+
+def test_vat_of_a_sequence_against_its_files(tmp_path):
+    """The sequence as Alembic in Blender, the bake against the same frames as PLY files."""
+    path, last = Path(shared("sequences/boolean_cut.abc")), 40
+    scene = bpy.context.scene
+    scene.render.fps, scene.frame_start, scene.frame_end = 30, 1, last
+    bpy.ops.wm.alembic_import(filepath=str(path), as_background_job=False)
+    activate(next(o for o in bpy.data.objects if o.type == "MESH"))
+    folder = tmp_path / "vat"
+    assert bpy.ops.sinew.bake_vat(folder=str(folder), at_end="clamp") == {"FINISHED"}
+    assert "triangles change" in bpy.data.texts[0].as_string()
+    # It raises if a frame differs by more than the format allows.
+    report = sd.vat.verify(folder, path.with_suffix(""), up="z", fps=30)
+    assert f"{last} frames" in report.events[-1]["message"]
 
 
 def test_vat_of_particles(tmp_path):

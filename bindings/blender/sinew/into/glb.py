@@ -46,6 +46,7 @@ class SINEW_OT_import_glb(Operator, ImportHelper):
                 for warning in axes.store(obj, character):
                     self.report({"WARNING"}, warning)
         meshes = _meshes(made, character)
+        _name_masks(meshes, character)
         if character.graph is None:
             return f"Imported {os.path.basename(path)}. It has no graph: press Add Sinew to add one"
         deformed = _add_graph(context, character, meshes)
@@ -86,6 +87,17 @@ def _meshes(made: list[bpy.types.Object], character: Any) -> dict[str, bpy.types
         if found is not None:
             out[mesh.name] = found
     return out
+
+
+def _name_masks(meshes: dict[str, bpy.types.Object], character: Any) -> None:
+    """Blender keeps the underscore that attributes have in glTF files. Graphs name them without it."""
+    for mesh in character.meshes:
+        if mesh.name in meshes:
+            data = meshes[mesh.name].data
+            for name in mesh.attributes:
+                found = data.attributes.get(f"_{name}")
+                if found is not None and name not in data.attributes:
+                    found.name = name
 
 
 def _add_graph(context: bpy.types.Context, character: Any, meshes: dict[str, bpy.types.Object]) -> list[bpy.types.Object]:

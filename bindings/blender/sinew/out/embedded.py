@@ -34,6 +34,12 @@ def with_shape_keys(out: dict[str, Any], main: str, obj: bpy.types.Object) -> di
     return out
 
 
+def reads_colors(given: Mapping[str, Any]) -> bool:
+    """True if a mask of the document comes from colours."""
+    steps = [step for step in [*given.get("nodes", {}).values(), *given.get("stack", [])] if isinstance(step, dict)]
+    return any(step.get("source") == "color" or (isinstance(step.get("graph"), dict) and reads_colors(step["graph"])) for step in steps)
+
+
 def reads_clip_weights(given: Mapping[str, Any]) -> bool:
     """True if a node of the document plays the morph weights of clips, also in nested graphs."""
     in_stack = given.get("stack", [])

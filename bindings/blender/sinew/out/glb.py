@@ -51,7 +51,8 @@ class SINEW_OT_export_glb(bake.BakeOperator):
         with bake.temporary_folder() as folder, bake.complete(path) as temporary:
             plain = os.path.join(folder, "plain.glb")
             with prepared.prepared(obj, session, document) as masks:
-                _export(context, plain, objects(obj, session), (first, last))
+                colors = "ACTIVE" if embedded.reads_colors(document) else "MATERIAL"
+                _export(context, plain, objects(obj, session), (first, last), colors)
             with bake.files():
                 prepared.name_masks(plain, masks)
                 gltf_axes.to_graph_axes(plain, obj.sinew.armature)
@@ -101,7 +102,7 @@ def _lost(obj: bpy.types.Object, session: Session) -> list[str]:
     return out
 
 
-def _export(context: bpy.types.Context, path: str, exported: list[bpy.types.Object], frames: tuple[int, int]) -> None:
+def _export(context: bpy.types.Context, path: str, exported: list[bpy.types.Object], frames: tuple[int, int], colors: str) -> None:
     """Blender's exporter: rest mesh, skin, shape keys, and the scene's animation frame by frame."""
     scene = context.scene
     kept = (scene.frame_start, scene.frame_end, scene.frame_current, scene.frame_subframe)
@@ -119,6 +120,7 @@ def _export(context: bpy.types.Context, path: str, exported: list[bpy.types.Obje
                 export_def_bones=False,
                 export_morph=True,
                 export_attributes=True,
+                export_vertex_color=colors,
                 export_animations=True,
                 export_animation_mode="SCENE",
                 export_anim_scene_split_object=False,
