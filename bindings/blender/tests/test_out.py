@@ -576,9 +576,12 @@ def test_ply_of_polygons_reads_back(tmp_path):
 # Skin weights.
 
 
-@pytest.mark.parametrize("helpers", [0, 3])
-def test_skin_bake_shows_the_baked_file(tmp_path, helpers, monkeypatch):
-    obj, armature = rig()
+FADING = {"sinew": "1.0", "stack": ["skin", {"node": "delta_mush", "weight": {"keys": [[0.2, 1], [0.5, 0]]}}]}
+
+
+@pytest.mark.parametrize("helpers, document", [(0, None), (3, None), (3, FADING)])
+def test_skin_bake_shows_the_baked_file(tmp_path, helpers, document, monkeypatch):
+    obj, armature = rig(document)
     before = np.stack([live_scene(obj, f) for f in range(FIRST, LAST + 1)])
     kept = {}
     real = sd.bake_skin
@@ -600,7 +603,7 @@ def test_skin_bake_shows_the_baked_file(tmp_path, helpers, monkeypatch):
     errors = []
     for frame in range(FIRST, LAST + 1):
         shown = live_scene(copy, frame)
-        player.advance(frame - FIRST)
+        player.advance(frame)
         assert np.abs(shown - player["body"].positions()).max() <= 1e-5 * box(before), frame
         errors.append(np.linalg.norm(shown - before[frame - FIRST], axis=1))
     # The report's numbers are those of the shown mesh.
@@ -608,6 +611,19 @@ def test_skin_bake_shows_the_baked_file(tmp_path, helpers, monkeypatch):
     assert abs(np.max(errors) * 1000.0 - report["largest_mm"]) <= 0.05
     assert report["rms_mm"] < report["source_rms_mm"]
     assert obj.hide_get() and modifier.find(obj).show_viewport
+
+
+def test_skin_bake_is_one_step_of_undo(tmp_path):
+    obj, armature = rig()
+    before = frames(obj)
+    bpy.ops.ed.undo_push(message="before")
+    assert bpy.ops.sinew.bake_skin(helpers=2) == {"FINISHED"}
+    assert len(armature.data.bones) == 4
+    bpy.ops.ed.undo_push(message="after")
+    bpy.ops.ed.undo()
+    obj, armature = bpy.data.objects["tube"], bpy.data.objects["rig"]
+    assert len(armature.data.bones) == 2 and "tube_skin" not in bpy.data.objects and not obj.hide_get()
+    assert np.abs(frames(obj) - before).max() <= 1e-6
 
 
 # Mistakes.
@@ -704,3 +720,51 @@ def test_complete_replaces_only_at_the_end(tmp_path):
         Path(temporary).write_bytes(b"new")
         assert not path.exists()
     assert path.read_bytes() == b"new" and os.listdir(path.parent) == ["c.bin"]
+
+
+def test_dialog_hands_its_options_on():
+    """After the dialog a second operator does the work; without a window Blender runs it at once."""
+    obj, _ = rig()
+
+    class SINEW_OT_bake_shape_keys:
+        is_asked = True
+
+        def as_keywords(self) -> dict:
+            return {"scene_range": False, "first": 3, "last": 6, "tolerance": 0.0, "copy": True, "is_confirmed": False}
+
+    asked = SINEW_OT_bake_shape_keys()
+    assert bake.BakeOperator.execute(asked, bpy.context) == {"CANCELLED"}
+    assert [k.name for k in bpy.data.objects["tube_baked"].data.shape_keys.key_blocks][1:] == [f"frame_{n}" for n in range(3, 7)]
+    assert not asked.is_asked and modifier.find(obj).show_viewport
+
+
+def test_window_stays_alive_and_escape_cancels(tmp_path):
+    """The steps of a bake between events, with a window manager that only counts."""
+    from sinew.jobs import JobOperator
+
+    rig()
+    calls: list[str] = []
+    manager = SimpleNamespace(
+        event_timer_add=lambda *_, **__: "timer",
+        event_timer_remove=lambda _: calls.append("removed"),
+        progress_begin=lambda *_: calls.append("begin"),
+        progress_update=lambda _: calls.append("update"),
+        progress_end=lambda: calls.append("end"),
+        modal_handler_add=lambda _: None,
+    )
+    scene_context = SimpleNamespace(
+        window_manager=manager, window=None, **{k: getattr(bpy.context, k) for k in ("object", "scene", "view_layer")}
+    )
+    scene_context.evaluated_depsgraph_get = bpy.context.evaluated_depsgraph_get
+    from sinew.out import point_cache
+
+    made = job(point_cache.SINEW_OT_bake_point_cache)
+    made.filepath = str(tmp_path / "a.pc2")
+    made.steps = lambda context: point_cache.SINEW_OT_bake_point_cache.steps(made, context)
+    made._end = lambda context: JobOperator._end(made, context)
+    assert JobOperator.invoke(made, scene_context, None) == {"RUNNING_MODAL"}
+    for _ in range(4):
+        assert JobOperator.modal(made, scene_context, SimpleNamespace(type="TIMER")) == {"RUNNING_MODAL"}
+    assert len(os.listdir(tmp_path)) == 1
+    assert JobOperator.modal(made, scene_context, SimpleNamespace(type="ESC")) == {"CANCELLED"}
+    assert os.listdir(tmp_path) == [] and calls == ["begin", *["update"] * 4, "removed", "end"]

@@ -57,7 +57,7 @@ class BakeOperator(JobOperator):
         # After the dialog: the work gets an operator of its own, which runs while the window stays alive.
         self.is_asked = False
         options = {**self.as_keywords(), "is_confirmed": True}
-        getattr(bpy.ops.sinew, self.bl_idname.partition(".")[2])("INVOKE_DEFAULT", **options)
+        getattr(bpy.ops.sinew, type(self).__name__.partition("_OT_")[2])("INVOKE_DEFAULT", **options)
         return {"CANCELLED"}
 
     def draw(self, _context: bpy.types.Context) -> None:
