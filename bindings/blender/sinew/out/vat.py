@@ -52,7 +52,9 @@ class SINEW_OT_bake_vat(bake.BakeOperator):
     bl_label = "Bake Vertex Textures"
     bl_options = {"REGISTER"}
 
-    folder: bpy.props.StringProperty(name="Folder", description="Folder for the bake. Empty: in the cache folder", subtype="DIR_PATH", options=bake.PATH_OPTIONS)
+    folder: bpy.props.StringProperty(
+        name="Folder", description="Folder for the bake. Empty: in the cache folder", subtype="DIR_PATH", options=bake.PATH_OPTIONS
+    )
     mode: bpy.props.EnumProperty(name="Mode", description="Kind of bake", items=MODES)
     engine: bpy.props.EnumProperty(name="For", description="Axes and unit of the textures", items=ENGINES)
     at_end: bpy.props.EnumProperty(name="At the End", description="What follows the last frame", items=ENDS)
