@@ -143,8 +143,8 @@ def _check_surface(obj: bpy.types.Object) -> str:
     """What is missing for hair to follow a body; empty if nothing is."""
     if obj.data.surface is None:
         return f"'{obj.name}' has no surface: it does not follow a mesh. Set one in Properties > Data > Surface, then press Rebind"
-    if presets.armature_of(obj) is None:
-        return f"Surface '{obj.data.surface.name}' has no armature: the roots do not move"
+    if obj.data.surface.type != "MESH" or not obj.data.surface.data.polygons:
+        return f"Surface '{obj.data.surface.name}' has no faces: the roots do not move"
     return ""
 
 

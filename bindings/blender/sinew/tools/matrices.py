@@ -84,7 +84,8 @@ def player(bound: Session, document: dict[str, Any], **options: Any) -> Any:
     from ..session import folder
 
     graph = sd.Graph.from_dict(document, "graph", folder())
-    return sd.Player(bound.character, graph, fps=bound.player.fps, device="cpu", **options)
+    numbers = {n: v for n, v in bound.last.value_inputs.items() if n in document.get("inputs", {})}  # type: ignore[union-attr]
+    return sd.Player(bound.character, graph, fps=bound.player.fps, device="cpu", values=numbers, **options)
 
 
 def advance(bound: Session, other: Any, matrices: Matrix | None = None) -> None:
