@@ -12,7 +12,7 @@ from mathutils import Vector
 from conftest import activate, add, bend, positions, truth, tube
 from sinew import live, nodes
 from sinew.tools import graphs, pose_driver
-from test_tools_pose_driver import select_bones
+from test_tools_pose_driver import arms, select_bones
 
 
 def sculpted(stack: list, degrees: float = 90.0) -> tuple[bpy.types.Object, bpy.types.Object, bpy.types.Object]:
@@ -220,6 +220,40 @@ def test_shape_keys_of_blender_stay_in_the_result() -> None:
     bpy.ops.sinew.corrective_apply()
     bend(armature, 90)
     assert np.linalg.norm(positions(obj) - wanted, axis=1).max() < 1e-5
+
+
+def test_mirrored_correctives_mirror_the_mesh() -> None:
+    obj, armature = arms(0.4, 0.6)
+    select_bones(armature, "arm.L", "hand.L")
+    bpy.ops.sinew.driver_add()
+    assert obj.sinew_tools.driver == "arm_driver_L"
+    for name, turn in (("arm.L", (0.9, 0.2, -0.3, 0.25)), ("hand.L", (0.8, -0.3, 0.3, 0.4))):
+        armature.pose.bones[name].rotation_quaternion = turn
+    bpy.context.view_layer.update()
+    bpy.ops.sinew.pose_record(pose="up.L")
+    bpy.ops.sinew.corrective_sculpt(pose="up.L")
+    sculpt = bpy.context.object
+    points = np.array([v.co for v in sculpt.data.vertices])
+    half = len(points) // 2
+    points[:half] += np.random.default_rng(1).normal(0, 0.03, (half, 3))
+    sculpt.data.vertices.foreach_set("co", points.astype(np.float32).ravel())
+    assert bpy.ops.sinew.corrective_apply() == {"FINISHED"}
+    assert bpy.ops.sinew.driver_mirror() == {"FINISHED"}
+    assert obj.sinew_tools.driver == "arm_driver_R" and len(obj.data.shape_keys.key_blocks) == 3
+    for bone in armature.pose.bones:
+        bone.matrix_basis.identity()
+    bpy.ops.sinew.pose_go(pose="up.R")
+    bpy.context.view_layer.update()
+    shown = positions(obj)
+    rest = np.array([v.co for v in obj.data.vertices])
+    assert np.abs(shown[half:] - points[:half] * (-1, 1, 1)).max() < 1e-5
+    assert np.abs(shown[:half] - rest[:half]).max() < 1e-6, "the left side is at rest"
+    # Mirrored again: nothing new.
+    names = [k.name for k in obj.data.shape_keys.key_blocks]
+    obj.sinew_tools.driver = "arm_driver_L"
+    assert bpy.ops.sinew.driver_mirror() == {"FINISHED"}
+    assert [k.name for k in obj.data.shape_keys.key_blocks] == names
+    assert np.abs(positions(obj)[half:] - points[:half] * (-1, 1, 1)).max() < 1e-5
 
 
 def _cut(obj: bpy.types.Object, sculpt: bpy.types.Object) -> None:

@@ -19,6 +19,8 @@ from .ui import ToolPanel
 
 TOLERANCE = 1e-5
 DROP_BELOW = 1e-6
+# Vertices opposite of each other may be this far from mirrored positions, as a share of the size of the mesh.
+PARTNER = 1e-4
 # At a sculpt: the skin matrices of the pose, row after row, and the positions that reached the graph.
 MATRICES = "sinew_matrices"
 
@@ -86,6 +88,55 @@ def add_to_key(obj: bpy.types.Object, name: str, offsets: Matrix) -> bpy.types.S
         start = flat.reshape(-1, 3)
     key.data.foreach_set("co", (start + offsets).astype(np.float32).ravel())
     # The graph drives its own copy of the key.
+    key.value = 0.0
+    return key
+
+
+def mirror_keys(
+    obj: bpy.types.Object, bound: Session, given: graphs.Document, driver: str, other: str, partners: dict[str, str]
+) -> tuple[int, int]:
+    """Mirrors the shape keys of the poses of a driver for another one. Returns their number, and how many moved vertices have no partner."""
+    if obj.type != "MESH" or obj.data.shape_keys is None:
+        return 0, 0
+    found = {pose: _key_of(given, driver, pose) for pose in partners}
+    blocks = obj.data.shape_keys.key_blocks
+    keys = {pose: blocks[key] for pose, key in found.items() if key is not None and key in blocks}
+    if not keys:
+        return 0, 0
+    change = matrices.to_object(bound) @ matrices.mirror(bound) @ np.linalg.inv(matrices.to_object(bound))
+    rest = rest_positions(obj)
+    partner = _partners(rest, moved(rest, change))
+    unpaired = np.zeros(len(rest), bool)
+    for pose, key in keys.items():
+        flat = np.empty(len(rest) * 3, np.float32)
+        key.data.foreach_get("co", flat)
+        offsets = (flat.reshape(-1, 3) - rest).astype(np.float64)
+        unpaired |= (partner < 0) & (np.linalg.norm(offsets, axis=1) > DROP_BELOW)
+        mirrored = np.zeros_like(offsets)
+        mirrored[partner[partner >= 0]] = (offsets @ change[:3, :3].T)[partner >= 0]
+        name = _key_of(given, other, partners[pose]) or key_name(other, partners[pose])
+        made = set_key(obj, name, mirrored)
+        connect(given, other, partners[pose], made.name)
+    return len(keys), int(unpaired.sum())
+
+
+def _partners(rest: Points, mirrored: Points) -> Any:
+    """(n,) vertex where the mirrored vertex is, -1 for none."""
+    from mathutils import kdtree
+
+    tree = kdtree.KDTree(len(rest))
+    for i, point in enumerate(rest):
+        tree.insert(point, i)
+    tree.balance()
+    limit = PARTNER * float(np.ptp(rest, axis=0).max())
+    found = [tree.find(point) for point in mirrored]
+    return np.array([index if distance <= limit else -1 for _, index, distance in found], np.intp)
+
+
+def set_key(obj: bpy.types.Object, name: str, offsets: Matrix) -> bpy.types.ShapeKey:
+    """A shape key with offsets (n, 3) from rest."""
+    key = obj.data.shape_keys.key_blocks.get(name) or obj.shape_key_add(name=name, from_mix=False)
+    key.data.foreach_set("co", (rest_positions(obj) + offsets).astype(np.float32).ravel())
     key.value = 0.0
     return key
 

@@ -246,8 +246,8 @@ def mirrored_motion(bound: Session, index: int, other: int, motion: Matrix) -> M
     return made
 
 
-def mirrored_driver(bound: Session, name: str, driver: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Name and keys of the driver of the other side."""
+def mirrored_driver(bound: Session, name: str, driver: dict[str, Any]) -> tuple[str, dict[str, Any], dict[str, str]]:
+    """Name and keys of the driver of the other side, and the mirrored name of each pose."""
     if driver.get("space", "rest") != "rest":
         raise Problem(f"Driver '{name}' is in space '{driver['space']}'. Only drivers of space 'rest' can be mirrored")
     pairs = [(joint_index(bound, j), _other(bound, j)) for j in driver["joints"]]
@@ -260,7 +260,7 @@ def mirrored_driver(bound: Session, name: str, driver: dict[str, Any]) -> tuple[
     made["axis"] = [float(x) for x in (np.linalg.inv(rest[b]) @ matrices.mirror(bound) @ rest[a])[:3, :3] @ axis]
     kept = list(driver.get("poses", [])) if centred else []
     names = {p["name"] for p in kept}
-    poses = []
+    poses, partners = [], {}
     for pose in driver.get("poses", []):
         if centred and _is_its_mirror(bound, pairs, pose):
             continue
@@ -268,11 +268,12 @@ def mirrored_driver(bound: Session, name: str, driver: dict[str, Any]) -> tuple[
         if new in names:
             continue
         names.add(new)
+        partners[pose["name"]] = new
         poses.append({**pose, "name": new, "joints": _mirrored_joints(bound, pairs, pose)})
     if centred:
         made["axis"] = list(driver.get("axis", [1.0, 0.0, 0.0]))
-        return name, {**made, "poses": kept + poses}
-    return sides.mirrored(name), {**made, "poses": poses}
+        return name, {**made, "poses": kept + poses}, partners
+    return sides.mirrored(name), {**made, "poses": poses}, partners
 
 
 def _other(bound: Session, joint: str) -> int:
@@ -307,7 +308,7 @@ class SINEW_OT_driver_add(Operator):
         if not joints:
             raise Problem(f"No bone of armature '{obj.sinew.armature.name}' is selected. Select the bones that drive, in pose mode")
         given = graphs.document(obj)
-        name = graphs.free(given, f"{joints[0]}_driver".replace(".", "_").replace(" ", "_"))
+        name = graphs.free(given, _driver_of(joints[0]))
         given["nodes"][name] = {
             "node": "pose_driver",
             "pose": graphs.need_input(given, "pose"),
@@ -319,6 +320,15 @@ class SINEW_OT_driver_add(Operator):
         graphs.put(context, obj, given)
         obj.sinew_tools.driver, obj.sinew_tools.pose = name, NEUTRAL
         return f"Driver '{name}' with {len(joints)} bone{'s' if len(joints) > 1 else ''}. Pose the bones, then press Record"
+
+
+def _driver_of(joint: str) -> str:
+    """A name for a driver: with the side of its bone at the end, so that the mirrored one is named after the other side."""
+    plain = joint.replace(".", "_").replace(" ", "_").replace("-", "_")
+    for side in ("_L", "_R", "_l", "_r"):
+        if plain.endswith(side):
+            return f"{plain[:-2]}_driver{side}"
+    return f"{plain}_driver"
 
 
 def selected_bones(armature: bpy.types.Object) -> list[bpy.types.Bone]:
@@ -467,27 +477,39 @@ class SINEW_OT_pose_go(PoseOperator):
 
 
 class SINEW_OT_driver_mirror(PoseOperator):
-    """Make the driver of the other side, with mirrored poses. A driver of bones in the middle gets the mirrored poses itself"""
+    """Make the driver of the other side, with mirrored poses and shape keys. A driver of bones in the middle gets the mirrored poses itself"""
 
     bl_idname = "sinew.driver_mirror"
     bl_label = "Mirror Driver"
 
     def work(self, context: bpy.types.Context, obj: bpy.types.Object, given: graphs.Document, name: str) -> str:
+        from . import corrective
+
         bound = graphs.session(context, obj)
-        other, keys = mirrored_driver(bound, name, given["nodes"][name])
-        if other == name and keys["joints"] != given["nodes"][name]["joints"]:
-            other = graphs.free(given, f"{name}_mirrored")
-            for existing in graphs.of_kind(given, "pose_driver"):
-                if existing != name and given["nodes"][existing].get("joints") == keys["joints"]:
-                    other = existing
-        if other in given["inputs"] or given["nodes"].get(other, {}).get("node", "pose_driver") != "pose_driver":
-            other = graphs.free(given, other)
-        keys["pose"] = given["nodes"][name]["pose"]
+        source = given["nodes"][name]
+        other, keys, partners = mirrored_driver(bound, name, source)
+        other = _free_driver(given, name, other, keys["joints"])
+        keys["pose"] = source["pose"]
         given["nodes"][other] = keys
+        check(bound, given, other)
         extend_targets(given, other)
+        made, unpaired = corrective.mirror_keys(obj, bound, given, name, other, partners)
+        live.bind(obj)
         graphs.put(context, obj, given)
         obj.sinew_tools.driver = other
-        return f"Driver '{other}' has {len(keys['poses'])} poses"
+        if unpaired:
+            self.report({"WARNING"}, f"{unpaired} vertices that shape keys move have no vertex opposite of them: their offsets are left out")
+        return f"Driver '{other}' has {len(keys['poses'])} poses and {made} mirrored shape keys"
+
+
+def _free_driver(given: graphs.Document, name: str, other: str, joints: list[str]) -> str:
+    """The name for a mirrored driver: that of a driver of the same joints, if there is one."""
+    if joints == given["nodes"][name]["joints"]:
+        return name
+    for existing in graphs.of_kind(given, "pose_driver"):
+        if existing != name and given["nodes"][existing].get("joints") == joints:
+            return existing
+    return graphs.free(given, other if other != name else f"{name}_mirrored")
 
 
 class SINEW_OT_driver_plot(PoseOperator):
