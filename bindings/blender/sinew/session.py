@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,9 @@ TICKS = 1000
 # A simulation that jumps farther starts again.
 LONGEST_STEP_SECS = 0.25
 USUAL_NAMES = {"MESH": ("mesh", "body"), "CURVES": ("strands", "hair")}
+
+# Functions of (session, object, depsgraph) that give parameters of the graph for a frame. Tools add theirs.
+VALUE_SOURCES: list[Callable[..., dict[str, Any]]] = []
 
 
 @dataclass
@@ -114,10 +118,14 @@ class Session:
         return Request(
             round((scene.frame_current + scene.frame_subframe) * TICKS),
             self._matrices(obj, evaluated, depsgraph, others),
-            self.live.values(tree),
+            {**self.live.values(tree), **self._more_values(obj, depsgraph)},
             self.live.value_inputs(tree),
             self._positions(obj, evaluated, depsgraph, others),
         )
+
+    def _more_values(self, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> dict[str, Any]:
+        """Parameters of the graph that objects of the scene move."""
+        return {name: value for source in VALUE_SOURCES for name, value in source(self, obj, depsgraph).items()}
 
     def _matrices(
         self, obj: bpy.types.Object, evaluated: bpy.types.Object, depsgraph: bpy.types.Depsgraph, others: dict[str, Points]
