@@ -8,8 +8,8 @@ import re
 import bpy
 import numpy as np
 import pytest
-from mathutils import Vector
 from conftest import activate, add, bend, positions, truth, tube
+from mathutils import Vector
 from sinew import live, nodes
 from sinew.tools import graphs, pose_driver
 from test_tools_pose_driver import arms, select_bones
@@ -270,7 +270,12 @@ MISTAKES = [
     ("not the sculpt", lambda o, s: bpy.data.objects.remove(s) or activate(o), "corrective_apply", "is no sculpt"),
     ("vertices are gone", _cut, "corrective_apply", "vertices and"),
     ("another armature", lambda o, s: s.__setitem__("sinew_matrices", [0.0] * 16), "corrective_apply", "other bones"),
-    ("the pose was deleted", lambda o, s: (bend(o.sinew.armature, 10), activate(o), bpy.ops.sinew.pose_delete(), activate(s)), "corrective_apply", "no pose 'pose_1'"),
+    (
+        "the pose was deleted",
+        lambda o, s: (bend(o.sinew.armature, 10), activate(o), bpy.ops.sinew.pose_delete(), activate(s)),
+        "corrective_apply",
+        "no pose 'pose_1'",
+    ),
 ]
 
 

@@ -7,8 +7,8 @@ import bpy
 import numpy as np
 import pytest
 import sinew_deform as sd
-from mathutils import Vector
 from conftest import activate, add, bend, positions, truth, tube
+from mathutils import Vector
 from sinew import live
 from sinew.space import SCENE_FROM_WORLD, moved
 from sinew.tools import graphs, hair
@@ -172,7 +172,11 @@ def test_strands_keep_their_angle_and_grow_with_the_character() -> None:
     surface.parent = None
     obj, _ = strands(surface)
     activate(obj)
-    document = {"sinew": "1.0", "inputs": {"hair": {"type": "strands"}, "pose": {"type": "pose"}}, "nodes": {"s": {"node": "skin", "mesh": "hair", "pose": "pose"}}}
+    document = {
+        "sinew": "1.0",
+        "inputs": {"hair": {"type": "strands"}, "pose": {"type": "pose"}},
+        "nodes": {"s": {"node": "skin", "mesh": "hair", "pose": "pose"}},
+    }
     add(obj, {**document, "outputs": {"hair": "s"}})
     rest = np.array([p.position for p in obj.data.points])
     surface.location, surface.rotation_euler, surface.scale = (3, 2, 1), (0.3, 1.0, 2.0), (2, 2, 2)
@@ -304,7 +308,15 @@ def test_mistakes_say_what_to_do() -> None:
         bpy.ops.sinew.hair_from_curves()
     assert obj.sinew.tree is None and not obj.modifiers
     light.select_set(False)
-    add(obj, {"sinew": "1.0", "inputs": {"hair": {"type": "strands"}}, "nodes": {"t": {"node": "transform", "mesh": "hair"}}, "outputs": {"hair": "t"}})
+    add(
+        obj,
+        {
+            "sinew": "1.0",
+            "inputs": {"hair": {"type": "strands"}},
+            "nodes": {"t": {"node": "transform", "mesh": "hair"}},
+            "outputs": {"hair": "t"},
+        },
+    )
     surface.select_set(True)
     with pytest.raises(RuntimeError, match="without hair_sim"):
         bpy.ops.sinew.hair_from_curves()

@@ -145,7 +145,14 @@ def test_a_live_lattice_moves_the_node(moves: str, skinned: bool) -> None:
         wanted.append(positions(obj).copy())
     assert np.abs(wanted[2] - wanted[1]).max() > 0.02
     move(0)
-    add(obj, {"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}}, "stack": ["skin"] if skinned else [{"node": "smooth", "weight": 0}]})
+    add(
+        obj,
+        {
+            "sinew": "1.0",
+            "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}},
+            "stack": ["skin"] if skinned else [{"node": "smooth", "weight": 0}],
+        },
+    )
     take(obj, source, live=True)
     assert not modifier.show_viewport and not truth(obj)
     for step in (0, 1, 2, 0):

@@ -14,7 +14,14 @@ from sinew.tools import graphs, mask, matrices
 def smoothed() -> bpy.types.Object:
     """The tube with skin, two nodes with masks, and one without."""
     obj = tube()
-    add(obj, {"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}}, "stack": ["skin", "smooth", "delta_mush", "tangent_frames"]})
+    add(
+        obj,
+        {
+            "sinew": "1.0",
+            "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}},
+            "stack": ["skin", "smooth", "delta_mush", "tangent_frames"],
+        },
+    )
     return obj
 
 

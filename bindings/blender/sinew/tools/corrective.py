@@ -19,8 +19,6 @@ from .ui import ToolPanel
 
 TOLERANCE = 1e-5
 DROP_BELOW = 1e-6
-# Vertices opposite of each other may be this far from mirrored positions, as a share of the size of the mesh.
-PARTNER = 1e-4
 # At a sculpt: the skin matrices of the pose, row after row, and the positions that reached the graph.
 MATRICES = "sinew_matrices"
 
@@ -92,55 +90,6 @@ def add_to_key(obj: bpy.types.Object, name: str, offsets: Matrix) -> bpy.types.S
     return key
 
 
-def mirror_keys(
-    obj: bpy.types.Object, bound: Session, given: graphs.Document, driver: str, other: str, partners: dict[str, str]
-) -> tuple[int, int]:
-    """Mirrors the shape keys of the poses of a driver for another one. Returns their number, and how many moved vertices have no partner."""
-    if obj.type != "MESH" or obj.data.shape_keys is None:
-        return 0, 0
-    found = {pose: _key_of(given, driver, pose) for pose in partners}
-    blocks = obj.data.shape_keys.key_blocks
-    keys = {pose: blocks[key] for pose, key in found.items() if key is not None and key in blocks}
-    if not keys:
-        return 0, 0
-    change = matrices.to_object(bound) @ matrices.mirror(bound) @ np.linalg.inv(matrices.to_object(bound))
-    rest = rest_positions(obj)
-    partner = _partners(rest, moved(rest, change))
-    unpaired = np.zeros(len(rest), bool)
-    for pose, key in keys.items():
-        flat = np.empty(len(rest) * 3, np.float32)
-        key.data.foreach_get("co", flat)
-        offsets = (flat.reshape(-1, 3) - rest).astype(np.float64)
-        unpaired |= (partner < 0) & (np.linalg.norm(offsets, axis=1) > DROP_BELOW)
-        mirrored = np.zeros_like(offsets)
-        mirrored[partner[partner >= 0]] = (offsets @ change[:3, :3].T)[partner >= 0]
-        name = _key_of(given, other, partners[pose]) or key_name(other, partners[pose])
-        made = set_key(obj, name, mirrored)
-        connect(given, other, partners[pose], made.name)
-    return len(keys), int(unpaired.sum())
-
-
-def _partners(rest: Points, mirrored: Points) -> Any:
-    """(n,) vertex where the mirrored vertex is, -1 for none."""
-    from mathutils import kdtree
-
-    tree = kdtree.KDTree(len(rest))
-    for i, point in enumerate(rest):
-        tree.insert(point, i)
-    tree.balance()
-    limit = PARTNER * float(np.ptp(rest, axis=0).max())
-    found = [tree.find(point) for point in mirrored]
-    return np.array([index if distance <= limit else -1 for _, index, distance in found], np.intp)
-
-
-def set_key(obj: bpy.types.Object, name: str, offsets: Matrix) -> bpy.types.ShapeKey:
-    """A shape key with offsets (n, 3) from rest."""
-    key = obj.data.shape_keys.key_blocks.get(name) or obj.shape_key_add(name=name, from_mix=False)
-    key.data.foreach_set("co", (rest_positions(obj) + offsets).astype(np.float32).ravel())
-    key.value = 0.0
-    return key
-
-
 def connect(given: graphs.Document, driver: str, pose: str, key: str) -> None:
     """Lets a pose of a driver drive a morph target: drive_morphs, and morph before the skin."""
     main = graphs.main_input(given, "mesh")
@@ -186,7 +135,9 @@ def _morph(given: graphs.Document, main: str, weights: str) -> str:
         for step in graphs.of_kind(given, kind):
             graphs.insert_before(given, step, name, keys)
             return name
-    first = [n for n, k in given["nodes"].items() if graphs.source(k.get("mesh")) == main and graphs.kinds()[k["node"]]["kind"] == "deformer"]
+    first = [
+        n for n, k in given["nodes"].items() if graphs.source(k.get("mesh")) == main and graphs.kinds()[k["node"]]["kind"] == "deformer"
+    ]
     if not first:
         raise Problem("The graph has no node that deforms the mesh. Add a skin node")
     graphs.insert_before(given, first[0], name, keys)
@@ -199,7 +150,9 @@ class SINEW_OT_corrective_sculpt(Operator):
     bl_idname = "sinew.corrective_sculpt"
     bl_label = "Sculpt Corrective"
 
-    pose: bpy.props.StringProperty(name="Pose", description="Name of the pose. Empty: the recorded pose that the bones are in, or a new one")
+    pose: bpy.props.StringProperty(
+        name="Pose", description="Name of the pose. Empty: the recorded pose that the bones are in, or a new one"
+    )
 
     def run(self, context: bpy.types.Context) -> str:
         obj = pose_driver.deformed(context)
@@ -257,7 +210,9 @@ def present_pose(bound: Session, driver: dict[str, Any], tolerance: float = 1e-4
 def _refuse_simulations(given: graphs.Document) -> None:
     found = solvers(given)
     if found:
-        raise Problem(f"The graph simulates ({', '.join(found)}): its shape depends on earlier frames. Correctives need a graph without such nodes")
+        raise Problem(
+            f"The graph simulates ({', '.join(found)}): its shape depends on earlier frames. Correctives need a graph without such nodes"
+        )
 
 
 class SINEW_OT_corrective_apply(JobOperator):
@@ -268,7 +223,7 @@ class SINEW_OT_corrective_apply(JobOperator):
 
     damping: bpy.props.FloatProperty(
         name="Damping",
-        description="Keeps offsets short where later nodes smooth them away. 0 comes nearest to the sculpt, but offsets can become very long",
+        description="Keeps offsets short where later nodes smooth them away. 0 comes nearest to the sculpt, with very long offsets",
         default=0.005,
         min=0.0,
         max=10.0,
@@ -295,12 +250,16 @@ class SINEW_OT_corrective_apply(JobOperator):
         obj.select_set(True)
         self.result = f"Shape key '{changed}': {_summary(best)}"
         if best.distance.max() > TOLERANCE:
-            worst = int(np.argmax(best.distance))
-            self.report(
-                {"WARNING"},
-                f"{int((best.distance > TOLERANCE).sum())} vertices stay away from the sculpt, vertex {worst} by {best.distance[worst] * 1000:.3f} mm: "
-                "nodes after the skin smooth the sculpt. Use fewer iterations, or a mask",
-            )
+            self.report({"WARNING"}, _what_stays(best))
+
+
+def _what_stays(best: solve.Solution) -> str:
+    worst = int(np.argmax(best.distance))
+    count = int((best.distance > TOLERANCE).sum())
+    return (
+        f"{count} vertices stay away from the sculpt, vertex {worst} by {best.distance[worst] * 1000:.3f} mm: "
+        "nodes after the skin smooth the sculpt. Use fewer iterations, or a mask"
+    )
 
 
 def _active_sculpt(context: bpy.types.Context) -> bpy.types.Object:
@@ -340,7 +299,7 @@ def _store(context: bpy.types.Context, obj: bpy.types.Object, bound: Session, be
         raise Problem(f"The graph has no pose '{pose}' of driver '{driver}' any more. Record it under this name, then apply again")
     offsets = best.offsets @ matrices.to_object(bound)[:3, :3].T
     offsets[np.linalg.norm(best.offsets, axis=1) < DROP_BELOW] = 0.0
-    name = _key_of(given, driver, pose) or key_name(driver, pose)
+    name = key_of(given, driver, pose) or key_name(driver, pose)
     key = add_to_key(obj, name, offsets)
     connect(given, driver, pose, key.name)
     live.bind(obj)
@@ -348,7 +307,7 @@ def _store(context: bpy.types.Context, obj: bpy.types.Object, bound: Session, be
     return key.name  # type: ignore[no-any-return]
 
 
-def _key_of(given: graphs.Document, driver: str, pose: str) -> str | None:
+def key_of(given: graphs.Document, driver: str, pose: str) -> str | None:
     """The shape key that a pose drives already."""
     index = [p["name"] for p in given["nodes"][driver]["poses"]].index(pose)
     for name in graphs.of_kind(given, "drive_morphs"):

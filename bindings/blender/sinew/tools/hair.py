@@ -69,7 +69,7 @@ def mesh_collider(given: graphs.Document, obj: bpy.types.Object, cells: int) -> 
 
 
 def solid_collider(hair: bpy.types.Object, given: graphs.Document, obj: bpy.types.Object) -> dict[str, Any]:
-    """A ball where an empty of type Sphere is, or a capsule along the longest axis if it is scaled. It moves with the bone it is parented to."""
+    """A ball where an empty of type Sphere is, or a capsule if one axis is longer. It moves with the bone that it is parented to."""
     world = matrix(obj.matrix_world)
     keys: dict[str, Any] = {"node": "solids"}
     armature, bind = _rig(hair)
@@ -113,7 +113,9 @@ def hair_object(context: bpy.types.Context) -> bpy.types.Object:
     return found
 
 
-def add_colliders(hair: bpy.types.Object, given: graphs.Document, objects: Sequence[bpy.types.Object], margin: float, cells: int) -> list[str]:
+def add_colliders(
+    hair: bpy.types.Object, given: graphs.Document, objects: Sequence[bpy.types.Object], margin: float, cells: int
+) -> list[str]:
     """Makes colliders of objects."""
     node = next((n for kind in SIMULATIONS for n in graphs.of_kind(given, kind)), None)
     if node is None:
@@ -155,8 +157,12 @@ class SINEW_OT_hair_from_curves(Operator):
     bl_label = "Hair from Curves"
 
     style: bpy.props.EnumProperty(name="Style", description="Stiffness and damping of the hair", items=STYLES, default="long_straight")
-    margin: bpy.props.FloatProperty(name="Margin", description="Distance that hair keeps from colliders", default=MARGIN, min=0.0, subtype="DISTANCE")
-    cells: bpy.props.IntProperty(name="Cells", description="Cells of the field of a mesh along its longest side", default=64, min=4, max=512)
+    margin: bpy.props.FloatProperty(
+        name="Margin", description="Distance that hair keeps from colliders", default=MARGIN, min=0.0, subtype="DISTANCE"
+    )
+    cells: bpy.props.IntProperty(
+        name="Cells", description="Cells of the field of a mesh along its longest side", default=64, min=4, max=512
+    )
 
     def run(self, context: bpy.types.Context) -> str:
         obj = hair_object(context)
@@ -191,8 +197,12 @@ class SINEW_OT_hair_colliders(Operator):
     bl_idname = "sinew.hair_colliders"
     bl_label = "Add Colliders"
 
-    margin: bpy.props.FloatProperty(name="Margin", description="Distance that hair keeps from colliders", default=MARGIN, min=0.0, subtype="DISTANCE")
-    cells: bpy.props.IntProperty(name="Cells", description="Cells of the field of a mesh along its longest side", default=64, min=4, max=512)
+    margin: bpy.props.FloatProperty(
+        name="Margin", description="Distance that hair keeps from colliders", default=MARGIN, min=0.0, subtype="DISTANCE"
+    )
+    cells: bpy.props.IntProperty(
+        name="Cells", description="Cells of the field of a mesh along its longest side", default=64, min=4, max=512
+    )
 
     def run(self, context: bpy.types.Context) -> str:
         obj = hair_object(context)

@@ -64,10 +64,10 @@ def live_values(bound: Session, obj: bpy.types.Object, depsgraph: bpy.types.Deps
         if entry.lattice is None or points not in declared or box not in declared:
             continue
         keys = keys_of(obj.evaluated_get(depsgraph), entry.lattice.evaluated_get(depsgraph))
-        if len(keys["points"]) != len(declared[points]["default"]):
+        found, wanted = len(keys["points"]), len(declared[points]["default"])
+        if found != wanted:
             raise Problem(
-                f"Lattice '{entry.lattice.name}' has {len(keys['points'])} points, and node '{entry.node}' has {len(declared[points]['default'])}. "
-                "Press Lattice from Object again"
+                f"Lattice '{entry.lattice.name}' has {found} points, and node '{entry.node}' has {wanted}. Press Lattice from Object again"
             )
         out[points], out[box] = keys["points"], keys["rest_transform"]
     return out
@@ -135,7 +135,9 @@ class SINEW_OT_lattice_from_object(Operator):
     bl_label = "Lattice from Object"
 
     node: bpy.props.StringProperty(name="Node", description="Lattice node that gets the control points. Empty: a new one at the end")
-    live: bpy.props.BoolProperty(name="Live", description="The lattice moves the node in each frame. Off: the node keeps what the lattice is now")
+    live: bpy.props.BoolProperty(
+        name="Live", description="The lattice moves the node in each frame. Off: the node keeps what the lattice is now"
+    )
 
     def run(self, context: bpy.types.Context) -> str:
         obj = target(context)
@@ -261,7 +263,11 @@ def _box(obj: bpy.types.Object, name: str, keys: dict[str, Any], resolution: lis
         return box, None
     moved = np.array(points, np.float64)
     if keys.get("points_space", "local") == "world":
-        frame = rest if keys.get("points_are") == "positions" or "points_are" not in keys else np.vstack([np.c_[rest[:3, :3], [0, 0, 0]], [0, 0, 0, 1]])
+        frame = (
+            rest
+            if keys.get("points_are") == "positions" or "points_are" not in keys
+            else np.vstack([np.c_[rest[:3, :3], [0, 0, 0]], [0, 0, 0, 1]])
+        )
         moved = np.linalg.solve(frame, np.c_[moved, np.ones(len(moved))].T).T[:, :3]
     if keys.get("points_are", "positions") == "offsets":
         return box, _grid(resolution) + moved / size
