@@ -18,7 +18,7 @@ class Roots:
     """The points of a surface where the strands of a hair object grow."""
 
     def __init__(self, hair: bpy.types.Object, bind: Matrix, rest: Points, roots: Points) -> None:
-        """`bind`: world matrix of the hair at bind. `rest`: the surface at rest, and `roots`: first points of the strands, in their objects."""
+        """`bind`: world matrix of the hair at bind. `rest`: the surface at rest, `roots`: first points of the strands, both local."""
         surface = hair.data.surface
         self.name = surface.name
         self.count = len(rest)

@@ -120,8 +120,23 @@ def test_what_delta_mush_smooths_away_is_said(capfd: pytest.CaptureFixture[str])
     bend(armature, 90)
     left = np.linalg.norm(positions(obj) - points, axis=1).max()
     assert left > 1e-4
-    said = re.search(r"stay away from the sculpt, vertex \d+ by ([0-9.]+) mm", capfd.readouterr().out)
+    out = capfd.readouterr().out
+    said = re.search(r"stay away from the sculpt, vertex \d+ by ([0-9.]+) mm", out)
     assert said and np.isclose(float(said[1]), left * 1000, atol=0.01)
+
+
+def test_long_offsets_are_said_and_damping_shortens_them(capfd: pytest.CaptureFixture[str]) -> None:
+    longest = {}
+    for damping in (0.0, 1.0):
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        obj, _, sculpt = sculpted(["skin", {"node": "delta_mush", "iterations": 8}])
+        bulge(sculpt)
+        before = np.array([v.co for v in obj.data.vertices])
+        assert bpy.ops.sinew.corrective_apply(damping=damping) == {"FINISHED"}
+        key = np.array([k.co for k in obj.data.shape_keys.key_blocks[-1].data])
+        longest[damping] = np.linalg.norm(key - before, axis=1).max()
+        assert ("times longer than what they correct" in capfd.readouterr().out) == (damping == 0.0)
+    assert longest[1.0] < 0.2 < longest[0.0]
 
 
 def by_hand(obj: bpy.types.Object, weight: float) -> np.ndarray:

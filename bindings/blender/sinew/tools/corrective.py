@@ -15,10 +15,12 @@ from ..report import Operator, Problem
 from ..session import Session, solvers
 from ..space import SCENE_FROM_WORLD, Matrix, Points, matrix, moved
 from . import graphs, matrices, pose_driver, solve
-from .ui import ToolPanel
+from .ui import SubPanel
 
 TOLERANCE = 1e-5
 DROP_BELOW = 1e-6
+# Offsets that are this many times as long as what they correct are worth a warning.
+LONG = 4.0
 # At a sculpt: the skin matrices of the pose, row after row, and the positions that reached the graph.
 MATRICES = "sinew_matrices"
 
@@ -240,8 +242,9 @@ class SINEW_OT_corrective_apply(JobOperator):
         driver, pose = sculpt.sinew_sculpt.driver, sculpt.sinew_sculpt.pose
         bound, skins = _frame_of(context, obj, sculpt)
         wanted = scene_positions(sculpt, bound, obj)
-        best = None
+        first = best = None
         for best in extract(bound, skins, wanted, self.damping):
+            first = best if first is None else first
             yield best.steps, 300
         changed = _store(context, obj, bound, best, driver, pose)
         if self.remove:
@@ -251,6 +254,17 @@ class SINEW_OT_corrective_apply(JobOperator):
         self.result = f"Shape key '{changed}': {_summary(best)}"
         if best.distance.max() > TOLERANCE:
             self.report({"WARNING"}, _what_stays(best))
+        times = _longest(best) / max(float(first.distance.max()), TOLERANCE)
+        if times >= LONG:
+            self.report(
+                {"WARNING"},
+                f"Offsets are up to {times:.0f} times longer than what they correct, and deform other poses badly. "
+                "A larger Damping shortens them, and leaves a larger distance",
+            )
+
+
+def _longest(best: solve.Solution) -> float:
+    return float(np.linalg.norm(best.offsets, axis=1).max())
 
 
 def _what_stays(best: solve.Solution) -> str:
@@ -320,14 +334,14 @@ def key_of(given: graphs.Document, driver: str, pose: str) -> str | None:
 
 def _summary(best: solve.Solution) -> str:
     moved_count = int((np.linalg.norm(best.offsets, axis=1) >= DROP_BELOW).sum())
-    longest = float(np.linalg.norm(best.offsets, axis=1).max())
+    longest = _longest(best)
     return (
         f"{moved_count} vertices move, up to {longest * 1000:.2f} mm; distance to the sculpt {best.distance.max() * 1000:.4f} mm "
         f"after {best.steps} steps"
     )
 
 
-class SINEW_PT_corrective(ToolPanel, bpy.types.Panel):
+class SINEW_PT_corrective(SubPanel, bpy.types.Panel):
     """Sculpt and apply."""
 
     bl_label = "Correctives"

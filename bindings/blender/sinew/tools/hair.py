@@ -15,7 +15,7 @@ from ..operators import target
 from ..report import Operator, Problem
 from ..space import SCENE_FROM_WORLD, Matrix, matrix
 from . import graphs, matrices
-from .ui import ToolPanel
+from .ui import SubPanel
 
 STYLES = [
     ("short", "Short", "Short hair on a head, 3 to 8 cm"),
@@ -251,7 +251,7 @@ def rest_of_present(bound: Any) -> Matrix:
     return made
 
 
-class SINEW_PT_hair(ToolPanel, bpy.types.Panel):
+class SINEW_PT_hair(SubPanel, bpy.types.Panel):
     """Hair of the active curves."""
 
     bl_label = "Hair"
