@@ -165,6 +165,24 @@ def test_roots_follow_whatever_moves_the_surface(moves: str) -> None:
     assert moved_by > 0.05
 
 
+def test_a_subdivided_surface_moves_hair_by_its_bones() -> None:
+    surface = tube()
+    armature = surface.modifiers["Armature"].object
+    surface.modifiers.new("Subdivision", "SUBSURF")
+    obj, chosen = strands(surface)
+    activate(obj)
+    assert bpy.ops.sinew.hair_from_curves() == {"FINISHED"}
+    assert live.session(obj).roots is None
+    bend(armature, 70)
+    bpy.context.scene.frame_set(5)
+    i = next(i for i, v in enumerate(chosen) if v // 16 >= 11)
+    frame = np.array(armature.matrix_world)
+    bone = armature.pose.bones["upper"]
+    motion = frame @ np.array(bone.matrix) @ np.linalg.inv(np.array(bone.bone.matrix_local)) @ np.linalg.inv(frame)
+    root = np.array(obj.matrix_world @ obj.data.points[i * POINTS].position)
+    assert np.allclose(np.array(obj.matrix_world @ Vector(positions(obj)[i * POINTS])), (motion @ (*root, 1))[:3], atol=1e-5)
+
+
 def test_strands_keep_their_angle_and_grow_with_the_character() -> None:
     """On a surface that is rotated and scaled as a whole, the rest shape is, too."""
     surface = tube()
