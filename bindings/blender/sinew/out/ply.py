@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
+from .. import character
 from ..space import Matrix, Points, moved
 
 
@@ -67,7 +68,7 @@ def _mesh(mesh: bpy.types.Mesh, transform: Matrix, names: Sequence[str]) -> Fram
         out.uvs = uvs.reshape(-1, 2)
     color = mesh.color_attributes.active_color
     if color is not None and len(mesh.vertices):
-        for name, column in zip(("red", "green", "blue"), _colors(mesh, color, corners).T):
+        for name, column in zip(("red", "green", "blue"), character.point_colors(mesh, color, corners).T):
             out.attributes[name] = column
     return _with_attributes(mesh, out, transform, names)
 
@@ -78,18 +79,6 @@ def _reversed(counts: Any, corners: Any) -> Any:
     ends = starts + counts - 1
     within = np.arange(len(corners)) - np.repeat(starts, counts)
     return corners[np.repeat(ends, counts) - within]
-
-
-def _colors(mesh: bpy.types.Mesh, attribute: bpy.types.Attribute, corners: Any) -> Points:
-    """(n, 4) linear colours; a vertex takes the mean of its corners."""
-    flat = np.empty(len(attribute.data) * 4, np.float32)
-    attribute.data.foreach_get("color", flat)
-    colors = flat.reshape(-1, 4)
-    if attribute.domain == "POINT":
-        return colors
-    count = len(mesh.vertices)
-    uses = np.maximum(np.bincount(corners, minlength=count), 1)
-    return np.stack([np.bincount(corners, colors[:, c], count) / uses for c in range(4)], axis=1).astype(np.float32)
 
 
 def _with_attributes(data: Any, out: Frame, transform: Matrix, names: Sequence[str]) -> Frame:
