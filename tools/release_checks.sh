@@ -13,6 +13,9 @@ installed cargo-deny
 echo "==> each feature by itself"
 cargo hack check --quiet --workspace --each-feature --no-dev-deps --ignore-private
 
+echo "==> errors for formats that are not built"
+cargo test --quiet -p sinew-io --lib --no-default-features --features images without_
+
 echo "==> licences, sources, versions"
 cargo deny check licenses sources bans
 echo "==> advisories"

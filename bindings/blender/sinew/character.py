@@ -32,13 +32,16 @@ class Bones:
     object_joint: str | None
     """Joint that moves with the object: of vertices without weights."""
 
+    strands: list[str] = field(default_factory=list)
+    """Joints of strands that follow a surface."""
+
     def __post_init__(self) -> None:
         self.inverse_rest = np.linalg.inv(self.rest)
 
     @property
     def joints(self) -> list[str]:
         """Names of all joints."""
-        return self.names + ([self.object_joint] if self.object_joint else [])
+        return self.names + ([self.object_joint] if self.object_joint else []) + self.strands
 
     def same(self, other: Bones) -> bool:
         """True if names and rest pose are equal."""
@@ -62,10 +65,12 @@ def build(
     binds: tuple[Matrix, Matrix],
     extras: Sequence[bpy.types.Object] = (),
     clips: Sequence[Any] = (),
+    follows_surface: bool = False,
 ) -> Built:
     """The character of an object.
 
     `binds`: world matrices of object and armature at bind. `extras`: further meshes and hair that the graph names; they have no weights.
+    `follows_surface`: each strand of hair has a joint of its own.
     """
     warnings: list[str] = []
     bones = bones_of(armature)
@@ -76,6 +81,9 @@ def build(
     if armature is not None:
         warnings += _warnings_of_armature(obj, armature)
     joints = _joints(armature, bones, binds)
+    if follows_surface:
+        weights = _strand_influences(obj, bones)
+        joints += [sd.Joint(name, None, np.eye(4)) for name in bones.strands]
     meshes, strands = [], []
     if obj.type == "MESH":
         meshes.append(_mesh(obj, scene_from_object, weights, bones))
@@ -180,6 +188,19 @@ def _padded(vertices: list[list[tuple[int, float]]]) -> tuple[Any, Any]:
         for k, (joint, weight) in enumerate(pairs):
             joints[v, k], weights[v, k] = joint, weight
     return joints, weights
+
+
+def _strand_influences(obj: bpy.types.Object, bones: Bones) -> tuple[Any, Any]:
+    """Each strand moves with a joint of its own."""
+    first = len(bones.joints)
+    taken = set(bones.joints)
+    base = "strand"
+    while any(name.startswith(base) for name in taken):
+        base += "_"
+    bones.strands = [f"{base}{i}" for i in range(len(obj.data.curves))]
+    lengths = [c.points_length for c in obj.data.curves]
+    joints = np.repeat(np.arange(first, first + len(lengths), dtype=np.uint32), lengths)[:, None]
+    return joints, np.ones(joints.shape, np.float32)
 
 
 def _curve_influences(obj: bpy.types.Object, armature: bpy.types.Object, bones: Bones) -> tuple[Any, Any]:

@@ -85,7 +85,7 @@ def _in_order(objects: list[bpy.types.Object]) -> list[bpy.types.Object]:
         if obj in out or obj.name in above:
             return
         bound = session(obj)
-        for name in (n for names in bound.extras.values() for n in names) if bound else ():
+        for name in bound.reads() if bound else _surface(obj):
             if name in by_name:
                 visit(by_name[name], (*above, obj.name))
         out.append(obj)
@@ -93,6 +93,11 @@ def _in_order(objects: list[bpy.types.Object]) -> list[bpy.types.Object]:
     for obj in objects:
         visit(obj, ())
     return out
+
+
+def _surface(obj: bpy.types.Object) -> list[str]:
+    """The surface that hair follows."""
+    return [obj.data.surface.name] if obj.type == "CURVES" and obj.data.surface is not None else []
 
 
 def _update_object(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, done: dict[str, Points]) -> bool:
@@ -123,7 +128,7 @@ def _drop_if_stale(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
     if bound is None:
         if edited:
             STATE.failures.pop(key, None)
-    elif bound.settings != settings(obj, scene) or bound.skinned != (obj.sinew.armature is not None):
+    elif bound.settings != settings(obj, scene) or bound.posed != (obj.sinew.armature is not None):
         STATE.sessions.pop(key)
     elif any(CHANGED[part](obj, bound) for part in edited):
         STATE.sessions.pop(key)
@@ -134,7 +139,7 @@ def _mesh_changed(obj: bpy.types.Object, bound: Session) -> bool:
 
 
 def _armature_changed(obj: bpy.types.Object, bound: Session) -> bool:
-    return bound.skinned and not bound.bones.same(character.bones_of(obj.sinew.armature))
+    return bound.posed and not bound.bones.same(character.bones_of(obj.sinew.armature))
 
 
 def _graph_changed(obj: bpy.types.Object, bound: Session) -> bool:

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import bpy
 import numpy as np
 
-from . import character, modifier, nodes, preferences
+from . import character, modifier, nodes, preferences, surface
 from .core import sd
 from .report import Problem
 from .space import SCENE_FROM_WORLD, WORLD_FROM_SCENE, Matrix, Points, inverse, matrix, moved
@@ -21,6 +22,9 @@ TICKS = 1000
 # A simulation that jumps farther starts again.
 LONGEST_STEP_SECS = 0.25
 USUAL_NAMES = {"MESH": ("mesh", "body"), "CURVES": ("strands", "hair")}
+
+# Functions of (session, object, depsgraph) that give parameters of the graph for a frame. Tools add theirs.
+VALUE_SOURCES: list[Callable[..., dict[str, Any]]] = []
 
 
 @dataclass
@@ -52,10 +56,12 @@ class Session:
         self.extras: dict[str, list[str]]
         self.document, self.input, extra_inputs = _document(self.live.document, obj, scene)
         self.binds = binds(obj)
-        self.skinned = obj.sinew.armature is not None
+        self.posed = obj.sinew.armature is not None
+        self.roots = _roots(obj, self.binds[0])
+        self.skinned = self.posed or self.roots is not None
         others = {o for objects in extra_inputs.values() for o in objects if o != obj}
         extras = [o for o in scene.objects if o in others]
-        built = character.build(obj, obj.sinew.armature, self.binds, extras)
+        built = character.build(obj, obj.sinew.armature, self.binds, extras, follows_surface=self.roots is not None)
         self.extra_counts = {o.name: _point_count(o) for o in extras}
         # An input that takes the object itself too has its rest shape.
         self.extras = {name: [o.name for o in objects] for name, objects in extra_inputs.items() if obj not in objects}
@@ -93,6 +99,11 @@ class Session:
         modifier.write(obj, modifier.find(obj), self.local)
         return True
 
+    def reads(self) -> list[str]:
+        """Names of the objects that must be evaluated before this one."""
+        names = [name for objects in self.extras.values() for name in objects]
+        return names + ([self.roots.name] if self.roots is not None else [])
+
     def restart(self) -> None:
         """Simulations start again at the next frame."""
         self.player.restart()
@@ -106,16 +117,27 @@ class Session:
         tree = obj.sinew.tree.evaluated_get(depsgraph)
         return Request(
             round((scene.frame_current + scene.frame_subframe) * TICKS),
-            self._matrices(obj, evaluated, depsgraph),
-            self.live.values(tree),
+            self._matrices(obj, evaluated, depsgraph, others),
+            {**self.live.values(tree), **self._more_values(obj, depsgraph)},
             self.live.value_inputs(tree),
             self._positions(obj, evaluated, depsgraph, others),
         )
 
-    def _matrices(self, obj: bpy.types.Object, evaluated: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Matrix:
+    def _more_values(self, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> dict[str, Any]:
+        """Parameters of the graph that objects of the scene move."""
+        return {name: value for source in VALUE_SOURCES for name, value in source(self, obj, depsgraph).items()}
+
+    def _matrices(
+        self, obj: bpy.types.Object, evaluated: bpy.types.Object, depsgraph: bpy.types.Depsgraph, others: dict[str, Points]
+    ) -> Matrix:
         """(j, 4, 4) from rest positions to posed positions, in scene space."""
-        if not self.skinned:
-            return np.zeros((0, 4, 4))
+        joints = self._bone_matrices(obj, evaluated, depsgraph) if self.posed else np.zeros((0, 4, 4))
+        if self.roots is None:
+            return joints
+        return np.concatenate([joints, self.roots.matrices(*surface.positions(self.roots, depsgraph, others))])
+
+    def _bone_matrices(self, obj: bpy.types.Object, evaluated: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Matrix:
+        """Matrices of the bones, and of the joint of the object."""
         armature = obj.sinew.armature.evaluated_get(depsgraph)
         bones = armature.pose.bones
         if len(bones) != len(self.bones.names):
@@ -193,6 +215,15 @@ class Session:
         else:
             self.player.restart()
             self.before = None
+
+
+def _roots(obj: bpy.types.Object, bind: Matrix) -> surface.Roots | None:
+    """Roots of hair that follows its surface."""
+    if obj.type != "CURVES" or obj.data.surface is None or obj.data.surface.type != "MESH":
+        return None
+    points = character.rest_positions(obj)
+    first = [c.first_point_index for c in obj.data.curves]
+    return surface.roots_of(obj, bind, character.rest_positions(obj.data.surface), points[first])
 
 
 def fps(scene: bpy.types.Scene) -> float:

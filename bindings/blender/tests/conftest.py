@@ -45,6 +45,16 @@ _install()
 import sinew_deform as sd
 
 
+@pytest.fixture(scope="session", autouse=True)
+def taken_back() -> Iterator[None]:
+    """Blender 4.2 crashes at its end while classes are registered."""
+    yield
+    if EXTENSION:
+        bpy.ops.preferences.addon_disable(module=MODULE)
+    else:
+        sys.modules["sinew"].unregister()
+
+
 def skip(reason: str) -> None:
     """Skips the test; the checks look for the word."""
     print(f"skipped: {reason}")

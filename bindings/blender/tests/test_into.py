@@ -15,7 +15,7 @@ from conftest import box, shared
 from mathutils import Euler
 from scene_rig import activate, evaluated, fresh, rig, tube, world
 
-from sinew import live, nodes
+from sinew import live, nodes, operators
 from sinew.into import merge
 from sinew.space import SCENE_FROM_WORLD
 
@@ -207,6 +207,21 @@ def test_round_trip_keeps_what_drivers_mean(tmp_path, bones):
         assert off <= 3e-6 * box(wanted), frame
 
 
+def test_glb_with_a_mask(tmp_path):
+    path = tmp_path / "ball.glb"
+    sd.embed("sample:ball", "example:masked_transform", output=path)
+    assert bpy.ops.sinew.import_glb(filepath=str(path)) == {"FINISHED"}
+    obj = bpy.context.view_layer.objects.active
+    assert "mask" in obj.data.attributes
+    player = sd.Player(sd.load(path), fps=FPS)
+    for frame in (0, 12):
+        bpy.context.scene.frame_set(frame)
+        assert live.message(obj) == ""
+        player.advance(frame)
+        wanted = player[player.outputs[0]].positions()
+        assert np.abs(shown(obj) - wanted).max() <= 1e-6 * box(wanted)
+
+
 def test_second_import_gets_names_of_its_own(tmp_path):
     path = embedded(tmp_path, driven())
     for _ in range(2):
@@ -224,6 +239,54 @@ def test_glb_without_graph():
     assert all(o.sinew.tree is None for o in bpy.data.objects)
 
 
+def test_fbx_has_the_axes_of_its_joints(tmp_path):
+    obj, armature = rig({"sinew": "1.0", "stack": ["skin"]})
+    obj.data.shade_smooth()
+    obj.modifiers["Armature"].show_viewport = True
+    for other in (obj, armature):
+        other.select_set(True)
+    path = tmp_path / "rig.fbx"
+    bpy.ops.export_scene.fbx(filepath=str(path), use_selection=True, add_leaf_bones=False)
+    fresh()
+    assert bpy.ops.sinew.import_glb(filepath=str(path)) == {"FINISHED"}
+    obj = next(o for o in bpy.data.objects if o.type == "MESH")
+    document = {
+        "sinew": "1.0",
+        "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}},
+        "nodes": {
+            "lift": {
+                "node": "drive_joints",
+                "pose": "pose",
+                "joints": ["upper"],
+                "weights": "driver",
+                "poses": [{"name": "a", "joints": [{}]}, {"name": "b", "joints": [{"rotation_degrees": [10, 40, -20]}]}],
+            },
+            "driver": {
+                "node": "pose_driver",
+                "pose": "pose",
+                "joints": ["lower"],
+                "poses": [{"name": "a", "joints": [{}]}, {"name": "b", "joints": [{"rotation_degrees": [70, 10, 30]}]}],
+            },
+            "skin": {"node": "skin", "mesh": "body", "pose": "lift"},
+        },
+        "outputs": {"body": "skin"},
+    }
+    activate(obj)
+    operators.add(obj, nodes.from_document(document, "driven"), bpy.context.scene)
+    armature = obj.sinew.armature
+    armature.animation_data_clear()
+    character = sd.load(path)
+    player = sd.Player(character, sd.Graph.from_dict(document), fps=FPS)
+    # Vertices in the file are those of Blender: no seams.
+    assert character.meshes[0].vertex_count == len(obj.data.vertices)
+    for frame, angles in enumerate([(0, 0, 0), (0.5, 0.2, 0.9)], 1):
+        for bone in armature.pose.bones:
+            bone.rotation_mode = "QUATERNION"
+            bone.rotation_quaternion = Euler(angles).to_quaternion()
+        bpy.context.scene.frame_set(frame)
+        assert_live_is(obj, player, frame, 5e-6)
+
+
 def test_import_mistakes(tmp_path):
     def fails(operator, match: str, **options) -> None:
         with pytest.raises(RuntimeError, match=match):
@@ -231,7 +294,7 @@ def test_import_mistakes(tmp_path):
 
     (tmp_path / "broken.glb").write_bytes(b"glTF\x02\0\0\0")
     fails(bpy.ops.sinew.import_glb, "broken.glb", filepath=str(tmp_path / "broken.glb"))
-    fails(bpy.ops.sinew.import_glb, "no GLB, glTF or VRM", filepath=str(tmp_path / "hero.blend"))
+    fails(bpy.ops.sinew.import_glb, "no GLB, glTF, VRM or FBX", filepath=str(tmp_path / "hero.blend"))
     fails(bpy.ops.sinew.import_glb, "missing.glb", filepath=str(tmp_path / "missing.glb"))
     assert not bpy.data.objects
     drivers = tmp_path / "drivers.json"
@@ -245,7 +308,9 @@ def test_import_mistakes(tmp_path):
     fails(bpy.ops.sinew.import_psd, "No driver of the file fits 'rig'.*no bone 'tail'", filepath=str(tmp_path / "other.json"))
     (tmp_path / "text.json").write_text("hello")
     fails(bpy.ops.sinew.import_psd, "text.json", filepath=str(tmp_path / "text.json"))
-    (tmp_path / "equal.json").write_text(json.dumps(PSD).replace("[0, 0, 90]", "[0, 0, 0]").replace("[0, 1, 0, 0], [-1, 0", "[1, 0, 0, 0], [0, 1"))
+    (tmp_path / "equal.json").write_text(
+        json.dumps(PSD).replace("[0, 0, 90]", "[0, 0, 0]").replace("[0, 1, 0, 0], [-1, 0", "[1, 0, 0, 0], [0, 1")
+    )
     fails(bpy.ops.sinew.import_psd, "do not fit the graph, which stays", filepath=str(tmp_path / "equal.json"))
     assert nodes.to_document(obj.sinew.tree) == before
     bpy.context.view_layer.update()
@@ -298,13 +363,47 @@ def live_poses(obj: bpy.types.Object, armature: bpy.types.Object) -> np.ndarray:
     return np.stack(out)
 
 
-def test_psd_against_the_package(tmp_path):
+WRANGLER = {
+    "arm": {
+        "solver_name": "arm",
+        "drivers": ["rig:upper"],
+        "driven_transforms": [],
+        "controllers": [],
+        "mode": "Additive",
+        "radius": 70.0,
+        "automaticRadius": False,
+        "weightThreshold": 0.001,
+        "distanceMethod": "Swing",
+        "normalizeMethod": 3,
+        "functionType": 4,
+        "twistAxis": 1,
+        "inputMode": "Rotation",
+        "driven_attrs": [[], []],
+        "poses": {
+            "default": {"drivers": [[1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]]},
+            "up": {
+                "drivers": [[0, 1, 0, 0, -1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]],
+                "blendshape_data": [{"blendshape_mesh": "bulge"}],
+            },
+        },
+    }
+}
+
+
+@pytest.mark.parametrize("document", [PSD, WRANGLER])
+def test_psd_against_the_package(tmp_path, document):
     obj, armature = rig({"sinew": "1.0", "stack": ["skin"]}, is_moved=False)
+    obj.shape_key_add(name="Basis")
+    bulge = obj.shape_key_add(name="bulge")
+    bulge.value = 0.0
+    for point in bulge.data:
+        point.co.y *= 2.0
     posed(armature)
     path = tmp_path / "drivers.json"
-    path.write_text(json.dumps(PSD))
+    path.write_text(json.dumps(document))
     assert bpy.ops.sinew.import_psd(filepath=str(path)) == {"FINISHED"}
     # The same driver on a character made here, with the package alone.
+    path.write_text(json.dumps(document).replace("rig:", ""))
     sd.psd.convert(path, output=tmp_path / "graph.json")
     own = live.session(obj).character
     player = sd.Player(own, sd.Graph.load(tmp_path / "graph.json"), fps=FPS)
@@ -331,7 +430,9 @@ def test_psd_in_axes_of_bones(tmp_path, document):
     results = []
     for axes in ([], [(0.4, 1.1, -0.3), (1.4, 0.1, 0.3)]):
         fresh()
-        obj, armature = rig(document or {"sinew": "1.0", "nodes": {"s": {"node": "skin", "mesh": "body", "pose": "pose"}}, "outputs": {"body": "s"}})
+        obj, armature = rig(
+            document or {"sinew": "1.0", "nodes": {"s": {"node": "skin", "mesh": "body", "pose": "pose"}}, "outputs": {"body": "s"}}
+        )
         posed(armature)
         for bone, stored in zip(armature.data.bones, axes):
             bone["sinew_axes"] = list(Euler(stored).to_quaternion())

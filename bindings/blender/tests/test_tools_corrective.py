@@ -8,11 +8,11 @@ import re
 import bpy
 import numpy as np
 import pytest
-from mathutils import Vector
 from conftest import activate, add, bend, positions, truth, tube
+from mathutils import Vector
 from sinew import live, nodes
 from sinew.tools import graphs, pose_driver
-from test_tools_pose_driver import select_bones
+from test_tools_pose_driver import arms, select_bones
 
 
 def sculpted(stack: list, degrees: float = 90.0) -> tuple[bpy.types.Object, bpy.types.Object, bpy.types.Object]:
@@ -120,8 +120,23 @@ def test_what_delta_mush_smooths_away_is_said(capfd: pytest.CaptureFixture[str])
     bend(armature, 90)
     left = np.linalg.norm(positions(obj) - points, axis=1).max()
     assert left > 1e-4
-    said = re.search(r"stay away from the sculpt, vertex \d+ by ([0-9.]+) mm", capfd.readouterr().out)
+    out = capfd.readouterr().out
+    said = re.search(r"stay away from the sculpt, vertex \d+ by ([0-9.]+) mm", out)
     assert said and np.isclose(float(said[1]), left * 1000, atol=0.01)
+
+
+def test_long_offsets_are_said_and_damping_shortens_them(capfd: pytest.CaptureFixture[str]) -> None:
+    longest = {}
+    for damping in (0.0, 1.0):
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        obj, _, sculpt = sculpted(["skin", {"node": "delta_mush", "iterations": 8}])
+        bulge(sculpt)
+        before = np.array([v.co for v in obj.data.vertices])
+        assert bpy.ops.sinew.corrective_apply(damping=damping) == {"FINISHED"}
+        key = np.array([k.co for k in obj.data.shape_keys.key_blocks[-1].data])
+        longest[damping] = np.linalg.norm(key - before, axis=1).max()
+        assert ("times longer than what they correct" in capfd.readouterr().out) == (damping == 0.0)
+    assert longest[1.0] < 0.2 < longest[0.0]
 
 
 def by_hand(obj: bpy.types.Object, weight: float) -> np.ndarray:
@@ -222,6 +237,40 @@ def test_shape_keys_of_blender_stay_in_the_result() -> None:
     assert np.linalg.norm(positions(obj) - wanted, axis=1).max() < 1e-5
 
 
+def test_mirrored_correctives_mirror_the_mesh() -> None:
+    obj, armature = arms(0.4, 0.6)
+    select_bones(armature, "arm.L", "hand.L")
+    bpy.ops.sinew.driver_add()
+    assert obj.sinew_tools.driver == "arm_driver_L"
+    for name, turn in (("arm.L", (0.9, 0.2, -0.3, 0.25)), ("hand.L", (0.8, -0.3, 0.3, 0.4))):
+        armature.pose.bones[name].rotation_quaternion = turn
+    bpy.context.view_layer.update()
+    bpy.ops.sinew.pose_record(pose="up.L")
+    bpy.ops.sinew.corrective_sculpt(pose="up.L")
+    sculpt = bpy.context.object
+    points = np.array([v.co for v in sculpt.data.vertices])
+    half = len(points) // 2
+    points[:half] += np.random.default_rng(1).normal(0, 0.03, (half, 3))
+    sculpt.data.vertices.foreach_set("co", points.astype(np.float32).ravel())
+    assert bpy.ops.sinew.corrective_apply() == {"FINISHED"}
+    assert bpy.ops.sinew.driver_mirror() == {"FINISHED"}
+    assert obj.sinew_tools.driver == "arm_driver_R" and len(obj.data.shape_keys.key_blocks) == 3
+    for bone in armature.pose.bones:
+        bone.matrix_basis.identity()
+    bpy.ops.sinew.pose_go(pose="up.R")
+    bpy.context.view_layer.update()
+    shown = positions(obj)
+    rest = np.array([v.co for v in obj.data.vertices])
+    assert np.abs(shown[half:] - points[:half] * (-1, 1, 1)).max() < 1e-5
+    assert np.abs(shown[:half] - rest[:half]).max() < 1e-6, "the left side is at rest"
+    # Mirrored again: nothing new.
+    names = [k.name for k in obj.data.shape_keys.key_blocks]
+    obj.sinew_tools.driver = "arm_driver_L"
+    assert bpy.ops.sinew.driver_mirror() == {"FINISHED"}
+    assert [k.name for k in obj.data.shape_keys.key_blocks] == names
+    assert np.abs(positions(obj)[half:] - points[:half] * (-1, 1, 1)).max() < 1e-5
+
+
 def _cut(obj: bpy.types.Object, sculpt: bpy.types.Object) -> None:
     import bmesh
 
@@ -236,7 +285,12 @@ MISTAKES = [
     ("not the sculpt", lambda o, s: bpy.data.objects.remove(s) or activate(o), "corrective_apply", "is no sculpt"),
     ("vertices are gone", _cut, "corrective_apply", "vertices and"),
     ("another armature", lambda o, s: s.__setitem__("sinew_matrices", [0.0] * 16), "corrective_apply", "other bones"),
-    ("the pose was deleted", lambda o, s: (bend(o.sinew.armature, 10), activate(o), bpy.ops.sinew.pose_delete(), activate(s)), "corrective_apply", "no pose 'pose_1'"),
+    (
+        "the pose was deleted",
+        lambda o, s: (bend(o.sinew.armature, 10), activate(o), bpy.ops.sinew.pose_delete(), activate(s)),
+        "corrective_apply",
+        "no pose 'pose_1'",
+    ),
 ]
 
 

@@ -124,7 +124,14 @@ def test_select_worst(editing: bool) -> None:
 
 def test_node_times() -> None:
     obj = tube()
-    add(obj, {"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}}, "stack": ["skin", {"node": "delta_mush", "iterations": 40}]})
+    add(
+        obj,
+        {
+            "sinew": "1.0",
+            "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}},
+            "stack": ["skin", {"node": "delta_mush", "iterations": 40}],
+        },
+    )
     if not hasattr(type(live.session(obj).player), "node_times"):
         with pytest.raises(RuntimeError, match="does not time nodes"):
             bpy.ops.sinew.node_times()
@@ -138,7 +145,12 @@ MISTAKES = [
     ("nothing active", lambda o: setattr(bpy.context.view_layer.objects, "active", None), "diagnose", "No object is active"),
     ("no graph", lambda o: bpy.ops.sinew.remove(), "diagnose", "has no Sinew graph"),
     ("edit mode", lambda o: bpy.ops.object.mode_set(mode="EDIT"), "diagnose", "is in edit mode"),
-    ("switched off", lambda o: setattr(next(m for m in o.modifiers if m.type == "NODES"), "show_viewport", False) or live.bind(o), "diagnose", "switch its Sinew modifier on"),
+    (
+        "switched off",
+        lambda o: setattr(next(m for m in o.modifiers if m.type == "NODES"), "show_viewport", False) or live.bind(o),
+        "diagnose",
+        "switch its Sinew modifier on",
+    ),
     ("the armature", lambda o: activate(o.sinew.armature), "diagnose", "is an armature"),
     ("nothing listed", lambda o: None, "select_worst", "Nothing is listed"),
 ]

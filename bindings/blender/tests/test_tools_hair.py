@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import sinew_deform as sd
 from conftest import activate, add, bend, positions, truth, tube
+from mathutils import Vector
 from sinew import live
 from sinew.space import SCENE_FROM_WORLD, moved
 from sinew.tools import graphs, hair
@@ -63,31 +64,35 @@ def test_roots_stay_on_the_surface_and_strands_equal_the_package(bound_surface: 
         "nodes": {"sim": {"node": "hair_sim", "preset": "long_straight", "strands": "hair", "pose": "pose"}},
         "outputs": {"hair": "sim"},
     }
-    player = sd.Player(by_arrays(surface, armature, obj, chosen), sd.Graph.from_dict(document), fps=24)
+    player = sd.Player(by_arrays(obj), sd.Graph.from_dict(document), fps=24)
+    rigid = [(i, "lower" if v // 16 <= 5 else "upper") for i, v in enumerate(chosen) if v // 16 <= 5 or v // 16 >= 11]
+    assert len(rigid) > 10
     furthest, swing = 0.0, 0.0
     for frame in range(1, 31):
         bpy.context.scene.frame_set(frame)
         shown = positions(obj)
-        on_surface = positions(surface)[chosen]
-        furthest = max(furthest, np.abs(shown[::POINTS] - on_surface).max())
-        player.advance_posed(frame, scene_pose(armature), ["lower", "upper"], space="scene")
-        wanted = player["hair"].positions()
+        furthest = max(furthest, np.abs(shown[::POINTS] - positions(surface)[chosen]).max())
+        roots = live.session(obj).last.matrices[-COUNT:]
+        for i, bone in rigid:
+            assert np.abs(roots[i] - bone_motion(armature, bone)).max() < 1e-5, "the surface there moves with one bone"
+        player.advance_posed(frame, roots, [f"root{i}" for i in range(COUNT)], space="skin")
         world = moved(shown, SCENE_FROM_WORLD @ np.array(obj.matrix_world))
-        assert np.abs(world - wanted).max() < 2e-5, frame
-        swing = max(swing, np.abs(np.diff(shown.reshape(COUNT, POINTS, 3), axis=1)[:, -1] - np.diff(shown.reshape(COUNT, POINTS, 3), axis=1)[:, 0]).max())
-    assert furthest < 1e-5 and swing > 0.01
+        assert np.abs(world - player["hair"].positions()).max() < 1e-6, frame
+        tips = shown.reshape(COUNT, POINTS, 3)
+        swing = max(swing, np.abs((tips[:, -1] - tips[:, 0]) - (tips[:, 1] - tips[:, 0]) * (POINTS - 1)).max())
+    assert furthest < 1e-5 and swing > 0.05
 
 
-def scene_pose(armature: bpy.types.Object) -> np.ndarray:
-    return np.array([SCENE_FROM_WORLD @ np.array(armature.matrix_world) @ np.array(armature.pose.bones[b].matrix) for b in ("lower", "upper")])
+def bone_motion(armature: bpy.types.Object, bone: str) -> np.ndarray:
+    """Of scene space, since rest."""
+    posed = armature.pose.bones[bone]
+    frame = SCENE_FROM_WORLD @ np.array(armature.matrix_world)
+    return frame @ np.array(posed.matrix) @ np.linalg.inv(np.array(posed.bone.matrix_local)) @ np.linalg.inv(frame)
 
 
-def by_arrays(surface: bpy.types.Object, armature: bpy.types.Object, obj: bpy.types.Object, chosen: list[int]) -> sd.Character:
-    """The hair as arrays, with the weights that the tube's vertices were given."""
-    rest = [SCENE_FROM_WORLD @ np.array(armature.matrix_world) @ np.array(b.matrix_local) for b in armature.data.bones]
-    joints = [sd.Joint("lower", None, rest[0]), sd.Joint("upper", 0, np.linalg.inv(rest[0]) @ rest[1])]
-    heights = np.array([surface.data.vertices[v].co.z for v in chosen])
-    upper = np.repeat(np.clip((heights / 2.0 - 0.4) / 0.2, 0, 1), POINTS)
+def by_arrays(obj: bpy.types.Object) -> sd.Character:
+    """The hair as arrays, with a joint for each strand."""
+    joints = [sd.Joint(f"root{i}", None, np.eye(4)) for i in range(COUNT)]
     points = moved(np.array([p.position for p in obj.data.points], np.float32), SCENE_FROM_WORLD @ np.array(obj.matrix_world))
     radius = np.array([p.radius for p in obj.data.points], np.float32)
     made = sd.Strands(
@@ -95,10 +100,106 @@ def by_arrays(surface: bpy.types.Object, armature: bpy.types.Object, obj: bpy.ty
         points,
         np.full(COUNT, POINTS),
         thickness=2 * radius,
-        joint_indices=np.tile(np.array([0, 1], np.uint32), (len(points), 1)),
-        joint_weights=np.stack([1 - upper, upper], axis=1).astype(np.float32),
+        joint_indices=np.repeat(np.arange(COUNT, dtype=np.uint32), POINTS)[:, None],
+        joint_weights=np.ones((COUNT * POINTS, 1), np.float32),
     )
     return sd.Character.from_arrays("hair", [], joints, strands=[made])
+
+
+def between_vertices(obj: bpy.types.Object, surface: bpy.types.Object) -> np.ndarray:
+    """Moves strands so that they grow on faces, and gives the share of the corners of these faces for each root."""
+    rng = np.random.default_rng(7)
+    shares = np.zeros((COUNT, len(surface.data.vertices)))
+    rest = np.array([v.co for v in surface.data.vertices])
+    for i in range(COUNT):
+        triangle = surface.data.loop_triangles[90 + 14 * i]
+        shares[i, list(triangle.vertices)] = rng.dirichlet((2, 2, 2))
+        move = shares[i] @ rest - np.array(obj.data.points[i * POINTS].position)
+        for k in range(POINTS):
+            obj.data.points[i * POINTS + k].position = np.array(obj.data.points[i * POINTS + k].position) + move
+    return shares
+
+
+@pytest.mark.parametrize("moves", ["delta mush", "shape key", "cloth-like modifier", "the object"])
+def test_roots_follow_whatever_moves_the_surface(moves: str) -> None:
+    surface = tube()
+    armature = surface.modifiers["Armature"].object
+    surface.data.calc_loop_triangles()
+    obj, _ = strands(surface)
+    shares = between_vertices(obj, surface)
+    if moves == "shape key":
+        surface.modifiers.clear()
+        surface.shape_key_add(name="Basis")
+        key = surface.shape_key_add(name="wide")
+        for point in key.data:
+            point.co.x *= 2
+    elif moves == "cloth-like modifier":
+        surface.modifiers.clear()
+        wave = surface.modifiers.new("Wave", "WAVE")
+        wave.height, wave.width = 0.2, 0.6
+    elif moves == "the object":
+        surface.modifiers.clear()
+        surface.parent = None
+        surface.keyframe_insert("location", frame=1)
+        surface.location = (1, 2, 3)
+        surface.keyframe_insert("location", frame=10)
+        surface.rotation_euler = (1, 0, 1)
+    else:
+        swinging(armature)
+        bpy.context.scene.frame_set(1)
+        add(surface, "delta_mush")
+    bpy.context.scene.frame_set(1)
+    activate(obj)
+    assert bpy.ops.sinew.hair_from_curves(style="short") == {"FINISHED"}, truth(obj)
+    moved_by = 0.0
+    start = None
+    for frame in range(1, 13):
+        if moves == "shape key":
+            key.value = frame / 12
+        bpy.context.scene.frame_set(frame)
+        roots = [np.array(obj.matrix_world @ v) for v in map(Vector, positions(obj)[::POINTS])]
+        wanted = [np.array(surface.matrix_world @ v) for v in map(Vector, shares @ positions(surface))]
+        assert np.abs(np.array(roots) - wanted).max() < 1e-5, frame
+        start = wanted if start is None else start
+        moved_by = max(moved_by, np.abs(np.array(wanted) - start).max())
+    assert moved_by > 0.05
+
+
+def test_a_subdivided_surface_moves_hair_by_its_bones() -> None:
+    surface = tube()
+    armature = surface.modifiers["Armature"].object
+    surface.modifiers.new("Subdivision", "SUBSURF")
+    obj, chosen = strands(surface)
+    activate(obj)
+    assert bpy.ops.sinew.hair_from_curves() == {"FINISHED"}
+    assert live.session(obj).roots is None
+    bend(armature, 70)
+    bpy.context.scene.frame_set(5)
+    i = next(i for i, v in enumerate(chosen) if v // 16 >= 11)
+    frame = np.array(armature.matrix_world)
+    bone = armature.pose.bones["upper"]
+    motion = frame @ np.array(bone.matrix) @ np.linalg.inv(np.array(bone.bone.matrix_local)) @ np.linalg.inv(frame)
+    root = np.array(obj.matrix_world @ obj.data.points[i * POINTS].position)
+    assert np.allclose(np.array(obj.matrix_world @ Vector(positions(obj)[i * POINTS])), (motion @ (*root, 1))[:3], atol=1e-5)
+
+
+def test_strands_keep_their_angle_and_grow_with_the_character() -> None:
+    """On a surface that is rotated and scaled as a whole, the rest shape is, too."""
+    surface = tube()
+    surface.modifiers.clear()
+    surface.parent = None
+    obj, _ = strands(surface)
+    activate(obj)
+    document = {
+        "sinew": "1.0",
+        "inputs": {"hair": {"type": "strands"}, "pose": {"type": "pose"}},
+        "nodes": {"s": {"node": "skin", "mesh": "hair", "pose": "pose"}},
+    }
+    add(obj, {**document, "outputs": {"hair": "s"}})
+    rest = np.array([p.position for p in obj.data.points])
+    surface.location, surface.rotation_euler, surface.scale = (3, 2, 1), (0.3, 1.0, 2.0), (2, 2, 2)
+    bpy.context.view_layer.update()
+    assert np.abs(positions(obj) - rest).max() < 1e-5
 
 
 def test_radius_and_curves_stay() -> None:
@@ -225,7 +326,15 @@ def test_mistakes_say_what_to_do() -> None:
         bpy.ops.sinew.hair_from_curves()
     assert obj.sinew.tree is None and not obj.modifiers
     light.select_set(False)
-    add(obj, {"sinew": "1.0", "inputs": {"hair": {"type": "strands"}}, "nodes": {"t": {"node": "transform", "mesh": "hair"}}, "outputs": {"hair": "t"}})
+    add(
+        obj,
+        {
+            "sinew": "1.0",
+            "inputs": {"hair": {"type": "strands"}},
+            "nodes": {"t": {"node": "transform", "mesh": "hair"}},
+            "outputs": {"hair": "t"},
+        },
+    )
     surface.select_set(True)
     with pytest.raises(RuntimeError, match="without hair_sim"):
         bpy.ops.sinew.hair_from_curves()

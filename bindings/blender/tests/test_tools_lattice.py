@@ -105,6 +105,77 @@ def test_takes_the_place_of_blenders_modifier() -> None:
     assert not modifier.show_viewport and np.abs(positions(obj) - wanted).max() < 1e-5
 
 
+@pytest.mark.parametrize("moves", ["object", "shape key", "hook", "points"])
+@pytest.mark.parametrize("skinned", [False, True])
+def test_a_live_lattice_moves_the_node(moves: str, skinned: bool) -> None:
+    obj = tube() if skinned else ball()
+    source = cage((3, 3, 3), size=2.6)
+    modifier = obj.modifiers.new("Lattice", "LATTICE")
+    modifier.object = source
+    empty = bpy.data.objects.new("Handle", None)
+    bpy.context.collection.objects.link(empty)
+    if moves == "shape key":
+        source.shape_key_add(name="Basis")
+        key = source.shape_key_add(name="moved")
+        for point in key.data:
+            point.co.x += 0.2 * point.co.y
+    elif moves == "hook":
+        hook = source.modifiers.new("Hook", "HOOK")
+        hook.object = empty
+        hook.vertex_indices_set([0, 1, 2, 13])
+
+    def move(step: int) -> None:
+        if skinned:
+            bend(obj.parent, 15.0 * step)
+        obj.location.y = 0.1 * step
+        if moves == "object":
+            source.location.x, source.scale.z = 0.6 + 0.2 * step, 2.6 + 0.1 * step
+        elif moves == "shape key":
+            key.value = 0.4 * step
+        elif moves == "hook":
+            empty.location = (0.2 * step, 0, 0.1 * step)
+        else:
+            source.data.points[4].co_deform.x = 0.2 * step
+            source.data.update_tag()
+        bpy.context.view_layer.update()
+
+    wanted = []
+    for step in range(3):
+        move(step)
+        wanted.append(positions(obj).copy())
+    assert np.abs(wanted[2] - wanted[1]).max() > 0.02
+    move(0)
+    add(
+        obj,
+        {
+            "sinew": "1.0",
+            "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}},
+            "stack": ["skin"] if skinned else [{"node": "smooth", "weight": 0}],
+        },
+    )
+    take(obj, source, live=True)
+    assert not modifier.show_viewport and not truth(obj)
+    for step in (0, 1, 2, 0):
+        move(step)
+        assert np.abs(positions(obj) - wanted[step]).max() < 1e-5, step
+    # Taken again without Live: it stays.
+    take(obj, source, node="lattice")
+    if not skinned:
+        move(2)
+        assert np.abs(positions(obj) - wanted[0]).max() < 1e-5
+    assert "parameters" not in graphs.document(obj) or not graphs.document(obj)["parameters"]
+
+
+def test_a_live_lattice_with_other_points_says_so() -> None:
+    obj, source = ball(), cage(size=2.6)
+    add(obj, {"sinew": "1.0", "inputs": {"body": {"type": "mesh"}}, "nodes": {}, "stack": [{"node": "smooth", "weight": 0}]})
+    take(obj, source, live=True)
+    source.data.points_u = 5
+    bpy.context.view_layer.update()
+    assert "has 40 points, and node 'lattice' has 24" in truth(obj)
+    bpy.ops.sinew.lattice_to_object()
+
+
 def test_there_and_back() -> None:
     obj, source = ball(), cage((3, 4, 2), size=2.6)
     add(obj, {"sinew": "1.0", "inputs": {"body": {"type": "mesh"}}, "nodes": {}, "stack": [{"node": "smooth", "weight": 0}]})

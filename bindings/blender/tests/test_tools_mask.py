@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from conftest import activate, add, truth, tube
+from conftest import activate, add, positions, truth, tube
 from sinew import live
 from sinew.tools import graphs, mask, matrices
 
@@ -14,7 +14,14 @@ from sinew.tools import graphs, mask, matrices
 def smoothed() -> bpy.types.Object:
     """The tube with skin, two nodes with masks, and one without."""
     obj = tube()
-    add(obj, {"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}}, "stack": ["skin", "smooth", "delta_mush", "tangent_frames"]})
+    add(
+        obj,
+        {
+            "sinew": "1.0",
+            "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}},
+            "stack": ["skin", "smooth", "delta_mush", "tangent_frames"],
+        },
+    )
     return obj
 
 
@@ -94,6 +101,39 @@ def test_selection(editing: bool) -> None:
     assert obj.mode == ("EDIT" if editing else "OBJECT")
     bpy.ops.object.mode_set(mode="OBJECT")
     assert np.array_equal(weights_of(obj, "delta_mush"), wanted.astype(np.float32))
+
+
+def test_the_active_node_gets_the_mask() -> None:
+    obj = smoothed()
+    wanted = painted(obj, "soft")
+    tree = obj.sinew.tree
+    tree.nodes.active = next(n for n in tree.nodes if getattr(n, "key", None) == "smooth")
+    assert bpy.ops.sinew.mask_from_group() == {"FINISHED"}
+    assert np.allclose(weights_of(obj, "smooth"), wanted, atol=1e-6)
+    assert "mask" not in graphs.document(obj)["nodes"]["delta_mush"]
+
+
+def test_another_object_with_the_graph_keeps_working() -> None:
+    obj = smoothed()
+    copy = obj.copy()
+    copy.data = obj.data.copy()
+    bpy.context.collection.objects.link(copy)
+    bpy.context.view_layer.update()
+    before, shared = positions(copy).copy(), obj.sinew.tree
+    wanted = painted(obj, "soft")
+    assert copy.sinew.tree == shared and not truth(copy)
+    assert bpy.ops.sinew.mask_from_group() == {"FINISHED"}
+    assert np.allclose(weights_of(obj, "delta_mush"), wanted, atol=1e-6)
+    assert copy.sinew.tree == shared and obj.sinew.tree != shared, "the copy has no such group"
+    assert not truth(copy) and np.array_equal(positions(copy), before)
+    # What works for both stays shared.
+    bpy.ops.object.select_all(action="DESELECT")
+    obj.sinew.tree = shared
+    live.bind(obj)
+    copy.vertex_groups.new(name="soft")
+    bpy.context.view_layer.update()
+    assert bpy.ops.sinew.mask_from_group() == {"FINISHED"}
+    assert obj.sinew.tree == shared and not truth(copy)
 
 
 def test_masks_combine_or_replace() -> None:

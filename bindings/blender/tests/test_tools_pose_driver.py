@@ -6,10 +6,10 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from mathutils import Quaternion, Vector
 from conftest import activate, add, bend, truth, tube
+from mathutils import Quaternion, Vector
 from sinew import live, nodes
-from sinew.tools import graphs, pose_driver, sides, transforms
+from sinew.tools import graphs, pose_driver, sides, sphere, transforms
 
 
 def select_bones(armature: bpy.types.Object, *names: str) -> None:
@@ -236,7 +236,22 @@ def test_a_driver_in_the_middle_gets_the_mirrored_poses() -> None:
     assert np.allclose(bone.matrix_basis.to_euler(), (0, 0, -0.5), atol=1e-6)
 
 
-NAMES = ["arm.L", "arm_r", "L.arm", "r_arm", "LeftArm", "armRight", "arm.L.001", "arm-l", "Bip L", "RIGHT_hand", "spine", "tail", "all", "arml"]
+NAMES = [
+    "arm.L",
+    "arm_r",
+    "L.arm",
+    "r_arm",
+    "LeftArm",
+    "armRight",
+    "arm.L.001",
+    "arm-l",
+    "Bip L",
+    "RIGHT_hand",
+    "spine",
+    "tail",
+    "all",
+    "arml",
+]
 
 
 def test_names_flip_as_blender_flips_them() -> None:
@@ -282,7 +297,7 @@ def test_sphere_shows_directions_and_weights() -> None:
     bend(armature, 90)
     bpy.ops.sinew.pose_record(pose="bent")
     assert bpy.ops.sinew.driver_sphere() == {"FINISHED"}
-    made = next(o for o in bpy.context.scene.objects if o.get(pose_driver.SPHERE))
+    made = next(o for o in bpy.context.scene.objects if o.get(sphere.SPHERE))
     bpy.context.view_layer.update()
     world = np.array([made.matrix_world @ v.co for v in made.data.vertices])
     bone = armature.pose.bones["upper"]
@@ -293,7 +308,7 @@ def test_sphere_shows_directions_and_weights() -> None:
     count = len(made.data.vertices)
     bend(armature, 0)
     bpy.ops.sinew.driver_sphere()
-    assert len([o for o in bpy.context.scene.objects if o.get(pose_driver.SPHERE)]) == 1 and len(made.data.vertices) == count
+    assert len([o for o in bpy.context.scene.objects if o.get(sphere.SPHERE)]) == 1 and len(made.data.vertices) == count
 
 
 def test_plot_becomes_an_image() -> None:
@@ -324,8 +339,26 @@ MISTAKES = [
     ("nothing is active", lambda o, a: setattr(bpy.context.view_layer.objects, "active", None), "driver_add", {}, "No object is active"),
     ("no bone is selected", lambda o, a: select_bones(a), "driver_add", {}, "Select the bones that drive"),
     ("no driver", lambda o, a: None, "pose_record", {}, "press Add Driver"),
-    ("no partner", lambda o, a: (select_bones(a, "upper"), bpy.ops.sinew.driver_add(), bpy.data.armatures[0].bones["upper"].__setattr__("name", "upper.L"), bpy.ops.sinew.rebind(), _rename(o)), "driver_mirror", {}, "has no partner"),
-    ("the same name twice", lambda o, a: (select_bones(a, "upper"), bpy.ops.sinew.driver_add()), "pose_record", {"pose": "neutral"}, "already"),
+    (
+        "no partner",
+        lambda o, a: (
+            select_bones(a, "upper"),
+            bpy.ops.sinew.driver_add(),
+            bpy.data.armatures[0].bones["upper"].__setattr__("name", "upper.L"),
+            bpy.ops.sinew.rebind(),
+            _rename(o),
+        ),
+        "driver_mirror",
+        {},
+        "has no partner",
+    ),
+    (
+        "the same name twice",
+        lambda o, a: (select_bones(a, "upper"), bpy.ops.sinew.driver_add()),
+        "pose_record",
+        {"pose": "neutral"},
+        "already",
+    ),
     ("the same pose twice", lambda o, a: (select_bones(a, "upper"), bpy.ops.sinew.driver_add()), "pose_record", {"pose": "again"}, "again"),
     ("an unknown pose", lambda o, a: (select_bones(a, "upper"), bpy.ops.sinew.driver_add()), "pose_go", {"pose": "nope"}, "no pose 'nope'"),
     ("the last pose", lambda o, a: (select_bones(a, "upper"), bpy.ops.sinew.driver_add()), "pose_delete", {"pose": "neutral"}, "only pose"),

@@ -41,7 +41,9 @@ def store(armature: bpy.types.Object, character: Any) -> list[str]:
     if missing:
         out.append(f"The file has no joint for the bones {some(missing)}: they keep the axes of Blender")
     if moved:
-        out.append(f"The file was bound in another pose than its rest pose ({some(moved)}): poses of drivers that count from rest may differ")
+        out.append(
+            f"The file was bound in another pose than its rest pose ({some(moved)}): poses of drivers that count from rest may differ"
+        )
     return out
 
 

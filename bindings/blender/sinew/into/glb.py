@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Imports a character with Blender's glTF importer, and its graph with it."""
+"""Imports a character with Blender's importers, and its graph with it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..core import sd
 from ..report import Operator, Problem
 from . import axes
 
-ENDINGS = {".glb", ".gltf", ".vrm"}
+ENDINGS = {".glb", ".gltf", ".vrm", ".fbx"}
 BONES = [
     ("BLENDER", "As in the File", "Bones have the axes of the file's joints"),
     ("TEMPERANCE", "Temperance", "Bones point at their children, where that is a rotation by right angles"),
@@ -25,12 +25,12 @@ BONES = [
 
 
 class SINEW_OT_import_glb(Operator, ImportHelper):
-    """Import a character (GLB, glTF, VRM). A graph in the file deforms it as in Sinew"""
+    """Import a character (GLB, glTF, VRM, FBX). A graph in the file deforms it as in Sinew"""
 
     bl_idname = "sinew.import_glb"
     bl_label = "Import Character with Graph"
     filename_ext = ".glb"
-    filter_glob: bpy.props.StringProperty(default="*.glb;*.gltf;*.vrm", options={"HIDDEN"})
+    filter_glob: bpy.props.StringProperty(default="*.glb;*.gltf;*.vrm;*.fbx", options={"HIDDEN"})
     bones: bpy.props.EnumProperty(
         name="Bones", description="Directions of bones. Twist axes and poses of drivers keep their meaning with all of them", items=BONES
     )
@@ -38,7 +38,7 @@ class SINEW_OT_import_glb(Operator, ImportHelper):
     def run(self, context: bpy.types.Context) -> str:
         path = bpy.path.abspath(self.filepath)
         if os.path.splitext(path)[1].lower() not in ENDINGS:
-            raise Problem(f"'{path}' is no GLB, glTF or VRM file. Choose one that ends in .glb, .gltf or .vrm")
+            raise Problem(f"'{path}' is no GLB, glTF, VRM or FBX file. Choose one that ends in .glb, .gltf, .vrm or .fbx")
         character = sd.load(path)
         made = _import(path, self.bones)
         for obj in made:
@@ -46,6 +46,7 @@ class SINEW_OT_import_glb(Operator, ImportHelper):
                 for warning in axes.store(obj, character):
                     self.report({"WARNING"}, warning)
         meshes = _meshes(made, character)
+        _name_masks(meshes, character)
         if character.graph is None:
             return f"Imported {os.path.basename(path)}. It has no graph: press Add Sinew to add one"
         deformed = _add_graph(context, character, meshes)
@@ -61,12 +62,20 @@ def _import(path: str, heuristic: str) -> list[bpy.types.Object]:
     if bpy.context.mode != "OBJECT":
         bpy.ops.object.mode_set(mode="OBJECT")
     try:
-        done = bpy.ops.import_scene.gltf(filepath=path, bone_heuristic=heuristic)
+        is_fbx = path.lower().endswith(".fbx")
+        done = _import_fbx(path) if is_fbx else bpy.ops.import_scene.gltf(filepath=path, bone_heuristic=heuristic)
     except RuntimeError as error:
         raise Problem(f"Blender cannot import '{path}': {error}") from error
     if "FINISHED" not in done:
         raise Problem(f"Blender cannot import '{path}'. Its console says why")
     return [obj for obj in bpy.data.objects if obj not in known]
+
+
+def _import_fbx(path: str) -> set[str]:
+    """Blender 5 has an importer of its own; the add-on of earlier versions stays for those."""
+    if hasattr(bpy.types, "WM_OT_fbx_import"):
+        return bpy.ops.wm.fbx_import(filepath=path)
+    return bpy.ops.import_scene.fbx(filepath=path)
 
 
 def _meshes(made: list[bpy.types.Object], character: Any) -> dict[str, bpy.types.Object]:
@@ -78,6 +87,17 @@ def _meshes(made: list[bpy.types.Object], character: Any) -> dict[str, bpy.types
         if found is not None:
             out[mesh.name] = found
     return out
+
+
+def _name_masks(meshes: dict[str, bpy.types.Object], character: Any) -> None:
+    """Blender keeps the underscore that attributes have in glTF files. Graphs name them without it."""
+    for mesh in character.meshes:
+        if mesh.name in meshes:
+            data = meshes[mesh.name].data
+            for name in mesh.attributes:
+                found = data.attributes.get(f"_{name}")
+                if found is not None and name not in data.attributes:
+                    found.name = name
 
 
 def _add_graph(context: bpy.types.Context, character: Any, meshes: dict[str, bpy.types.Object]) -> list[bpy.types.Object]:

@@ -27,7 +27,7 @@ class SINEW_PT_into(bpy.types.Panel):
 
 @report.guarded
 def _menu(self: bpy.types.Menu, _context: bpy.types.Context) -> None:
-    self.layout.operator("sinew.import_glb", text="Character with Sinew Graph (.glb, .gltf, .vrm)")
+    self.layout.operator("sinew.import_glb", text="Character with Sinew Graph (.glb, .gltf, .vrm, .fbx)")
 
 
 def register() -> None:

@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import os
 import tempfile
-from collections.abc import Callable
 from typing import Any
 
 import bpy
-import numpy as np
 from bpy_extras.io_utils import ImportHelper
 
 from .. import live, modifier, nodes, operators, presets
@@ -20,7 +17,11 @@ from ..report import Operator, Problem
 from . import axes, merge, poses
 
 AXES = [
-    ("JOINT", "Joints of the File", "The poses have the axes of joints in the glTF or FBX file that was imported. Bones without stored axes count as they are"),
+    (
+        "JOINT",
+        "Joints of the File",
+        "The poses have the axes of joints in the glTF or FBX file that was imported. Bones without stored axes count as they are",
+    ),
     ("BONE", "Bones", "The poses have the axes of Blender's bones"),
 ]
 ORDERS = [

@@ -19,7 +19,9 @@ class SINEW_OT_export_alembic(bake.BakeOperator):
     bl_options = {"REGISTER"}
     filename_ext = ".abc"
 
-    filepath: bpy.props.StringProperty(name="File", description="Alembic file. Empty: in the cache folder", subtype="FILE_PATH", options=bake.PATH_OPTIONS)
+    filepath: bpy.props.StringProperty(
+        name="File", description="Alembic file. Empty: in the cache folder", subtype="FILE_PATH", options=bake.PATH_OPTIONS
+    )
     filter_glob: bpy.props.StringProperty(default="*.abc", options={"HIDDEN"})
 
     @classmethod
@@ -34,7 +36,7 @@ class SINEW_OT_export_alembic(bake.BakeOperator):
         obj = context.object
         bake.bound(context, obj)
         first, last = self.range(context)
-        path = bake.absolute(self.filepath or bake.default_path(obj, ".abc"))
+        path = bake.absolute(self.filepath or bake.default_path(obj, ".abc"), ".abc")
         yield 0, 1
         for bound in live.STATE.sessions.values():
             bound.restart()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ class BakeOperator(JobOperator):
     scene_range: bpy.props.BoolProperty(name="Scene Range", description="Bake the frames of the scene", default=True)
     first: bpy.props.IntProperty(name="First", description="First frame, without Scene Range", default=1)
     last: bpy.props.IntProperty(name="Last", description="Last frame, without Scene Range", default=250)
+    is_confirmed: bpy.props.BoolProperty(description="The options are known: start", default=False, options={"HIDDEN", "SKIP_SAVE"})
     is_asked = False
 
     @classmethod
@@ -39,7 +41,9 @@ class BakeOperator(JobOperator):
         return True
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        """Asks for the options."""
+        """Asks for the options, then starts."""
+        if self.is_confirmed:
+            return JobOperator.invoke(self, context, event)
         self.is_asked = True
         if hasattr(self, "filepath"):
             self.filepath = self.filepath or default_path(context.object, self.filename_ext)
@@ -48,10 +52,23 @@ class BakeOperator(JobOperator):
         return context.window_manager.invoke_props_dialog(self)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        if self.is_asked:
-            self.is_asked = False
-            return JobOperator.invoke(self, context, None)
-        return super().execute(context)
+        if not self.is_asked:
+            return super().execute(context)
+        # After the dialog: the work gets an operator of its own, which runs while the window stays alive.
+        self.is_asked = False
+        options = {**self.as_keywords(), "is_confirmed": True}
+        getattr(bpy.ops.sinew, type(self).__name__.partition("_OT_")[2])("INVOKE_DEFAULT", **options)
+        return {"CANCELLED"}
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        """The options; first and last frame only where they count."""
+        self.layout.use_property_split = True
+        for prop in self.rna_type.properties:
+            if prop.identifier in {"rna_type", "filepath"} or prop.is_hidden:
+                continue
+            row = self.layout.row()
+            row.active = not (self.scene_range and prop.identifier in {"first", "last"})
+            row.prop(self, prop.identifier)
 
     def range(self, context: bpy.types.Context) -> tuple[int, int]:
         """First and last frame."""
@@ -118,11 +135,12 @@ def default_path(obj: bpy.types.Object, ending: str) -> str:
     return os.path.join(preferences.cache(), bpy.path.clean_name(obj.name) + ending)
 
 
-def absolute(path: str) -> str:
-    """The path that a user gave, absolute."""
+def absolute(path: str, ending: str = "") -> str:
+    """The path that a user gave, absolute and with its ending."""
     if path.startswith("//") and not bpy.data.filepath:
         raise Problem(f"'{path}' is relative to the .blend file, which is not saved yet. Save it, or give a whole path")
-    return os.path.abspath(bpy.path.abspath(path))
+    whole = os.path.abspath(bpy.path.abspath(path))
+    return whole if whole.lower().endswith(ending) else whole + ending
 
 
 def stored(path: str) -> str:
@@ -189,11 +207,20 @@ def _new_folders(folder: str) -> list[str]:
 
 @contextmanager
 def temporary_folder() -> Iterator[str]:
-    """A folder inside the cache folder, or in Blender's temporary folder if there is no cache folder yet. It is removed in the end."""
+    """A folder inside the cache folder, or in Blender's temporary folder if that cannot be written. It is removed in the end."""
     cache = preferences.cache()
-    parent = cache if os.path.isdir(cache) else bpy.app.tempdir
-    with files(), tempfile.TemporaryDirectory(prefix=".sinew_", dir=parent) as folder:
-        yield folder
+    new = _new_folders(cache)
+    try:
+        os.makedirs(cache, exist_ok=True)
+        made = tempfile.mkdtemp(prefix=".sinew_", dir=cache)
+    except OSError:
+        with files():
+            made = tempfile.mkdtemp(prefix=".sinew_", dir=bpy.app.tempdir)
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+        _remove(None, new)
 
 
 @contextmanager

@@ -46,13 +46,13 @@ class Recorder:
                 out[:, j] = np.linalg.solve(scene[:, parent], scene[:, j])
         return out
 
-    def clip(self, name: str, fps: float) -> Any:
-        """The clip; frame 0 is the first one."""
+    def clip(self, name: str, fps: float, first: int) -> Any:
+        """The clip, whose first frame has the number `first`."""
         translations, rotations, scales = {}, {}, {}
         for j, matrices in enumerate(np.moveaxis(self.locals(), 1, 0)):
             translations[j] = matrices[:, :3, 3]
             rotations[j], scales[j] = split(matrices[:, :3, :3], self.names[j])
-        times = np.arange(len(self.skins)) / fps
+        times = (first + np.arange(len(self.skins))) / fps
         weights = {0: np.array(self.weights)} if self.weights and self.weights[0] else {}
         return sd.Clip(name, times=times, translations=translations, rotations=rotations, scales=scales, weights=weights)
 

@@ -11,17 +11,33 @@ from typing import Any
 
 import bpy
 
+from .. import nodes
 from ..core import sd
 from ..session import Session, folder
 
 
-def document(bound: Session, obj: bpy.types.Object) -> dict[str, Any]:
-    """The document of a bound object. Blender adds shape keys before the graph; outside, a morph node does it."""
-    out = copy.deepcopy(bound.document)
+def document(bound: Session, obj: bpy.types.Object, scene: bpy.types.Scene, notes: list[str] | None = None) -> dict[str, Any]:
+    """The document of a bound object, with keyframes of its values. `notes` gets what documents cannot hold."""
+    out = copy.deepcopy(nodes.to_document(obj.sinew.tree, notes, scene))
+    out.setdefault("inputs", {"body": {"type": "mesh"}, "pose": {"type": "pose"}})
+    out["inputs"][bound.input]["select"] = obj.name
+    for name in bound.extras:
+        out["inputs"][name].setdefault("select", name)
+    return with_shape_keys(out, bound.input, obj)
+
+
+def with_shape_keys(out: dict[str, Any], main: str, obj: bpy.types.Object) -> dict[str, Any]:
+    """Blender adds shape keys before the graph; outside, a morph node does it."""
     if obj.type == "MESH" and obj.data.shape_keys is not None and not reads_clip_weights(out):
         pose = main_pose(out)
-        add_morph(out, bound.input, {} if "stack" in out else {"pose": pose})
+        add_morph(out, main, {} if "stack" in out else {"pose": pose})
     return out
+
+
+def reads_colors(given: Mapping[str, Any]) -> bool:
+    """True if a mask of the document comes from colours."""
+    steps = [step for step in [*given.get("nodes", {}).values(), *given.get("stack", [])] if isinstance(step, dict)]
+    return any(step.get("source") == "color" or (isinstance(step.get("graph"), dict) and reads_colors(step["graph"])) for step in steps)
 
 
 def reads_clip_weights(given: Mapping[str, Any]) -> bool:
@@ -131,30 +147,6 @@ def _link_keys(kind: str) -> frozenset[str]:
         if node["name"] == kind:
             return frozenset(i["name"] for i in node["inputs"])
     return frozenset({"mesh", "pose"})
-
-
-class Parameters:
-    """The values of the graph's parameters over the frames of a bake."""
-
-    def __init__(self) -> None:
-        self.frames: list[int] = []
-        self.values: list[dict[str, Any]] = []
-
-    def add(self, frame: int, bound: Session, tree: bpy.types.NodeTree, depsgraph: bpy.types.Depsgraph) -> None:
-        """Reads the values of the current frame."""
-        self.frames.append(frame)
-        self.values.append(dict(bound.live.values(tree.evaluated_get(depsgraph))))
-
-    def write(self, out: dict[str, Any], fps: float) -> None:
-        """Writes constant values as defaults, and animated ones as keys in seconds."""
-        for name, keys in out.get("parameters", {}).items():
-            seen = [values[name] for values in self.values if name in values]
-            if not seen:
-                continue
-            keys["default"] = seen[0]
-            if any(value != seen[0] for value in seen) and len(seen) == len(self.frames):
-                keys["keys"] = [[frame / fps, value] for frame, value in zip(self.frames, seen)]
-                keys["interpolation"] = "linear"
 
 
 def graph(given: dict[str, Any], bound: Session) -> Any:

@@ -7,13 +7,17 @@ import os
 from typing import Any
 
 import bpy
+import numpy as np
 
 from .. import jobs, modifier
 from ..core import sd
 from ..jobs import Steps
 from ..report import Problem
-from ..session import Session, fps
-from . import bake, embedded, gltf_axes
+from ..session import Session
+from ..space import matrix
+from . import bake, embedded, gltf_axes, prepared
+
+MOVE = "Go to a frame where it is, or press Rebind with Take Position"
 
 
 class SINEW_OT_export_glb(bake.BakeOperator):
@@ -24,7 +28,9 @@ class SINEW_OT_export_glb(bake.BakeOperator):
     bl_options = {"REGISTER"}
     filename_ext = ".glb"
 
-    filepath: bpy.props.StringProperty(name="File", description="GLB file. Empty: in the cache folder", subtype="FILE_PATH", options=bake.PATH_OPTIONS)
+    filepath: bpy.props.StringProperty(
+        name="File", description="GLB file. Empty: in the cache folder", subtype="FILE_PATH", options=bake.PATH_OPTIONS
+    )
     filter_glob: bpy.props.StringProperty(default="*.glb", options={"HIDDEN"})
 
     def steps(self, context: bpy.types.Context) -> Steps:
@@ -33,18 +39,22 @@ class SINEW_OT_export_glb(bake.BakeOperator):
         if first < 0:
             raise Problem(f"The range starts at {first}. glTF has no times before 0: start at frame 0 or later")
         session = bake.bound(context, obj)
-        path = bake.absolute(self.filepath or bake.default_path(obj, ".glb"))
-        document = embedded.document(session, obj)
-        lost = _lost(obj, session)
-        parameters = embedded.Parameters()
-        for frame in jobs.frames(context, first, last):
-            parameters.add(frame, session, obj.sinew.tree, context.evaluated_depsgraph_get())
-            yield frame - first, 2 * (last - first + 1)
-        parameters.write(document, fps(context.scene))
+        path = bake.absolute(self.filepath or bake.default_path(obj, ".glb"), ".glb")
+        lost: list[str] = []
+        document = embedded.document(session, obj, context.scene, lost)
+        lost += _lost(obj, session)
+        if not _is_at_bind(obj, session):
+            self.report(
+                {"WARNING"}, f"'{obj.name}' is not where it was bound: nodes with places in the scene may differ in the file. {MOVE}"
+            )
+        yield 0, 2
         with bake.temporary_folder() as folder, bake.complete(path) as temporary:
             plain = os.path.join(folder, "plain.glb")
-            _export(context, plain, objects(obj, session), (first, last))
+            with prepared.prepared(obj, session, document) as masks:
+                colors = "ACTIVE" if embedded.reads_colors(document) else "MATERIAL"
+                _export(context, plain, objects(obj, session), (first, last), colors)
             with bake.files():
+                prepared.name_masks(plain, masks)
                 gltf_axes.to_graph_axes(plain, obj.sinew.armature)
             yield 1, 2
             results: list[Any] = []
@@ -57,6 +67,11 @@ class SINEW_OT_export_glb(bake.BakeOperator):
 
 def objects(obj: bpy.types.Object, session: Session) -> list[bpy.types.Object]:
     """The object, its armature, and what the graph reads besides."""
+    armature = obj.sinew.armature
+    if armature is not None and not any(m.type == "ARMATURE" and m.object == armature for m in obj.modifiers):
+        raise Problem(
+            f"'{obj.name}' has no armature modifier with '{armature.name}'. Blender's exporter needs one: add it after Sinew, and switch it off"
+        )
     out = [obj, *([obj.sinew.armature] if obj.sinew.armature else [])]
     for name in (n for names in session.extras.values() for n in names):
         other = bpy.data.objects[name]
@@ -64,6 +79,14 @@ def objects(obj: bpy.types.Object, session: Session) -> list[bpy.types.Object]:
             raise Problem(f"The graph reads '{name}', which is hair. Blender's GLB exporter writes meshes only: use Alembic")
         out.append(other)
     return out
+
+
+def _is_at_bind(obj: bpy.types.Object, session: Session) -> bool:
+    """The exporter takes the rest mesh where the object is now."""
+    now = (
+        (matrix(obj.matrix_world), matrix(obj.sinew.armature.matrix_world)) if obj.sinew.armature else (session.binds[0], session.binds[1])
+    )
+    return all(np.allclose(a, b, rtol=0.0, atol=1e-6 * max(1.0, np.abs(b).max())) for a, b in zip(now, session.binds))
 
 
 def _lost(obj: bpy.types.Object, session: Session) -> list[str]:
@@ -79,7 +102,7 @@ def _lost(obj: bpy.types.Object, session: Session) -> list[str]:
     return out
 
 
-def _export(context: bpy.types.Context, path: str, exported: list[bpy.types.Object], frames: tuple[int, int]) -> None:
+def _export(context: bpy.types.Context, path: str, exported: list[bpy.types.Object], frames: tuple[int, int], colors: str) -> None:
     """Blender's exporter: rest mesh, skin, shape keys, and the scene's animation frame by frame."""
     scene = context.scene
     kept = (scene.frame_start, scene.frame_end, scene.frame_current, scene.frame_subframe)
@@ -96,6 +119,8 @@ def _export(context: bpy.types.Context, path: str, exported: list[bpy.types.Obje
                 export_all_influences=True,
                 export_def_bones=False,
                 export_morph=True,
+                export_attributes=True,
+                export_vertex_color=colors,
                 export_animations=True,
                 export_animation_mode="SCENE",
                 export_anim_scene_split_object=False,

@@ -27,6 +27,8 @@ class Frame:
     """(corners, 2), v up."""
     attributes: dict[str, npt.NDArray[np.float32]] = field(default_factory=dict)
     """Columns of the vertices by their names in the file."""
+    smooth: float = 1.0
+    """Share of the faces that are shaded smooth."""
 
 
 def frame(evaluated: bpy.types.Object, transform: Matrix, names: Sequence[str]) -> Frame:
@@ -54,7 +56,9 @@ def _mesh(mesh: bpy.types.Mesh, transform: Matrix, names: Sequence[str]) -> Fram
     mesh.polygons.foreach_get("loop_total", counts)
     corners = np.empty(len(mesh.loops), np.int32)
     mesh.loops.foreach_get("vertex_index", corners)
-    out = Frame(moved(flat.reshape(-1, 3), transform), counts, corners)
+    smooth = np.empty(len(mesh.polygons), bool)
+    mesh.polygons.foreach_get("use_smooth", smooth)
+    out = Frame(moved(flat.reshape(-1, 3), transform), counts, corners, smooth=float(smooth.mean()) if len(smooth) else 1.0)
     if np.linalg.det(transform[:3, :3]) < 0.0:
         out.corners = _reversed(counts, corners)
     elif mesh.uv_layers.active is not None:

@@ -21,14 +21,16 @@ class SINEW_OT_bake_point_cache(bake.BakeOperator):
     bl_label = "Bake to Point Cache"
     filename_ext = ".pc2"
 
-    filepath: bpy.props.StringProperty(name="File", description="PC2 file. Empty: in the cache folder", subtype="FILE_PATH", options=bake.PATH_OPTIONS)
+    filepath: bpy.props.StringProperty(
+        name="File", description="PC2 file. Empty: in the cache folder", subtype="FILE_PATH", options=bake.PATH_OPTIONS
+    )
     filter_glob: bpy.props.StringProperty(default="*.pc2", options={"HIDDEN"})
 
     def steps(self, context: bpy.types.Context) -> Steps:
         obj = bake.deformed(context)
         first, last = self.range(context)
         total = last - first + 1
-        path = bake.absolute(self.filepath or bake.default_path(obj, ".pc2"))
+        path = bake.absolute(self.filepath or bake.default_path(obj, ".pc2"), ".pc2")
         with bake.complete(path) as temporary, bake.files(), open(temporary, "wb") as file:
             file.write(header(len(obj.data.vertices), first, total))
             for frame, points in jobs.positions(context, obj, first, last):

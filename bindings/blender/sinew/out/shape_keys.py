@@ -22,7 +22,12 @@ class SINEW_OT_bake_shape_keys(bake.BakeOperator):
     bl_label = "Bake to Shape Keys"
 
     tolerance: bpy.props.FloatProperty(
-        name="Tolerance", description="Largest distance of a vertex from the live result", default=0.0001, min=0.0, unit="LENGTH", precision=6
+        name="Tolerance",
+        description="Largest distance of a vertex from the live result",
+        default=0.0001,
+        min=0.0,
+        unit="LENGTH",
+        precision=6,
     )
     copy: bpy.props.BoolProperty(name="Copy", description="Bake a copy of the object, and leave the object as it is", default=False)
 

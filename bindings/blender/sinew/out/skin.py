@@ -56,23 +56,29 @@ class SINEW_OT_bake_skin(bake.BakeOperator):
             recorder.add(session, obj, context.evaluated_depsgraph_get())
             yield frame - first, 2 * total
         rate = fps(context.scene)
+        # glTF has no times before 0. Keys of the graph count from there, too.
+        start = max(first, 0)
         extras = [bpy.data.objects[n] for names in session.extras.values() for n in names]
-        built = character.build(obj, obj.sinew.armature, session.binds, extras, [recorder.clip("scene", rate)])
+        built = character.build(obj, obj.sinew.armature, session.binds, extras, [recorder.clip("scene", rate, start)])
         results: list[Any] = []
         with bake.temporary_folder() as folder:
             path = os.path.join(folder, "skin.glb")
-            graph = embedded.graph(embedded.document(session, obj), session)
+            graph = embedded.graph(embedded.document(session, obj, context.scene), session)
             options = {"fps": rate, "influences": self.influences, "helpers": self.helpers or None, "mesh_output": _output(obj, session)}
+            options["frames"] = range(start, start + total)
             for done, of in jobs.threaded(
-                lambda progress, cancel: sd.bake_skin(built.character, graph, output=path, progress=progress, cancel=cancel, **options), results
+                lambda progress, cancel: sd.bake_skin(built.character, graph, output=path, progress=progress, cancel=cancel, **options),
+                results,
             ):
                 yield of + done, 2 * of
-            skin = _read(path, obj, rate, total)
-        made, helpers = write(context, obj, session, skin, first)
+            skin = _read(path, obj, rate, range(start, start + total))
+        made, helpers, silent = write(context, obj, session, skin, first)
         if self.hide:
             obj.hide_set(True)
             obj.hide_render = True
         self.result = _result(made, helpers, results[0])
+        if silent:
+            self.result += f". These bones deform now (Deform): {', '.join(silent)}"
 
 
 def _check(obj: bpy.types.Object) -> None:
@@ -90,14 +96,14 @@ def _output(obj: bpy.types.Object, session: Session) -> str | None:
     return session.output.name if len(session.player.outputs) > 1 else None
 
 
-def _read(path: str, obj: bpy.types.Object, rate: float, frames: int) -> Skin:
+def _read(path: str, obj: bpy.types.Object, rate: float, frames: range) -> Skin:
     """Weights of the file, and the motion of its joints."""
     baked = sd.load(path)
     mesh = next(m for m in baked.meshes if m.name == obj.name)
     player = sd.Player(baked, sd.Graph.from_dict({"sinew": "1.0", "stack": [], "outputs": {"pose": "pose"}}), fps=rate)
     rest = np.stack([np.array(joint.rest, np.float64) for joint in baked.joints])
     skins = []
-    for frame in range(frames):
+    for frame in frames:
         player.advance(frame)
         skins.append(np.array(player["pose"].pose(), np.float64) @ np.linalg.inv(rest))
     offsets, joints, weights = mesh.influences
@@ -106,8 +112,11 @@ def _read(path: str, obj: bpy.types.Object, rate: float, frames: int) -> Skin:
     return Skin(names, parents, np.array(offsets), np.array(joints), np.array(weights), np.stack(skins), rest)
 
 
-def write(context: bpy.types.Context, obj: bpy.types.Object, session: Session, skin: Skin, first: int) -> tuple[bpy.types.Object, int]:
-    """The copy with its vertex groups, and the helper bones with their keys. Returns the copy and the number of helper bones."""
+def write(
+    context: bpy.types.Context, obj: bpy.types.Object, session: Session, skin: Skin, first: int
+) -> tuple[bpy.types.Object, int, list[str]]:
+    """The copy with its vertex groups, and the helper bones with their keys. Returns the copy, the number of helper bones,
+    and the bones that deform from now on."""
     armature = obj.sinew.armature
     bones = {bone.name for bone in armature.data.bones}
     carried = {skin.names[j] for j in np.unique(skin.joints[skin.weights > 0.0])}
@@ -117,12 +126,13 @@ def write(context: bpy.types.Context, obj: bpy.types.Object, session: Session, s
     names = _add_bones(context, armature, session, skin, helpers)
     _animate(armature, session, skin, names, first)
     made = bake.copy_without_sinew(obj, "skin")
-    for name in carried & bones:
+    silent = sorted(name for name in carried & bones if not armature.data.bones[name].use_deform)
+    for name in silent:
         armature.data.bones[name].use_deform = True
     all_names = {**{j: name for j, name in enumerate(skin.names) if name in bones}, **names}
     _vertex_groups(made, skin, all_names, bones | set(names.values()))
     _armature_modifier(made, armature, obj)
-    return made, len(names)
+    return made, len(names), silent
 
 
 def _is_mixed(skin: Skin, joint: int) -> bool:
@@ -130,9 +140,7 @@ def _is_mixed(skin: Skin, joint: int) -> bool:
     return bool(np.any((skin.joints == joint) & (skin.weights > 0.0) & (skin.weights < 0.999999)))
 
 
-def _add_bones(
-    context: bpy.types.Context, armature: bpy.types.Object, session: Session, skin: Skin, helpers: list[int]
-) -> dict[int, str]:
+def _add_bones(context: bpy.types.Context, armature: bpy.types.Object, session: Session, skin: Skin, helpers: list[int]) -> dict[int, str]:
     """Adds a bone for each helper joint: below the bone of its parent. Names of the bones by joint."""
     if not helpers:
         return {}
@@ -181,7 +189,7 @@ def _animate(armature: bpy.types.Object, session: Session, skin: Skin, names: di
     frames = range(first, first + len(skin.skins))
     for j, name in names.items():
         above = skin.parents[j]
-        reference = index[above] if above in armature.data.bones else index[session.bones.object_joint]
+        reference = index[above] if above and above in armature.data.bones else index[session.bones.object_joint]
         moved = np.linalg.inv(skin.skins[:, reference]) @ skin.skins[:, j]
         rest = np.array(armature.data.bones[name].matrix_local, np.float64)
         basis = np.linalg.inv(rest) @ (to_armature @ moved @ np.linalg.inv(to_armature)) @ rest

@@ -52,7 +52,9 @@ class SINEW_OT_bake_vat(bake.BakeOperator):
     bl_label = "Bake Vertex Textures"
     bl_options = {"REGISTER"}
 
-    folder: bpy.props.StringProperty(name="Folder", description="Folder for the bake. Empty: in the cache folder", subtype="DIR_PATH", options=bake.PATH_OPTIONS)
+    folder: bpy.props.StringProperty(
+        name="Folder", description="Folder for the bake. Empty: in the cache folder", subtype="DIR_PATH", options=bake.PATH_OPTIONS
+    )
     mode: bpy.props.EnumProperty(name="Mode", description="Kind of bake", items=MODES)
     engine: bpy.props.EnumProperty(name="For", description="Axes and unit of the textures", items=ENGINES)
     at_end: bpy.props.EnumProperty(name="At the End", description="What follows the last frame", items=ENDS)
@@ -80,15 +82,19 @@ class SINEW_OT_bake_vat(bake.BakeOperator):
         with bake.temporary_folder() as work, _new_folder(out):
             source = os.path.join(work, "frames")
             os.mkdir(source)
-            has_velocity = True
+            has_velocity, smooth = True, set()
             for frame in jobs.frames(context, first, last):
                 made = self._frame(context, obj)
                 has_velocity = has_velocity and "vx" in made.attributes
+                smooth.add(made.smooth)
                 with bake.files():
                     ply.write(os.path.join(source, f"frame_{frame:05d}.ply"), made)
                 yield frame - first, 2 * total
             results: list[Any] = []
             arguments = self._arguments(context, obj, has_velocity)
+            # Smooth and flat shading as Blender shows them; where faces differ, edges are sharp from the default angle on.
+            if smooth in ({1.0}, {0.0}):
+                arguments["crease"] = 180.0 * smooth.pop()
             yield from _half(
                 jobs.threaded(
                     lambda progress, cancel: sd.bake_vat(

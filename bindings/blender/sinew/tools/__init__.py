@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from . import corrective, diagnose, hair, lattice, mask, pose_driver, properties
+from . import corrective, diagnose, hair, lattice, mask, mirror, pose_driver, properties, sphere
 
-MODULES = [properties, pose_driver, corrective, lattice, mask, hair, diagnose]
+MODULES = [properties, pose_driver, sphere, corrective, mirror, lattice, mask, hair, diagnose]
 
 
 def register() -> None:

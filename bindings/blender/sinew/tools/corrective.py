@@ -15,10 +15,12 @@ from ..report import Operator, Problem
 from ..session import Session, solvers
 from ..space import SCENE_FROM_WORLD, Matrix, Points, matrix, moved
 from . import graphs, matrices, pose_driver, solve
-from .ui import ToolPanel
+from .ui import SubPanel
 
 TOLERANCE = 1e-5
 DROP_BELOW = 1e-6
+# Offsets that are this many times as long as what they correct are worth a warning.
+LONG = 4.0
 # At a sculpt: the skin matrices of the pose, row after row, and the positions that reached the graph.
 MATRICES = "sinew_matrices"
 
@@ -135,7 +137,9 @@ def _morph(given: graphs.Document, main: str, weights: str) -> str:
         for step in graphs.of_kind(given, kind):
             graphs.insert_before(given, step, name, keys)
             return name
-    first = [n for n, k in given["nodes"].items() if graphs.source(k.get("mesh")) == main and graphs.kinds()[k["node"]]["kind"] == "deformer"]
+    first = [
+        n for n, k in given["nodes"].items() if graphs.source(k.get("mesh")) == main and graphs.kinds()[k["node"]]["kind"] == "deformer"
+    ]
     if not first:
         raise Problem("The graph has no node that deforms the mesh. Add a skin node")
     graphs.insert_before(given, first[0], name, keys)
@@ -148,7 +152,9 @@ class SINEW_OT_corrective_sculpt(Operator):
     bl_idname = "sinew.corrective_sculpt"
     bl_label = "Sculpt Corrective"
 
-    pose: bpy.props.StringProperty(name="Pose", description="Name of the pose. Empty: the recorded pose that the bones are in, or a new one")
+    pose: bpy.props.StringProperty(
+        name="Pose", description="Name of the pose. Empty: the recorded pose that the bones are in, or a new one"
+    )
 
     def run(self, context: bpy.types.Context) -> str:
         obj = pose_driver.deformed(context)
@@ -206,7 +212,9 @@ def present_pose(bound: Session, driver: dict[str, Any], tolerance: float = 1e-4
 def _refuse_simulations(given: graphs.Document) -> None:
     found = solvers(given)
     if found:
-        raise Problem(f"The graph simulates ({', '.join(found)}): its shape depends on earlier frames. Correctives need a graph without such nodes")
+        raise Problem(
+            f"The graph simulates ({', '.join(found)}): its shape depends on earlier frames. Correctives need a graph without such nodes"
+        )
 
 
 class SINEW_OT_corrective_apply(JobOperator):
@@ -217,7 +225,7 @@ class SINEW_OT_corrective_apply(JobOperator):
 
     damping: bpy.props.FloatProperty(
         name="Damping",
-        description="Keeps offsets short where later nodes smooth them away. 0 comes nearest to the sculpt, but offsets can become very long",
+        description="Keeps offsets short where later nodes smooth them away. 0 comes nearest to the sculpt, with very long offsets",
         default=0.005,
         min=0.0,
         max=10.0,
@@ -234,8 +242,9 @@ class SINEW_OT_corrective_apply(JobOperator):
         driver, pose = sculpt.sinew_sculpt.driver, sculpt.sinew_sculpt.pose
         bound, skins = _frame_of(context, obj, sculpt)
         wanted = scene_positions(sculpt, bound, obj)
-        best = None
+        first = best = None
         for best in extract(bound, skins, wanted, self.damping):
+            first = best if first is None else first
             yield best.steps, 300
         changed = _store(context, obj, bound, best, driver, pose)
         if self.remove:
@@ -244,12 +253,27 @@ class SINEW_OT_corrective_apply(JobOperator):
         obj.select_set(True)
         self.result = f"Shape key '{changed}': {_summary(best)}"
         if best.distance.max() > TOLERANCE:
-            worst = int(np.argmax(best.distance))
+            self.report({"WARNING"}, _what_stays(best))
+        times = _longest(best) / max(float(first.distance.max()), TOLERANCE)
+        if times >= LONG:
             self.report(
                 {"WARNING"},
-                f"{int((best.distance > TOLERANCE).sum())} vertices stay away from the sculpt, vertex {worst} by {best.distance[worst] * 1000:.3f} mm: "
-                "nodes after the skin smooth the sculpt. Use fewer iterations, or a mask",
+                f"Offsets are up to {times:.0f} times longer than what they correct, and deform other poses badly. "
+                "A larger Damping shortens them, and leaves a larger distance",
             )
+
+
+def _longest(best: solve.Solution) -> float:
+    return float(np.linalg.norm(best.offsets, axis=1).max())
+
+
+def _what_stays(best: solve.Solution) -> str:
+    worst = int(np.argmax(best.distance))
+    count = int((best.distance > TOLERANCE).sum())
+    return (
+        f"{count} vertices stay away from the sculpt, vertex {worst} by {best.distance[worst] * 1000:.3f} mm: "
+        "nodes after the skin smooth the sculpt. Use fewer iterations, or a mask"
+    )
 
 
 def _active_sculpt(context: bpy.types.Context) -> bpy.types.Object:
@@ -289,7 +313,7 @@ def _store(context: bpy.types.Context, obj: bpy.types.Object, bound: Session, be
         raise Problem(f"The graph has no pose '{pose}' of driver '{driver}' any more. Record it under this name, then apply again")
     offsets = best.offsets @ matrices.to_object(bound)[:3, :3].T
     offsets[np.linalg.norm(best.offsets, axis=1) < DROP_BELOW] = 0.0
-    name = _key_of(given, driver, pose) or key_name(driver, pose)
+    name = key_of(given, driver, pose) or key_name(driver, pose)
     key = add_to_key(obj, name, offsets)
     connect(given, driver, pose, key.name)
     live.bind(obj)
@@ -297,7 +321,7 @@ def _store(context: bpy.types.Context, obj: bpy.types.Object, bound: Session, be
     return key.name  # type: ignore[no-any-return]
 
 
-def _key_of(given: graphs.Document, driver: str, pose: str) -> str | None:
+def key_of(given: graphs.Document, driver: str, pose: str) -> str | None:
     """The shape key that a pose drives already."""
     index = [p["name"] for p in given["nodes"][driver]["poses"]].index(pose)
     for name in graphs.of_kind(given, "drive_morphs"):
@@ -310,14 +334,14 @@ def _key_of(given: graphs.Document, driver: str, pose: str) -> str | None:
 
 def _summary(best: solve.Solution) -> str:
     moved_count = int((np.linalg.norm(best.offsets, axis=1) >= DROP_BELOW).sum())
-    longest = float(np.linalg.norm(best.offsets, axis=1).max())
+    longest = _longest(best)
     return (
         f"{moved_count} vertices move, up to {longest * 1000:.2f} mm; distance to the sculpt {best.distance.max() * 1000:.4f} mm "
         f"after {best.steps} steps"
     )
 
 
-class SINEW_PT_corrective(ToolPanel, bpy.types.Panel):
+class SINEW_PT_corrective(SubPanel, bpy.types.Panel):
     """Sculpt and apply."""
 
     bl_label = "Correctives"

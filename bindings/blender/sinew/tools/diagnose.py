@@ -11,7 +11,6 @@ import bpy
 import numpy as np
 from bpy.app.handlers import persistent
 
-from .. import live
 from ..operators import target
 from ..report import Operator, Problem
 from ..session import Session

@@ -51,19 +51,33 @@ def session(context: bpy.types.Context, obj: bpy.types.Object) -> Session:
 
 
 def put(context: bpy.types.Context, obj: bpy.types.Object, changed: Document) -> None:
-    """Gives the graph of an object new content. A content that does not work is taken back."""
+    """Gives the graph of an object new content. A content that does not work is taken back.
+
+    If other objects have the graph and do not work with the new content, the object gets a copy of its own.
+    """
+    tree = obj.sinew.tree
+    if tree.library is not None:
+        raise Problem(f"Graph '{tree.name}' is linked from another file. Make it local first (Object > Relations > Make Local)")
     failed_before = bool(live.message(obj))
-    before = nodes.to_document(obj.sinew.tree)
-    nodes.replace(obj.sinew.tree, changed)
-    live.bind(obj)
-    context.view_layer.update()
+    before = nodes.to_document(tree)
+    others = [o for o in context.scene.objects if o != obj and o.sinew.tree == tree and not live.message(o)]
+    _replace(context, tree, changed, [obj, *others])
+    if any(live.message(o) for o in others) and not live.message(obj):
+        obj.sinew.tree = tree.copy()
+        nodes.replace(tree, before)
+        _replace(context, obj.sinew.tree, changed, [obj, *others])
     text = live.message(obj)
     if text and not failed_before:
-        nodes.replace(obj.sinew.tree, before)
-        live.bind(obj)
-        context.view_layer.update()
+        _replace(context, tree, before, [obj, *others])
     if text:
         raise Problem(text)
+
+
+def _replace(context: bpy.types.Context, tree: bpy.types.NodeTree, content: Document, objects: list[bpy.types.Object]) -> None:
+    nodes.replace(tree, content)
+    for other in objects:
+        live.bind(other)
+    context.view_layer.update()
 
 
 def explicit(given: Document) -> Document:

@@ -15,7 +15,7 @@ from ..operators import target
 from ..report import Operator, Problem
 from ..space import SCENE_FROM_WORLD, Matrix, matrix
 from . import graphs, matrices
-from .ui import ToolPanel
+from .ui import SubPanel
 
 STYLES = [
     ("short", "Short", "Short hair on a head, 3 to 8 cm"),
@@ -69,7 +69,7 @@ def mesh_collider(given: graphs.Document, obj: bpy.types.Object, cells: int) -> 
 
 
 def solid_collider(hair: bpy.types.Object, given: graphs.Document, obj: bpy.types.Object) -> dict[str, Any]:
-    """A ball where an empty of type Sphere is, or a capsule along the longest axis if it is scaled. It moves with the bone it is parented to."""
+    """A ball where an empty of type Sphere is, or a capsule if one axis is longer. It moves with the bone that it is parented to."""
     world = matrix(obj.matrix_world)
     keys: dict[str, Any] = {"node": "solids"}
     armature, bind = _rig(hair)
@@ -113,7 +113,9 @@ def hair_object(context: bpy.types.Context) -> bpy.types.Object:
     return found
 
 
-def add_colliders(hair: bpy.types.Object, given: graphs.Document, objects: Sequence[bpy.types.Object], margin: float, cells: int) -> list[str]:
+def add_colliders(
+    hair: bpy.types.Object, given: graphs.Document, objects: Sequence[bpy.types.Object], margin: float, cells: int
+) -> list[str]:
     """Makes colliders of objects."""
     node = next((n for kind in SIMULATIONS for n in graphs.of_kind(given, kind)), None)
     if node is None:
@@ -143,8 +145,8 @@ def _check_surface(obj: bpy.types.Object) -> str:
     """What is missing for hair to follow a body; empty if nothing is."""
     if obj.data.surface is None:
         return f"'{obj.name}' has no surface: it does not follow a mesh. Set one in Properties > Data > Surface, then press Rebind"
-    if presets.armature_of(obj) is None:
-        return f"Surface '{obj.data.surface.name}' has no armature: the roots do not move"
+    if obj.data.surface.type != "MESH" or not obj.data.surface.data.polygons:
+        return f"Surface '{obj.data.surface.name}' has no faces: the roots do not move"
     return ""
 
 
@@ -155,8 +157,12 @@ class SINEW_OT_hair_from_curves(Operator):
     bl_label = "Hair from Curves"
 
     style: bpy.props.EnumProperty(name="Style", description="Stiffness and damping of the hair", items=STYLES, default="long_straight")
-    margin: bpy.props.FloatProperty(name="Margin", description="Distance that hair keeps from colliders", default=MARGIN, min=0.0, subtype="DISTANCE")
-    cells: bpy.props.IntProperty(name="Cells", description="Cells of the field of a mesh along its longest side", default=64, min=4, max=512)
+    margin: bpy.props.FloatProperty(
+        name="Margin", description="Distance that hair keeps from colliders", default=MARGIN, min=0.0, subtype="DISTANCE"
+    )
+    cells: bpy.props.IntProperty(
+        name="Cells", description="Cells of the field of a mesh along its longest side", default=64, min=4, max=512
+    )
 
     def run(self, context: bpy.types.Context) -> str:
         obj = hair_object(context)
@@ -191,8 +197,12 @@ class SINEW_OT_hair_colliders(Operator):
     bl_idname = "sinew.hair_colliders"
     bl_label = "Add Colliders"
 
-    margin: bpy.props.FloatProperty(name="Margin", description="Distance that hair keeps from colliders", default=MARGIN, min=0.0, subtype="DISTANCE")
-    cells: bpy.props.IntProperty(name="Cells", description="Cells of the field of a mesh along its longest side", default=64, min=4, max=512)
+    margin: bpy.props.FloatProperty(
+        name="Margin", description="Distance that hair keeps from colliders", default=MARGIN, min=0.0, subtype="DISTANCE"
+    )
+    cells: bpy.props.IntProperty(
+        name="Cells", description="Cells of the field of a mesh along its longest side", default=64, min=4, max=512
+    )
 
     def run(self, context: bpy.types.Context) -> str:
         obj = hair_object(context)
@@ -241,7 +251,7 @@ def rest_of_present(bound: Any) -> Matrix:
     return made
 
 
-class SINEW_PT_hair(ToolPanel, bpy.types.Panel):
+class SINEW_PT_hair(SubPanel, bpy.types.Panel):
     """Hair of the active curves."""
 
     bl_label = "Hair"

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..operators import target
 from ..report import Operator, Problem
+from ..session import VALUE_SOURCES, Session
 from ..space import SCENE_FROM_WORLD, WORLD_FROM_SCENE, Matrix, matrix
 from . import graphs, transforms
 from .ui import SubPanel
@@ -47,6 +48,50 @@ def scene_from_lattice(obj: bpy.types.Object, lattice: bpy.types.Object) -> Matr
         bind = np.array(obj.sinew.bind_object, np.float64).reshape(4, 4)
         world = bind @ np.linalg.solve(matrix(obj.matrix_world), world)
     return SCENE_FROM_WORLD @ world
+
+
+def parameters(node: str) -> tuple[str, str]:
+    """Names of the parameters of the graph that a live lattice sets: control points, and box."""
+    return f"{node}_points", f"{node}_box"
+
+
+def live_values(bound: Session, obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> dict[str, Any]:
+    """Control points and boxes of the lattices that move nodes of an object, in this frame."""
+    declared = bound.document.get("parameters", {})
+    out: dict[str, Any] = {}
+    for entry in obj.sinew_tools.lattices:
+        points, box = parameters(entry.node)
+        if entry.lattice is None or points not in declared or box not in declared:
+            continue
+        keys = keys_of(obj.evaluated_get(depsgraph), entry.lattice.evaluated_get(depsgraph))
+        found, wanted = len(keys["points"]), len(declared[points]["default"])
+        if found != wanted:
+            raise Problem(
+                f"Lattice '{entry.lattice.name}' has {found} points, and node '{entry.node}' has {wanted}. Press Lattice from Object again"
+            )
+        out[points], out[box] = keys["points"], keys["rest_transform"]
+    return out
+
+
+def _make_live(obj: bpy.types.Object, source: bpy.types.Object, given: graphs.Document, name: str) -> None:
+    """Lets parameters of the graph hold points and box of a node, and a lattice set them."""
+    keys = given["nodes"][name]
+    points, box = parameters(name)
+    declared = given.setdefault("parameters", {})
+    declared[points] = {"type": "points", "default": keys["points"]}
+    declared[box] = {"type": "transform", "default": keys["rest_transform"]}
+    keys["points"], keys["rest_transform"] = f"${points}", f"${box}"
+    _release(obj, name)
+    entry = obj.sinew_tools.lattices.add()
+    entry.node, entry.lattice = name, source
+
+
+def _release(obj: bpy.types.Object, name: str) -> None:
+    """A node that no lattice moves any more."""
+    entries = obj.sinew_tools.lattices
+    for i in reversed(range(len(entries))):
+        if entries[i].node == name:
+            entries.remove(i)
 
 
 def keys_of(obj: bpy.types.Object, lattice: bpy.types.Object) -> dict[str, Any]:
@@ -90,6 +135,9 @@ class SINEW_OT_lattice_from_object(Operator):
     bl_label = "Lattice from Object"
 
     node: bpy.props.StringProperty(name="Node", description="Lattice node that gets the control points. Empty: a new one at the end")
+    live: bpy.props.BoolProperty(
+        name="Live", description="The lattice moves the node in each frame. Off: the node keeps what the lattice is now"
+    )
 
     def run(self, context: bpy.types.Context) -> str:
         obj = target(context)
@@ -109,9 +157,15 @@ class SINEW_OT_lattice_from_object(Operator):
         else:
             name = graphs.free(given, "lattice")
             graphs.append(given, graphs.output_of(obj, given), name, {"node": "lattice", **keys})
+        for parameter in parameters(name):
+            given.get("parameters", {}).pop(parameter, None)
+        _release(obj, name)
+        if self.live:
+            _make_live(obj, source, given, name)
         graphs.put(context, obj, given)
         off = _switch_off(obj, source)
-        return f"Node '{name}' has the {len(keys['points'])} points of '{source.name}'" + (f". Modifier '{off}' is off now" if off else "")
+        count = len(coordinates(source.data))
+        return f"Node '{name}' has the {count} points of '{source.name}'" + (f". Modifier '{off}' is off now" if off else "")
 
 
 def _switch_off(obj: bpy.types.Object, source: bpy.types.Object) -> str:
@@ -140,8 +194,14 @@ class SINEW_OT_lattice_to_object(Operator):
         name = self.node or found[0]
         if name not in found or (not self.node and len(found) > 1):
             raise Problem(f"The graph of '{obj.name}' has the lattice nodes {', '.join(found)}. Name one of them")
-        made = _make(context, obj, name, given["nodes"][name])
+        made = _make(context, obj, name, _with_defaults(given, given["nodes"][name]))
         return f"Lattice '{made.name}' stands for node '{name}'"
+
+
+def _with_defaults(given: graphs.Document, keys: dict[str, Any]) -> dict[str, Any]:
+    """The node with the defaults of the parameters that it reads."""
+    declared = given.get("parameters", {})
+    return {k: declared[v[1:]].get("default") if isinstance(v, str) and v[:1] == "$" and v[1:] in declared else v for k, v in keys.items()}
 
 
 def _make(context: bpy.types.Context, obj: bpy.types.Object, name: str, keys: dict[str, Any]) -> bpy.types.Object:
@@ -203,7 +263,11 @@ def _box(obj: bpy.types.Object, name: str, keys: dict[str, Any], resolution: lis
         return box, None
     moved = np.array(points, np.float64)
     if keys.get("points_space", "local") == "world":
-        frame = rest if keys.get("points_are") == "positions" or "points_are" not in keys else np.vstack([np.c_[rest[:3, :3], [0, 0, 0]], [0, 0, 0, 1]])
+        frame = (
+            rest
+            if keys.get("points_are") == "positions" or "points_are" not in keys
+            else np.vstack([np.c_[rest[:3, :3], [0, 0, 0]], [0, 0, 0, 1]])
+        )
         moved = np.linalg.solve(frame, np.c_[moved, np.ones(len(moved))].T).T[:, :3]
     if keys.get("points_are", "positions") == "offsets":
         return box, _grid(resolution) + moved / size
@@ -245,7 +309,8 @@ class SINEW_PT_lattice(SubPanel, bpy.types.Panel):
     def show(self, _context: bpy.types.Context) -> None:
         """In and out."""
         row = self.layout.row(align=True)
-        row.operator("sinew.lattice_from_object", text="From Object", icon="IMPORT")
+        row.operator("sinew.lattice_from_object", text="From Object", icon="IMPORT").live = False
+        row.operator("sinew.lattice_from_object", text="Live", icon="LINKED").live = True
         row.operator("sinew.lattice_to_object", text="To Object", icon="EXPORT")
 
 
@@ -253,12 +318,14 @@ CLASSES = [SINEW_OT_lattice_from_object, SINEW_OT_lattice_to_object, SINEW_PT_la
 
 
 def register() -> None:
-    """Registers operators and panel."""
+    """Registers operators and panel, and lattices as a source of values."""
+    VALUE_SOURCES.append(live_values)
     for cls in CLASSES:
         bpy.utils.register_class(cls)
 
 
 def unregister() -> None:
     """Removes them."""
+    VALUE_SOURCES.remove(live_values)
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

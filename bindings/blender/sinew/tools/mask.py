@@ -119,7 +119,9 @@ class MaskOperator(Operator):
     """Base of the operators that add a mask."""
 
     bl_idname = "sinew.mask_base"
-    node: bpy.props.StringProperty(name="Node", description="Node that takes the mask. Empty: the active one, or the last one with a mask input")
+    node: bpy.props.StringProperty(
+        name="Node", description="Node that takes the mask. Empty: the active one, or the last one with a mask input"
+    )
     combine: bpy.props.EnumProperty(name="Combine", description="What happens to a mask that is linked", items=COMBINE)
     invert: bpy.props.BoolProperty(name="Invert", description="Use 1 minus the weight")
 
@@ -153,7 +155,11 @@ class SINEW_OT_mask_from_group(MaskOperator):
         group = obj.vertex_groups.get(self.group) if self.group else obj.vertex_groups.active
         if group is None:
             names = ", ".join(g.name for g in obj.vertex_groups) or "none"
-            what = f"has no vertex group '{self.group}'. It has {names}" if self.group else "has no active vertex group. Make one in Properties > Data"
+            what = (
+                f"has no vertex group '{self.group}'. It has {names}"
+                if self.group
+                else "has no active vertex group. Make one in Properties > Data"
+            )
             raise Problem(f"'{obj.name}' {what}")
         armature = obj.sinew.armature
         name = group.name
@@ -224,7 +230,9 @@ class SINEW_PT_mask(SubPanel, bpy.types.Panel):
         active = obj.vertex_groups.active
         column.operator("sinew.mask_from_group", text=f"Group: {active.name}" if active else "Vertex Group", icon="GROUP_VERTEX")
         color = obj.data.color_attributes.active_color
-        column.operator_menu_enum("sinew.mask_from_color", "channel", text=f"Colour: {color.name}" if color else "Colour", icon="GROUP_VCOL")
+        column.operator_menu_enum(
+            "sinew.mask_from_color", "channel", text=f"Colour: {color.name}" if color else "Colour", icon="GROUP_VCOL"
+        )
         column.operator("sinew.mask_from_selection", text="Selected Vertices", icon="VERTEXSEL")
 
 

@@ -10,10 +10,17 @@ import numpy as np
 
 from ..core import sd
 from ..report import Problem
-from ..session import Session
+from ..session import Request, Session
 from ..space import SCENE_FROM_WORLD, Matrix, Points, moved
 
 MIRROR: Matrix = np.diag([-1.0, 1.0, 1.0, 1.0])
+
+
+def frame(bound: Session) -> Request:
+    """What the last frame was made of."""
+    if bound.last is None:
+        raise Problem("There is no frame yet. Change the frame, or press Rebind")
+    return bound.last
 
 
 def rest(bound: Session) -> Matrix:
@@ -23,7 +30,7 @@ def rest(bound: Session) -> Matrix:
 
 def posed(bound: Session) -> Matrix:
     """(j, 4, 4) transforms of the last frame: joint space to scene space."""
-    return bound.last.matrices @ rest(bound)  # type: ignore[union-attr]
+    return frame(bound).matrices @ rest(bound)
 
 
 def local(scene: Matrix, bound: Session, index: int) -> Matrix:
@@ -54,7 +61,7 @@ def influences(bound: Session) -> tuple[Any, Any, Any]:
 def blended(bound: Session) -> Matrix:
     """(n, 4, 4) matrix of each vertex under linear skinning."""
     offsets, joints, weights = influences(bound)
-    weighted = bound.last.matrices[joints] * weights.astype(np.float64)[:, None, None]  # type: ignore[union-attr]
+    weighted = frame(bound).matrices[joints] * weights.astype(np.float64)[:, None, None]
     return np.add.reduceat(weighted, offsets[:-1].astype(np.intp), axis=0)
 
 
@@ -68,7 +75,7 @@ def names_of_joints(bound: Session, vertex: int, limit: int = 3) -> list[tuple[s
 
 def before_graph(bound: Session) -> Points:
     """(n, 3) positions that reach the graph, in scene space: rest shape with Blender's shape keys and modifiers."""
-    given = bound.last.positions.get(bound.input)  # type: ignore[union-attr]
+    given = frame(bound).positions.get(bound.input)
     if given is not None:
         return given  # type: ignore[no-any-return]
     return (bound.character.meshes or bound.character.strands)[0].positions  # type: ignore[no-any-return]
@@ -84,26 +91,27 @@ def player(bound: Session, document: dict[str, Any], **options: Any) -> Any:
     from ..session import folder
 
     graph = sd.Graph.from_dict(document, "graph", folder())
-    return sd.Player(bound.character, graph, fps=bound.player.fps, device="cpu", **options)
+    numbers = {n: v for n, v in frame(bound).value_inputs.items() if n in document.get("inputs", {})}
+    return sd.Player(bound.character, graph, fps=bound.player.fps, device="cpu", values=numbers, **options)
 
 
 def advance(bound: Session, other: Any, matrices: Matrix | None = None) -> None:
     """Evaluates the pose of the last frame in another player."""
-    last = bound.last
+    last = frame(bound)
     if bound.skinned:
-        other.advance_posed(last.tick, last.matrices if matrices is None else matrices, bound.bones.joints, space="skin")  # type: ignore[union-attr]
+        other.advance_posed(last.tick, last.matrices if matrices is None else matrices, bound.bones.joints, space="skin")
     else:
-        other.advance(last.tick)  # type: ignore[union-attr]
+        other.advance(last.tick)
 
 
 def give_inputs(bound: Session, other: Any) -> None:
     """Gives another player of the same graph the parameters and positions of the last frame."""
-    last = bound.last
-    if last.values:  # type: ignore[union-attr]
-        other.set(**last.values)  # type: ignore[union-attr]
-    for name, numbers in last.value_inputs.items():  # type: ignore[union-attr]
+    last = frame(bound)
+    if last.values:
+        other.set(**last.values)
+    for name, numbers in last.value_inputs.items():
         other.set_values(name, numbers)
-    for name, points in last.positions.items():  # type: ignore[union-attr]
+    for name, points in last.positions.items():
         other.set_positions(name, points)
 
 

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import math
-import os
 from typing import Any
 
 import bpy
@@ -12,12 +10,11 @@ import numpy as np
 from bpy.app.handlers import persistent
 
 from .. import live, report
-from ..core import sd
 from ..operators import target
 from ..report import Operator, Problem
 from ..session import Session
-from ..space import SCENE_FROM_WORLD, WORLD_FROM_SCENE, Matrix, matrix
-from . import graphs, matrices, sides, transforms
+from ..space import Matrix, matrix
+from . import graphs, matrices, transforms
 from .ui import SubPanel
 
 NEUTRAL = "neutral"
@@ -27,7 +24,6 @@ METRICS = [
     ("twist_chord", "Twist", "The roll about the bone"),
     ("position", "Position", "Where the bone is: for controls that move"),
 ]
-SPHERE = "sinew_sphere"
 
 
 class Monitor:
@@ -160,7 +156,9 @@ def deformed(context: bpy.types.Context) -> bpy.types.Object:
 def joint_index(bound: Session, name: str) -> int:
     """Index of a driver joint."""
     if name not in bound.bones.names:
-        raise Problem(f"The driver names joint '{name}', and the armature has no such bone. It was renamed or removed: change it at the node")
+        raise Problem(
+            f"The driver names joint '{name}', and the armature has no such bone. It was renamed or removed: change it at the node"
+        )
     return bound.bones.names.index(name)
 
 
@@ -233,64 +231,6 @@ def _set_bone(obj: bpy.types.Object, bound: Session, bone: bpy.types.PoseBone, m
     bone.matrix = BlenderMatrix(wanted.tolist())
 
 
-def mirrored_motion(bound: Session, index: int, other: int, motion: Matrix) -> Matrix:
-    """The motion of the joint on the other side that mirrors a motion from rest.
-
-    With the rest transforms A and B of the two joints and the mirror F: B⁻¹ F A motion A⁻¹ F B, about the joint itself.
-    """
-    rest = matrices.rest(bound)
-    change = (np.linalg.inv(rest[other]) @ matrices.mirror(bound) @ rest[index])[:3, :3]
-    made = np.eye(4)
-    made[:3, :3] = change @ motion[:3, :3] @ np.linalg.inv(change)
-    made[:3, 3] = change @ motion[:3, 3]
-    return made
-
-
-def mirrored_driver(bound: Session, name: str, driver: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Name and keys of the driver of the other side."""
-    if driver.get("space", "rest") != "rest":
-        raise Problem(f"Driver '{name}' is in space '{driver['space']}'. Only drivers of space 'rest' can be mirrored")
-    pairs = [(joint_index(bound, j), _other(bound, j)) for j in driver["joints"]]
-    centred = all(a == b for a, b in pairs)
-    made = dict(driver)
-    made["joints"] = [bound.bones.names[b] for _, b in pairs]
-    rest = matrices.rest(bound)
-    axis = np.array(driver.get("axis", [1.0, 0.0, 0.0]), np.float64)
-    a, b = pairs[0]
-    made["axis"] = [float(x) for x in (np.linalg.inv(rest[b]) @ matrices.mirror(bound) @ rest[a])[:3, :3] @ axis]
-    kept = list(driver.get("poses", [])) if centred else []
-    names = {p["name"] for p in kept}
-    poses = []
-    for pose in driver.get("poses", []):
-        if centred and _is_its_mirror(bound, pairs, pose):
-            continue
-        new = sides.mirrored_pose(pose["name"], names) if centred else sides.mirrored(pose["name"])
-        if new in names:
-            continue
-        names.add(new)
-        poses.append({**pose, "name": new, "joints": _mirrored_joints(bound, pairs, pose)})
-    if centred:
-        made["axis"] = list(driver.get("axis", [1.0, 0.0, 0.0]))
-        return name, {**made, "poses": kept + poses}
-    return sides.mirrored(name), {**made, "poses": poses}
-
-
-def _other(bound: Session, joint: str) -> int:
-    other = sides.mirrored(joint)
-    if other not in bound.bones.names:
-        raise Problem(f"Bone '{joint}' has no partner: the armature has no bone '{other}'. Give the bones of both sides names such as 'arm.L' and 'arm.R'")
-    return bound.bones.names.index(other)
-
-
-def _mirrored_joints(bound: Session, pairs: list[tuple[int, int]], pose: dict[str, Any]) -> list[dict[str, Any]]:
-    return [transforms.encode(mirrored_motion(bound, a, b, transforms.decode(given))) for (a, b), given in zip(pairs, pose["joints"])]
-
-
-def _is_its_mirror(bound: Session, pairs: list[tuple[int, int]], pose: dict[str, Any]) -> bool:
-    motions = [transforms.decode(given) for given in pose["joints"]]
-    return all(np.allclose(mirrored_motion(bound, a, b, m), m, atol=1e-5) for (a, b), m in zip(pairs, motions))
-
-
 class SINEW_OT_driver_add(Operator):
     """Add a pose driver for the selected bones. Its first pose is the rest pose"""
 
@@ -307,7 +247,7 @@ class SINEW_OT_driver_add(Operator):
         if not joints:
             raise Problem(f"No bone of armature '{obj.sinew.armature.name}' is selected. Select the bones that drive, in pose mode")
         given = graphs.document(obj)
-        name = graphs.free(given, f"{joints[0]}_driver".replace(".", "_").replace(" ", "_"))
+        name = graphs.free(given, _driver_of(joints[0]))
         given["nodes"][name] = {
             "node": "pose_driver",
             "pose": graphs.need_input(given, "pose"),
@@ -319,6 +259,15 @@ class SINEW_OT_driver_add(Operator):
         graphs.put(context, obj, given)
         obj.sinew_tools.driver, obj.sinew_tools.pose = name, NEUTRAL
         return f"Driver '{name}' with {len(joints)} bone{'s' if len(joints) > 1 else ''}. Pose the bones, then press Record"
+
+
+def _driver_of(joint: str) -> str:
+    """A name for a driver: with the side of its bone at the end, so that the mirrored one is named after the other side."""
+    plain = joint.replace(".", "_").replace(" ", "_").replace("-", "_")
+    for side in ("_L", "_R", "_l", "_r"):
+        if plain.endswith(side):
+            return f"{plain[:-2]}_driver{side}"
+    return f"{plain}_driver"
 
 
 def selected_bones(armature: bpy.types.Object) -> list[bpy.types.Bone]:
@@ -466,125 +415,6 @@ class SINEW_OT_pose_go(PoseOperator):
         go_to(context, obj, driver, driver["poses"][pose_index(obj, driver, self.pose)])
 
 
-class SINEW_OT_driver_mirror(PoseOperator):
-    """Make the driver of the other side, with mirrored poses. A driver of bones in the middle gets the mirrored poses itself"""
-
-    bl_idname = "sinew.driver_mirror"
-    bl_label = "Mirror Driver"
-
-    def work(self, context: bpy.types.Context, obj: bpy.types.Object, given: graphs.Document, name: str) -> str:
-        bound = graphs.session(context, obj)
-        other, keys = mirrored_driver(bound, name, given["nodes"][name])
-        if other == name and keys["joints"] != given["nodes"][name]["joints"]:
-            other = graphs.free(given, f"{name}_mirrored")
-            for existing in graphs.of_kind(given, "pose_driver"):
-                if existing != name and given["nodes"][existing].get("joints") == keys["joints"]:
-                    other = existing
-        if other in given["inputs"] or given["nodes"].get(other, {}).get("node", "pose_driver") != "pose_driver":
-            other = graphs.free(given, other)
-        keys["pose"] = given["nodes"][name]["pose"]
-        given["nodes"][other] = keys
-        extend_targets(given, other)
-        graphs.put(context, obj, given)
-        obj.sinew_tools.driver = other
-        return f"Driver '{other}' has {len(keys['poses'])} poses"
-
-
-class SINEW_OT_driver_plot(PoseOperator):
-    """Draw the weights of the poses over all directions as an image"""
-
-    bl_idname = "sinew.driver_plot"
-    bl_label = "Plot Directions"
-
-    def work(self, context: bpy.types.Context, obj: bpy.types.Object, given: graphs.Document, name: str) -> str:
-        image_name = f"{name} directions"
-        path = os.path.join(bpy.app.tempdir, f"sinew_plot_{obj.session_uid}.png")
-        alone = graphs.upstream(given, [name])
-        sd.psd.plot(sd.Graph.from_dict(alone, name), output=path, driver=name, sphere=True, force=True)
-        old = bpy.data.images.get(image_name)
-        if old is not None:
-            bpy.data.images.remove(old)
-        image = bpy.data.images.load(path)
-        image.name = image_name
-        image.pack()
-        os.remove(path)
-        return f"Image '{image.name}': open it in an image editor"
-
-
-class SINEW_OT_driver_sphere(PoseOperator):
-    """Draw the poses as directions on a sphere around the bone. Circles are as large as the weights. Press again to update"""
-
-    bl_idname = "sinew.driver_sphere"
-    bl_label = "Draw Sphere"
-
-    def work(self, context: bpy.types.Context, obj: bpy.types.Object, given: graphs.Document, name: str) -> str:
-        driver = given["nodes"][name]
-        if driver.get("space", "rest") != "rest" or driver.get("metric") == "position":
-            raise Problem(f"Driver '{name}' compares no rotations from rest. Plot its weights instead")
-        graphs.session(context, obj)
-        watched = watch(obj)
-        if watched is None or name not in watched.weights:
-            raise Problem(f"Driver '{name}' has no poses")
-        frame, directions, now = sphere(watched.bound, driver)
-        size = obj.sinew.armature.data.bones[driver["joints"][0]].length
-        points, edges = _sphere_lines(directions, now, watched.weights[name])
-        made = _sphere_object(context, obj, f"{name} sphere", points * size, edges)
-        from mathutils import Matrix as BlenderMatrix
-
-        made.matrix_world = BlenderMatrix(frame.tolist())
-        return f"'{made.name}' shows {len(directions)} poses"
-
-
-def sphere(bound: Session, driver: dict[str, Any]) -> tuple[Matrix, Matrix, Matrix]:
-    """World frame of the sphere, directions of the poses (n, 3), and the present direction."""
-    index = joint_index(bound, driver["joints"][0])
-    axis = np.array(driver.get("axis", [1.0, 0.0, 0.0]), np.float64)
-    axis /= np.linalg.norm(axis)
-    rest_local = matrices.local(matrices.rest(bound), bound, index)
-    parent = bound.character.joints[index].parent
-    scene = rest_local if parent is None else matrices.posed(bound)[parent] @ rest_local
-    frame = WORLD_FROM_SCENE @ scene
-    frame[:3, :3] /= np.cbrt(np.linalg.det(frame[:3, :3]))
-    frame[:3, 3] = (WORLD_FROM_SCENE @ matrices.posed(bound)[index])[:3, 3]
-    directions = np.array([transforms.decode(p["joints"][0])[:3, :3] @ axis for p in driver["poses"]])
-    now = matrices.motion(bound, index)[:3, :3] @ axis
-    return frame, directions / np.linalg.norm(directions, axis=1)[:, None], now / np.linalg.norm(now)
-
-
-def _sphere_lines(directions: Matrix, now: Matrix, weights: list[float], steps: int = 48) -> tuple[Matrix, list[tuple[int, int]]]:
-    """Three great circles, a circle for each pose with a line from the centre, and a line to the present direction."""
-    turn = np.linspace(0.0, 2.0 * math.pi, steps, endpoint=False)
-    ring = np.stack([np.cos(turn), np.sin(turn), np.zeros(steps)], axis=1)
-    loops = [ring, ring[:, [0, 2, 1]], ring[:, [2, 0, 1]]]
-    for direction, weight in zip(directions, weights):
-        side = np.cross(direction, np.eye(3)[int(np.argmin(np.abs(direction)))])
-        side /= np.linalg.norm(side)
-        radius = 0.02 + 0.18 * min(max(weight, 0.0), 1.0)
-        around = ring[:, :1] * side + ring[:, 1:2] * np.cross(direction, side)
-        loops.append(direction * math.sqrt(1.0 - radius * radius) + radius * around)
-    points, edges, first = list(loops), [], 0
-    for loop in loops:
-        edges += [(first + i, first + (i + 1) % steps) for i in range(steps)]
-        first += steps
-    ends = np.concatenate([np.zeros((1, 3)), directions, now[None] * 1.1])
-    edges += [(first, first + i) for i in range(1, len(ends))]
-    return np.concatenate([*points, ends]), edges
-
-
-def _sphere_object(context: bpy.types.Context, obj: bpy.types.Object, name: str, points: Matrix, edges: list[Any]) -> bpy.types.Object:
-    made = next((o for o in context.scene.objects if o.get(SPHERE) == name), None)
-    if made is None:
-        made = bpy.data.objects.new(name, bpy.data.meshes.new(name))
-        made[SPHERE] = name
-        made.hide_render = made.hide_select = True
-        for collection in obj.users_collection or (context.scene.collection,):
-            collection.objects.link(made)
-    made.data.clear_geometry()
-    made.data.from_pydata(points.tolist(), edges, [])
-    made.data.update()
-    return made
-
-
 class SINEW_PT_driver(SubPanel, bpy.types.Panel):
     """Drivers and poses of the active object."""
 
@@ -657,9 +487,6 @@ CLASSES = [
     SINEW_OT_pose_update,
     SINEW_OT_pose_delete,
     SINEW_OT_pose_go,
-    SINEW_OT_driver_mirror,
-    SINEW_OT_driver_plot,
-    SINEW_OT_driver_sphere,
     SINEW_PT_driver,
 ]
 HANDLERS = ("frame_change_post", "depsgraph_update_post")

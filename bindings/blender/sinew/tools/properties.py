@@ -6,12 +6,19 @@ from __future__ import annotations
 import bpy
 
 
+class SinewLattice(bpy.types.PropertyGroup):
+    """A lattice of the scene that moves a lattice node."""
+
+    node: bpy.props.StringProperty(name="Node", description="Lattice node of the graph")
+    lattice: bpy.props.PointerProperty(type=bpy.types.Object, name="Lattice", description="Lattice that moves the node")
+
+
 class SinewTools(bpy.types.PropertyGroup):
     """Choices of the panels."""
 
     driver: bpy.props.StringProperty(name="Driver", description="Node of the pose driver that the panel shows")
     pose: bpy.props.StringProperty(name="Pose", description="Pose that operators use")
-    node: bpy.props.StringProperty(name="Node", description="Node that a mask is linked to. Empty: the last one with a mask")
+    lattices: bpy.props.CollectionProperty(type=SinewLattice, name="Lattices", description="Lattices that move nodes of the graph")
 
 
 class SinewSculpt(bpy.types.PropertyGroup):
@@ -24,6 +31,7 @@ class SinewSculpt(bpy.types.PropertyGroup):
 
 def register() -> None:
     """Adds `Object.sinew_tools` and `Object.sinew_sculpt`."""
+    bpy.utils.register_class(SinewLattice)
     bpy.utils.register_class(SinewTools)
     bpy.utils.register_class(SinewSculpt)
     bpy.types.Object.sinew_tools = bpy.props.PointerProperty(type=SinewTools)
@@ -36,3 +44,4 @@ def unregister() -> None:
     del bpy.types.Object.sinew_sculpt
     bpy.utils.unregister_class(SinewSculpt)
     bpy.utils.unregister_class(SinewTools)
+    bpy.utils.unregister_class(SinewLattice)

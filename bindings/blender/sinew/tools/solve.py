@@ -71,7 +71,9 @@ def _mixed(states: list[Matrix], misses: list[Matrix], tolerance: float, damping
     wanted = np.concatenate([(miss * weights).ravel(), state.ravel() * damping])
     # Columns of equal length, so that small steps count as well as large ones.
     scale = np.maximum(np.linalg.norm(matrix, axis=0), 1e-30)
-    mix = np.linalg.lstsq(matrix / scale, wanted, rcond=1e-10)[0] / scale
+    # The triangle of a QR decomposition: as exact as the tall system, and faster.
+    small = np.linalg.qr(np.c_[matrix / scale, wanted], mode="r")
+    mix = np.linalg.lstsq(small[:, :-1], small[:, -1], rcond=1e-10)[0] / scale
     for share, s, m in zip(mix, states[:-1], misses[:-1]):
         state = state - share * (states[-1] - s)
         miss = miss - share * (misses[-1] - m)

@@ -8,12 +8,13 @@ import bpy
 from .. import report
 
 
-class ToolPanel:
-    """A panel of the sidebar tab, closed by default. `show` draws it; its errors stay inside."""
+class SubPanel:
+    """A panel below the main one, closed by default. `show` draws it; its errors stay inside."""
 
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
     bl_category = "Sinew"
+    bl_parent_id = "SINEW_PT_main"
     bl_options = {"DEFAULT_CLOSED"}
     layout: bpy.types.UILayout
 
@@ -27,9 +28,3 @@ class ToolPanel:
             self.show(context)
         except Exception as error:  # noqa: BLE001  Blender would print it at every redraw.
             self.layout.label(text=report.show_once(type(self).__name__, error), icon="ERROR")
-
-
-class SubPanel(ToolPanel):
-    """A panel below the main one."""
-
-    bl_parent_id = "SINEW_PT_main"

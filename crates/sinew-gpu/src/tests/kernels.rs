@@ -118,7 +118,14 @@ fn texts_of_users_have_a_time_limit() {
         longest: Duration::ZERO,
         stop: None,
     });
-    let error = gpu.pipeline(&users).unwrap_err();
+    // No machine compiles this while the caller is held up.
+    let sum = "result[i] = source[i] * source[i] + add;";
+    let long = SQUARE.replace(sum, &sum.repeat(2000));
+    let slow = KernelSource {
+        wgsl: &long,
+        ..users.clone()
+    };
+    let error = gpu.pipeline(&slow).unwrap_err();
     assert!(matches!(error, GpuError::CompileTime { .. }), "{error}");
     let said = error.to_string();
     let expected = "the kernel of node 'square' did not compile within 0 s";
