@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-COLUMN = 280.0
+COLUMN = 300.0
 ROW = 22.0
 GAP = 40.0
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The add menu and the header of the node editor."""
 
+import textwrap
 from typing import Any
 
 import bpy
@@ -66,4 +67,4 @@ def draw_header(self: Any, context: Any) -> None:
     self.layout.operator("sinew.nodes_check", icon="CHECKMARK")
     found = problems(tree)
     if found:
-        self.layout.label(text=found[0]["message"], icon="ERROR")
+        self.layout.label(text=textwrap.shorten(found[0]["message"], 80, placeholder=" …"), icon="ERROR")

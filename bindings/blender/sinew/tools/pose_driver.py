@@ -456,6 +456,11 @@ def _draw_poses(layout: bpy.types.UILayout, obj: bpy.types.Object, bound: Sessio
     weights = watched.weights.get(driver, []) if watched else []
     distances = watched.distances.get(driver, []) if watched else []
     unit = "{:.3f} m" if keys.get("metric") == "position" else "{:.3f}"
+    if weights:
+        row = layout.row(align=True)
+        for text in ("Pose", "Weight", "Distance"):
+            row.label(text=text)
+        row.label(icon="BLANK1")
     for i, pose in enumerate(keys.get("poses", [])):
         row = layout.row(align=True)
         button = row.operator("sinew.driver_select", text=pose["name"], depress=pose["name"] == obj.sinew_tools.pose)
@@ -466,13 +471,13 @@ def _draw_poses(layout: bpy.types.UILayout, obj: bpy.types.Object, bound: Sessio
         row.operator("sinew.pose_go", text="", icon="PLAY").pose = pose["name"]
     layout.prop(bpy.context.window_manager, "sinew_live_weights")
     row = layout.row(align=True)
-    row.operator("sinew.pose_record", text="Record", icon="REC")
+    row.operator("sinew.pose_record", text="Record Pose", icon="REC")
     row.operator("sinew.pose_update", text="Update")
     row.operator("sinew.pose_delete", text="", icon="TRASH")
-    layout.operator("sinew.driver_mirror", text="Mirror", icon="MOD_MIRROR")
+    layout.operator("sinew.driver_mirror", icon="MOD_MIRROR")
     row = layout.row(align=True)
-    row.operator("sinew.driver_plot", text="Plot", icon="IMAGE_DATA")
-    row.operator("sinew.driver_sphere", text="Sphere", icon="SPHERE")
+    row.operator("sinew.driver_plot", icon="IMAGE_DATA")
+    row.operator("sinew.driver_sphere", icon="SPHERE")
 
 
 def _switched(_self: bpy.types.WindowManager, context: bpy.types.Context) -> None:
