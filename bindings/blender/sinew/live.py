@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 import bpy
@@ -115,7 +116,8 @@ def _update_object(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy
         return changed
     except Exception as error:  # noqa: BLE001  The next frame must come.
         STATE.sessions.pop(key, None)
-        STATE.failures[key] = report.show_once(f"object '{obj.name}'", error)
+        # Lines of the document that was made of the nodes say nothing in Blender.
+        STATE.failures[key] = re.sub(r"^[^\s:]+:\d+:\d+: ", "", report.show_once(f"object '{obj.name}'", error))
         nodes.show_error(obj.sinew.tree, error)
         return False
 

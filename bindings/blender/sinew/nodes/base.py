@@ -238,9 +238,10 @@ class SinewNode:
 
     @guards.draw
     def draw_buttons_ext(self, _context: Any, layout: Any) -> None:
-        layout.prop(self, "key")
-        layout.prop(self, "doc")
+        draw_name(self, layout)
         self.draw_problems(layout)
+        if self.kind().presets:
+            _draw_field(layout, self, "preset", "Preset")
         for param in self.kind().parameters:
             row = layout.row(align=True)
             socket = sockets.find(self.inputs, param.name)
@@ -282,10 +283,20 @@ def _draw_text(node: Any, layout: Any, param: Param, prop: str) -> None:
 
 
 def _draw_named(node: Any, layout: Any, param: Param, prop: str) -> None:
+    _draw_field(layout, node, prop, properties.title(param.name))
+
+
+def _draw_field(layout: Any, owner: Any, prop: str, text: str) -> None:
     """A field with its name before it. Blender gives names of fields too few pixels."""
     split = layout.split(factor=0.45)
-    split.label(text=properties.title(param.name))
-    split.prop(node, prop, text="")
+    split.label(text=text)
+    split.prop(owner, prop, text="")
+
+
+def draw_name(node: Any, layout: Any) -> None:
+    """Name and note of a node, in the sidebar."""
+    _draw_field(layout, node, "key", "Graph Name")
+    _draw_field(layout, node, "doc", "Note")
 
 
 def draw_folded(node: Any, layout: Any, folded: list[Param]) -> None:
