@@ -474,10 +474,10 @@ def _draw_poses(layout: bpy.types.UILayout, obj: bpy.types.Object, bound: Sessio
     row.operator("sinew.pose_record", text="Record Pose", icon="REC")
     row.operator("sinew.pose_update", text="Update")
     row.operator("sinew.pose_delete", text="", icon="TRASH")
-    layout.operator("sinew.driver_mirror", icon="MOD_MIRROR")
-    row = layout.row(align=True)
-    row.operator("sinew.driver_plot", icon="IMAGE_DATA")
-    row.operator("sinew.driver_sphere", icon="SPHERE")
+    column = layout.column(align=True)
+    column.operator("sinew.driver_mirror", icon="MOD_MIRROR")
+    column.operator("sinew.driver_plot", icon="IMAGE_DATA")
+    column.operator("sinew.driver_sphere", icon="SPHERE")
 
 
 def _switched(_self: bpy.types.WindowManager, context: bpy.types.Context) -> None:
