@@ -179,9 +179,9 @@ def graph(driver: dict[str, Any]) -> dict[str, Any]:
         "sinew": "1.0",
         "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}},
         "nodes": {
-            "bend": driver,
-            "elbow": {"node": "mask", "mesh": "body", "pose": "pose", "source": "joint", "joints": [FOREARM]},
             "skin": {"node": "skin", "mesh": "body", "pose": "pose"},
+            "elbow": {"node": "mask", "mesh": "body", "pose": "pose", "source": "joint", "joints": [FOREARM]},
+            "bend": driver,
             "delta_mush": {"node": "delta_mush", "mesh": "skin", "mask": "elbow", "weight": {"link": "bend.weights", "index": 1}},
         },
         "outputs": {"body": "delta_mush"},
@@ -245,7 +245,8 @@ def node_crop(found: bpy.types.Area, tree: bpy.types.NodeTree) -> str:
     part = region(found, "WINDOW")
     left, top, right, bottom = corners(found, tree)
     height = bpy.context.window.height
-    return f"{right - left + 40:.0f}x{top - bottom + 40:.0f}+{part.x + left - 20:.0f}+{height - part.y - top - 20:.0f}"
+    upper, lower = min(top + 20, part.height - 30), max(bottom - 20, 14)
+    return f"{right - left + 40:.0f}x{upper - lower:.0f}+{part.x + left - 20:.0f}+{height - part.y - upper:.0f}"
 
 
 def live_picture() -> Iterator[None]:

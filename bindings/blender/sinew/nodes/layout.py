@@ -43,7 +43,7 @@ def _rows_of_parameters(node: Any) -> int:
         if socket is not None and not socket.hide:
             rows += 0 if socket.is_linked else own - 1
         elif base.stated_key(node, param):
-            rows += own
+            rows += own if param.type == "transform" else 1
     return rows
 
 
