@@ -264,10 +264,10 @@ def _uvs(data: bpy.types.Mesh, corners: Any) -> list[Any]:
 
 def _colors(data: bpy.types.Mesh, corners: Any) -> list[Any]:
     active = data.color_attributes.active_color
-    return [] if active is None else [_color(data, active, corners)]
+    return [] if active is None else [point_colors(data, active, corners)]
 
 
-def _color(data: bpy.types.Mesh, attribute: bpy.types.Attribute, corners: Any) -> Any:
+def point_colors(data: bpy.types.Mesh, attribute: bpy.types.Attribute, corners: Any) -> Any:
     """(n, 4) linear colours; a vertex takes the mean of its corners."""
     flat = np.empty(len(attribute.data) * 4, np.float32)
     attribute.data.foreach_get("color", flat)
@@ -311,7 +311,7 @@ def _attributes(obj: bpy.types.Object, bones: Bones) -> dict[str, Any]:
     for attribute in data.color_attributes:
         corners = np.empty(len(data.loops), np.uint32)
         data.loops.foreach_get("vertex_index", corners)
-        out[attribute.name] = _color(data, attribute, corners)
+        out[attribute.name] = point_colors(data, attribute, corners)
     known = set(bones.names)
     groups = {g.index: np.zeros(len(data.vertices), np.float32) for g in obj.vertex_groups if g.name not in known}
     if groups:

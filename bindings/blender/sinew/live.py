@@ -105,21 +105,33 @@ def _update_object(obj: bpy.types.Object, scene: bpy.types.Scene, depsgraph: bpy
     key = obj.session_uid
     try:
         _drop_if_stale(obj, scene)
-        if key in STATE.failures:
-            return False
         if key not in STATE.sessions:
+            # A binding that failed is tried again after an edit.
+            if key in STATE.failures:
+                return False
             _separate(obj, scene)
             STATE.sessions[key] = Session(obj, scene)
         bound = STATE.sessions[key]
         changed = bound.evaluate(obj, depsgraph, done)
         done[obj.name] = bound.scene
+        if STATE.failures.pop(key, None):
+            nodes.show(obj.sinew.tree, ())
         return changed
     except Exception as error:  # noqa: BLE001  The next frame must come.
-        STATE.sessions.pop(key, None)
-        # Lines of the document that was made of the nodes say nothing in Blender.
-        STATE.failures[key] = re.sub(r"^[^\s:]+:\d+:\d+: ", "", report.show_once(f"object '{obj.name}'", error))
-        nodes.show_error(obj.sinew.tree, error)
+        _fail(obj, error)
         return False
+
+
+def _fail(obj: bpy.types.Object, error: Exception) -> None:
+    """Keeps the message for the panel. A frame that failed does not fail the frames after it."""
+    key = obj.session_uid
+    if key in STATE.sessions:
+        STATE.sessions[key].last = None
+    # Lines of the document that was made of the nodes say nothing in Blender.
+    text = re.sub(r"^[^\s:]+:\d+:\d+: ", "", report.show_once(f"object '{obj.name}'", error))
+    if STATE.failures.get(key) != text:
+        STATE.failures[key] = text
+        report.guarded(nodes.show_error)(obj.sinew.tree, error)
 
 
 def _drop_if_stale(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:

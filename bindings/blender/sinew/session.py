@@ -70,7 +70,7 @@ class Session:
         self.settings = settings(obj, scene)
         self.graph = sd.Graph.from_dict(self.document, obj.sinew.tree.name, folder())
         numbers = self.live.value_inputs(obj.sinew.tree)
-        self.player = sd.Player(self.character, self.graph, fps=fps(scene) * TICKS, device=self.settings[0], values=numbers)
+        self.player = sd.Player(self.character, self.graph, fps=fps(scene) * TICKS, device=self.settings[0], values=numbers, normals=False)
         self.output = _output(self.player, obj, self.count, self.input)
         self.simulates = bool(solvers(self.document))
         self.mesh = mesh_fingerprint(obj)
@@ -95,7 +95,7 @@ class Session:
         self.last = request
         self.output.positions(out=self.scene)
         now = matrix(evaluated.matrix_world) if self.skinned else self.binds[0]
-        moved(self.scene, inverse(now) @ WORLD_FROM_SCENE, out=self.local)
+        self.output.positions(out=self.local, transform=inverse(now) @ WORLD_FROM_SCENE)
         modifier.write(obj, modifier.find(obj), self.local)
         return True
 

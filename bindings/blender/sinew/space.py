@@ -27,11 +27,18 @@ def flat(value: Matrix) -> list[float]:
     return [float(number) for number in value.ravel()]
 
 
-def moved(points: Points, transform: Matrix, out: Points | None = None) -> Points:
+def moved(points: Points, transform: Matrix) -> Points:
     """Points (n, 3) moved by an affine transform."""
-    linear = transform[:3, :3].T.astype(np.float32)
-    out = np.matmul(points, linear, out=out)
-    out += transform[:3, 3].astype(np.float32)
+    m = transform.astype(np.float32)
+    out = np.empty(points.shape, np.float32)
+    x, y, z = points.T
+    # A matrix product would wait for the threads of a library.
+    for row in range(3):
+        column = x * m[row, 0]
+        column += y * m[row, 1]
+        column += z * m[row, 2]
+        column += m[row, 3]
+        out[:, row] = column
     return out
 
 

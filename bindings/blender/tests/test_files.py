@@ -9,7 +9,7 @@ from pathlib import Path
 
 import bpy
 import numpy as np
-from conftest import add, bend, positions, truth, tube
+from conftest import EXTENSION, add, bend, positions, skip, truth, tube
 from sinew import live, modifier
 
 
@@ -135,6 +135,42 @@ def test_a_file_without_the_extension_shows_the_last_frame_and_loses_nothing(tmp
     set_pose(obj, 20)
     assert truth(obj) == ""
     assert np.allclose(positions(obj), less, atol=1e-6)
+
+
+UNINSTALL = """
+import os, sys, tempfile
+os.environ["BLENDER_USER_RESOURCES"] = tempfile.mkdtemp()
+import bpy, numpy as np
+archive, path, shown = sys.argv[-3:]
+bpy.ops.extensions.package_install_files(filepath=archive, repo="user_default", enable_on_install=True)
+bpy.ops.wm.open_mainfile(filepath=path)
+bpy.context.scene.frame_set(5)
+repo = next(i for i, r in enumerate(bpy.context.preferences.extensions.repos) if r.module == "user_default")
+assert bpy.ops.extensions.package_uninstall(repo_index=repo, pkg_id="sinew") == {"FINISHED"}
+assert not hasattr(bpy.types, "SINEW_OT_add")
+obj = bpy.data.objects["Tube"]
+bpy.context.scene.frame_set(6)
+data = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+flat = np.empty(len(data.vertices) * 3, np.float32)
+data.vertices.foreach_get("co", flat)
+np.save(shown, flat.reshape(-1, 3))
+bpy.ops.wm.save_mainfile()
+"""
+
+
+def test_a_file_stays_whole_when_the_extension_is_uninstalled(tmp_path: Path) -> None:
+    if EXTENSION is None:
+        skip("SINEW_EXTENSION names no zip")
+    path, bent, less = saved(tmp_path)
+    arguments = [sys.executable, "-c", UNINSTALL, EXTENSION, path, str(tmp_path / "shown.npy")]
+    result = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "Traceback" not in result.stdout + result.stderr
+    assert np.array_equal(np.load(tmp_path / "shown.npy"), bent)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    obj = bpy.data.objects["Tube"]
+    set_pose(obj, 20)
+    assert truth(obj) == "" and np.allclose(positions(obj), less, atol=1e-6)
 
 
 def test_an_edit_without_the_extension_shows_the_mesh_and_not_garbage(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def _file():
     bpy.context.scene.render.fps = FPS
 
 
-def driven(axis: str = "x", follows: bool = True) -> dict:
+def driven(axis: str = "x") -> dict:
     """Drivers that depend on the axes of joints: swing and twist about an axis, a follower, a pose relative to the parent."""
     vector = {"x": [1, 0, 0], "y": [0, 1, 0], "z": [0, 0, 1]}[axis]
     follower = {"joint": "hand", "source": "forearm", "axis": axis, "twist": 0.5, "swing": 0.1}
@@ -74,7 +74,7 @@ def driven(axis: str = "x", follows: bool = True) -> dict:
                 "joints": ["upper_arm"],
                 "weights": "elbow",
                 "poses": [{"name": "straight", "joints": [{}]}, {"name": "bent", "joints": [{"rotation_degrees": [0, 0, 25]}]}],
-                "followers": [follower] if follows else [],
+                "followers": [follower],
             },
             "morph": {"node": "morph", "mesh": "body", "weights": "most"},
             "skin": {"node": "skin", "mesh": "morph", "pose": "lift"},
@@ -172,7 +172,7 @@ def test_stored_axes_matter(tmp_path):
 
 
 def test_glb_plays_its_clip(tmp_path):
-    path = embedded(tmp_path, driven("z", follows=False))
+    path = embedded(tmp_path, driven("z"))
     assert bpy.ops.sinew.import_glb(filepath=str(path)) == {"FINISHED"}
     obj = bpy.context.view_layer.objects.active
     without_keys(obj)

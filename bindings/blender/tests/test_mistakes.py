@@ -133,6 +133,22 @@ def test_the_armature_is_deleted() -> None:
     assert "armature" in truth(obj) or "weights" in truth(obj)
 
 
+def test_a_frame_that_fails_does_not_fail_the_next() -> None:
+    """An armature that is scaled to nothing for a moment."""
+    obj = tube()
+    add(obj, "skin")
+    rig = obj.sinew.armature
+    bend(rig, 40)
+    expected = positions(obj).copy()
+    rig.scale = (0.0, 0.0, 0.0)
+    bpy.context.view_layer.update()
+    assert "scale 0" in truth(obj)
+    rig.scale = (1.0, 1.0, 1.0)
+    bpy.context.view_layer.update()
+    assert truth(obj) == ""
+    assert np.array_equal(positions(obj), expected)
+
+
 def test_an_error_is_shown_once(caplog: pytest.LogCaptureFixture) -> None:
     obj = tube()
     add(obj, "skin")

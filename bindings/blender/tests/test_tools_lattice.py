@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import bpy
 import numpy as np
 import pytest
@@ -164,6 +166,22 @@ def test_a_live_lattice_moves_the_node(moves: str, skinned: bool) -> None:
         move(2)
         assert np.abs(positions(obj) - wanted[0]).max() < 1e-5
     assert "parameters" not in graphs.document(obj) or not graphs.document(obj)["parameters"]
+
+
+def test_a_live_lattice_is_in_the_file(tmp_path: Path) -> None:
+    obj, source = ball(), cage((3, 3, 3), size=2.6)
+    add(obj, {"sinew": "1.0", "inputs": {"body": {"type": "mesh"}}, "nodes": {}, "stack": [{"node": "smooth", "weight": 0}]})
+    take(obj, source, live=True)
+    name = obj.name
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "live.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "live.blend"))
+    obj, source = bpy.data.objects[name], bpy.data.objects["Cage"]
+    source.location.z += 0.3
+    bpy.context.view_layer.update()
+    bpy.context.scene.frame_set(2)
+    shown = positions(obj).copy()
+    next(m for m in obj.modifiers if m.type == "NODES").show_viewport = False
+    assert np.abs(shown - by_blender(obj, source)).max() < 1e-5
 
 
 def test_a_live_lattice_with_other_points_says_so() -> None:

@@ -133,16 +133,18 @@ def hairy() -> None:
 STATES = [nothing, plain_mesh, failed, driven, armature_active, sculpt, hairy]
 
 
-@pytest.mark.parametrize("panel", PANELS, ids=lambda p: p.__name__)
 @pytest.mark.parametrize("state", STATES, ids=lambda s: s.__name__)
-def test_panels_draw(panel: Any, state: Any) -> None:
+def test_panels_draw(state: Any) -> None:
     state()
     before = {t.name: graphs.nodes.to_document(t) for t in bpy.data.node_groups if t.bl_idname == graphs.nodes.TREE}
     try:
-        drawn(panel)
-        assert {t.name: graphs.nodes.to_document(t) for t in bpy.data.node_groups if t.bl_idname == graphs.nodes.TREE} == before
+        shown = {panel.__name__ for panel in PANELS if drawn(panel) is not None}
     finally:
         bpy.context.window_manager.sinew_live_weights = False
+    assert {t.name: graphs.nodes.to_document(t) for t in bpy.data.node_groups if t.bl_idname == graphs.nodes.TREE} == before
+    assert ("SINEW_PT_hair" in shown) == (state is hairy)
+    assert ("SINEW_PT_driver" in shown) == (state in (failed, driven, armature_active))
+    assert ("SINEW_PT_corrective" in shown) == (state in (failed, driven, armature_active, sculpt))
 
 
 @pytest.mark.parametrize("state", [driven, armature_active])
@@ -155,6 +157,22 @@ def test_poses_have_weights_and_distances(state: Any) -> None:
     assert lines[at + 1 : at + 3] == ["0.00", "1.286"]
     at = lines.index("bent")
     assert lines[at + 1 : at + 3] == ["1.00", "0.000"]
+
+
+def test_panels_follow_edits_in_the_node_editor() -> None:
+    driven()
+    assert "bent" in drawn(pose_driver.SINEW_PT_driver)
+    tree = bpy.data.objects["Tube"].sinew.tree
+    given = graphs.nodes.to_document(tree)
+    given["nodes"]["upper_driver"]["poses"][1]["name"] = "renamed"
+    graphs.nodes.replace(tree, given)
+    bpy.context.view_layer.update()
+    assert "renamed" in drawn(pose_driver.SINEW_PT_driver)
+    bend(bpy.data.objects["Rig"], 30)
+    lines = drawn(pose_driver.SINEW_PT_driver)
+    # 2 sin(25 degrees) from the pose at 80 degrees.
+    assert lines[lines.index("renamed") + 2] == "0.845"
+    bpy.context.window_manager.sinew_live_weights = False
 
 
 def test_an_error_stays_in_the_panel(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,3 +188,20 @@ def test_an_error_stays_in_the_panel(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_all_panels_are_closed_at_first() -> None:
     for panel in PANELS:
         assert "DEFAULT_CLOSED" in panel.bl_options and panel.bl_category == "Sinew" and len(panel.bl_label) < 16
+
+
+def test_tools_go_and_come_back() -> None:
+    import sinew
+    from sinew import session
+
+    handlers = {name: len(getattr(bpy.app.handlers, name)) for name in ("frame_change_post", "depsgraph_update_post", "load_post")}
+    sources = len(session.VALUE_SOURCES)
+    sinew.unregister()
+    try:
+        assert not hasattr(bpy.types.Object, "sinew_tools") and not hasattr(bpy.types.WindowManager, "sinew_live_weights")
+        assert not session.VALUE_SOURCES
+    finally:
+        sinew.register()
+    assert {name: len(getattr(bpy.app.handlers, name)) for name in handlers} == handlers and len(session.VALUE_SOURCES) == sources
+    driven()
+    bpy.context.window_manager.sinew_live_weights = False

@@ -25,6 +25,21 @@ pub(crate) fn rows_into<'py, const N: usize>(
     fill(py, rows.as_flattened(), &[rows.len(), N], out)
 }
 
+/// Moves points (n, 3), in place.
+pub(crate) fn move_rows(array: &Bound<'_, PyAny>, transform: &Affine<f64>) -> PyResult<()> {
+    let mut points = array.cast::<numpy::PyArrayDyn<f32>>()?.try_readwrite()?;
+    let (points, _) = points.as_slice_mut()?.as_chunks_mut::<3>();
+    let m = transform.linear.map(|n| n as f32);
+    let t = transform.translation.map(|n| n as f32);
+    for p in points {
+        let [x, y, z] = *p;
+        for (row, out) in p.iter_mut().enumerate() {
+            *out = m[(row, 0)] * x + m[(row, 1)] * y + m[(row, 2)] * z + t[row];
+        }
+    }
+    Ok(())
+}
+
 /// The numbers in `out`, or in a new array of one axis.
 pub(crate) fn floats_into<'py>(
     py: Python<'py>,

@@ -1,9 +1,10 @@
 //! `Output`: results of the last frame as arrays.
 
-use crate::arrays::{fill, floats_into, matrices, matrix, rows, rows_into};
+use crate::arrays::{fill, floats_into, matrices, matrix, move_rows, rows, rows_into};
 use crate::device::Device;
 use crate::errors::{self, usage};
 use crate::player::Player;
+use crate::posing::{Matrices, one_matrix};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -167,13 +168,19 @@ impl Output {
         Some(PyArray1::from_slice(py, &counts).into_any())
     }
 
-    #[pyo3(signature = (out=None))]
+    #[pyo3(signature = (out=None, transform=None))]
     fn positions<'py>(
         &self,
         py: Python<'py>,
         out: Option<Bound<'py, PyAny>>,
+        transform: Option<Matrices<'py>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.vectors(py, out, |m| Some(m.positions), Some(|m| Some(&m.positions)))
+        let transform = transform.map(|t| one_matrix(py, &t)).transpose()?;
+        let found = self.vectors(py, out, |m| Some(m.positions), Some(|m| Some(&m.positions)))?;
+        if let (Some(array), Some(transform)) = (&found, transform) {
+            move_rows(array, &transform)?;
+        }
+        Ok(found)
     }
 
     #[pyo3(signature = (out=None))]

@@ -61,6 +61,7 @@ pub(crate) struct Given {
     pub(crate) inputs: Vec<(String, PathBuf)>,
     pub(crate) point_caches: Vec<PointCacheFile>,
     pub(crate) only: Vec<String>,
+    pub(crate) positions_only: bool,
 }
 
 /// Compiles and binds; Ctrl-C stops it.
@@ -101,6 +102,7 @@ fn bind_plan(
     let parameters = parse_settings(plan, &texts.collect::<Vec<_>>())?;
     let is_stopped = || stop.load(Ordering::Relaxed);
     let mut options = BindOptions::from(sinew::deform::Par::Rayon);
+    options.positions_only = given.positions_only;
     options.watch = SetupWatch::new(&|_| {}, &is_stopped);
     let graph = inputs.bind_with(plan, &parameters, options)?;
     let mut values = Vec::new();
@@ -210,7 +212,7 @@ impl Player {
 #[pymethods]
 impl Player {
     #[new]
-    #[pyo3(signature = (character, graph=None, *, clip=None, fps=30.0, device="cpu", set=None, values=None, inputs=None, point_caches=None, only=None, trust=false, profile=false))]
+    #[pyo3(signature = (character, graph=None, *, clip=None, fps=30.0, device="cpu", set=None, values=None, inputs=None, point_caches=None, only=None, normals=true, trust=false, profile=false))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn new(
         py: Python<'_>,
@@ -224,6 +226,7 @@ impl Player {
         inputs: Option<BTreeMap<String, PathBuf>>,
         point_caches: Option<&Bound<'_, PyAny>>,
         only: Option<Vec<String>>,
+        normals: bool,
         trust: bool,
         profile: bool,
     ) -> PyResult<Self> {
@@ -245,6 +248,7 @@ impl Player {
             inputs: inputs.into_iter().flatten().collect(),
             point_caches: caches(point_caches)?,
             only: only.unwrap_or_default(),
+            positions_only: !normals,
         };
         let bound = bind(py, &inner, &document, &given)?;
         let runner = runner(py, &bound.graph, device)?;

@@ -114,6 +114,21 @@ fn bind(rig: &Rig, node: usize) -> Option<Affine<f64>> {
     joint.joint_from_bind.inverse()
 }
 
+/// One transform.
+pub(crate) fn one_matrix(py: Python<'_>, matrix: &Matrices<'_>) -> PyResult<Affine<f64>> {
+    let array = matrix.as_array();
+    let flat: Vec<f64> = array.iter().copied().collect();
+    let found = match array.shape() {
+        [4, 4] if flat.iter().any(|n| !n.is_finite()) => "numbers that are not finite".to_owned(),
+        [4, 4] if !is_affine(&flat) => format!("the last row {:?}", &flat[12..]),
+        [4, 4] => return Ok(from_rows(&flat)),
+        shape => format!("an array of shape {shape:?}"),
+    };
+    let message =
+        format!("transform: found {found}, expected a (4, 4) matrix with the last row {TRANSPOSE}");
+    Err(usage(py, "transform", message))
+}
+
 /// The numbers of matrices of this shape, row after row, whatever the layout of the array.
 pub(crate) fn numbers(
     py: Python<'_>,

@@ -377,3 +377,35 @@ def test_numbers_of_a_values_input_can_change() -> None:
         player.set_values("lift", [1.0, 2.0])
     with pytest.raises(sd.UsageError, match="lift"):
         player.set_values("lit", [1.0])
+
+
+def test_positions_in_another_space() -> None:
+    ball = sd.Character.sample("ball")
+    player = sd.Player(ball, sd.Graph.from_nodes(sd.nodes.smooth(iterations=2)))
+    player.advance(0)
+    plain = player["body"].positions().astype(np.float64)
+    transform = np.array([[0, -2, 0, 1], [2, 0, 0, 2], [0, 0, 3, 3], [0, 0, 0, 1.0]])
+    expected = plain @ transform[:3, :3].T + transform[:3, 3]
+    out = np.empty(plain.shape, np.float32)
+    assert player["body"].positions(out, transform=transform) is out
+    assert np.abs(out - expected).max() < 1e-6
+    assert np.abs(player["body"].positions(transform=transform.astype(np.float32)) - expected).max() < 1e-6
+    assert np.array_equal(player["body"].positions(), plain.astype(np.float32))
+    for wrong, found in ((transform.T, "last row"), (transform[:3], "shape"), (transform * np.nan, "not finite")):
+        with pytest.raises(sd.UsageError, match=found):
+            player["body"].positions(transform=wrong)
+
+
+def test_a_player_without_normals_has_the_same_positions() -> None:
+    arm = sd.Character.sample("arm")
+    graph = sd.Graph.from_nodes("skin", sd.nodes.delta_mush(iterations=4))
+    both = [sd.Player(arm, graph, normals=normals) for normals in (True, False)]
+    for player in both:
+        player.advance(10)
+    assert np.array_equal(both[0]["body"].positions(), both[1]["body"].positions())
+    assert both[0]["body"].normals() is not None
+    assert both[1]["body"].normals() is None and both[1]["body"].tangents() is None
+    # Also after the mesh of the input became one that moves.
+    both[1].set_positions("body", arm.meshes[0].positions)
+    both[1].advance(11)
+    assert both[1]["body"].normals() is None

@@ -139,6 +139,8 @@ pub struct BoundGraph {
     pub(crate) inputs: Vec<InputBinding>,
     /// Parameters as the caller gave them, for the cache key.
     given: Vec<(String, ParameterValue)>,
+    /// As bound; kept for a new binding.
+    positions_only: bool,
     pub(crate) program: Program,
     /// What each input needs from a frame.
     pub(crate) wanted: Vec<Wanted>,
@@ -181,7 +183,9 @@ impl BoundGraph {
         Arc::make_mut(&mut plan).derive_phases(&[]);
         let given = self.given.iter().map(|(n, v)| (n.as_str(), v.clone()));
         let cache = self.setup_cache();
-        let options = BindOptions::from(par).cache(cache.as_slice());
+        let options = BindOptions::from(par)
+            .cache(cache.as_slice())
+            .positions_only(self.positions_only);
         Self::bind(plan, inputs, &given.collect::<Vec<_>>(), options)
     }
 

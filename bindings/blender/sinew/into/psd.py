@@ -14,7 +14,7 @@ from bpy_extras.io_utils import ImportHelper
 from .. import live, modifier, nodes, operators, presets
 from ..core import sd
 from ..report import Operator, Problem
-from . import axes, merge, poses
+from . import merge, poses
 
 AXES = [
     (

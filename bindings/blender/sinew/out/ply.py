@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
+from .. import character
 from ..space import Matrix, Points, moved
 
 
@@ -27,8 +28,8 @@ class Frame:
     """(corners, 2), v up."""
     attributes: dict[str, npt.NDArray[np.float32]] = field(default_factory=dict)
     """Columns of the vertices by their names in the file."""
-    smooth: float = 1.0
-    """Share of the faces that are shaded smooth."""
+    smooth: float | None = None
+    """Share of the faces that are shaded smooth; `None` for normals of its own."""
 
 
 def frame(evaluated: bpy.types.Object, transform: Matrix, names: Sequence[str]) -> Frame:
@@ -56,9 +57,11 @@ def _mesh(mesh: bpy.types.Mesh, transform: Matrix, names: Sequence[str]) -> Fram
     mesh.polygons.foreach_get("loop_total", counts)
     corners = np.empty(len(mesh.loops), np.int32)
     mesh.loops.foreach_get("vertex_index", corners)
-    smooth = np.empty(len(mesh.polygons), bool)
-    mesh.polygons.foreach_get("use_smooth", smooth)
-    out = Frame(moved(flat.reshape(-1, 3), transform), counts, corners, smooth=float(smooth.mean()) if len(smooth) else 1.0)
+    out = Frame(moved(flat.reshape(-1, 3), transform), counts, corners)
+    if not mesh.has_custom_normals and len(mesh.polygons):
+        smooth = np.empty(len(mesh.polygons), bool)
+        mesh.polygons.foreach_get("use_smooth", smooth)
+        out.smooth = float(smooth.mean())
     if np.linalg.det(transform[:3, :3]) < 0.0:
         out.corners = _reversed(counts, corners)
     elif mesh.uv_layers.active is not None:
@@ -67,7 +70,7 @@ def _mesh(mesh: bpy.types.Mesh, transform: Matrix, names: Sequence[str]) -> Fram
         out.uvs = uvs.reshape(-1, 2)
     color = mesh.color_attributes.active_color
     if color is not None and len(mesh.vertices):
-        for name, column in zip(("red", "green", "blue"), _colors(mesh, color, corners).T):
+        for name, column in zip(("red", "green", "blue"), character.point_colors(mesh, color, corners).T):
             out.attributes[name] = column
     return _with_attributes(mesh, out, transform, names)
 
@@ -78,18 +81,6 @@ def _reversed(counts: Any, corners: Any) -> Any:
     ends = starts + counts - 1
     within = np.arange(len(corners)) - np.repeat(starts, counts)
     return corners[np.repeat(ends, counts) - within]
-
-
-def _colors(mesh: bpy.types.Mesh, attribute: bpy.types.Attribute, corners: Any) -> Points:
-    """(n, 4) linear colours; a vertex takes the mean of its corners."""
-    flat = np.empty(len(attribute.data) * 4, np.float32)
-    attribute.data.foreach_get("color", flat)
-    colors = flat.reshape(-1, 4)
-    if attribute.domain == "POINT":
-        return colors
-    count = len(mesh.vertices)
-    uses = np.maximum(np.bincount(corners, minlength=count), 1)
-    return np.stack([np.bincount(corners, colors[:, c], count) / uses for c in range(4)], axis=1).astype(np.float32)
 
 
 def _with_attributes(data: Any, out: Frame, transform: Matrix, names: Sequence[str]) -> Frame:

@@ -92,7 +92,7 @@ class SINEW_OT_bake_vat(bake.BakeOperator):
                 yield frame - first, 2 * total
             results: list[Any] = []
             arguments = self._arguments(context, obj, has_velocity)
-            # Smooth and flat shading as Blender shows them; where faces differ, edges are sharp from the default angle on.
+            # Smooth and flat shading as Blender shows them. Other normals: edges are sharp from the default angle on.
             if smooth in ({1.0}, {0.0}):
                 arguments["crease"] = 180.0 * smooth.pop()
             yield from _half(

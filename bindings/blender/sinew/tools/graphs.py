@@ -36,6 +36,24 @@ def document(obj: bpy.types.Object) -> Document:
     return explicit(nodes.to_document(obj.sinew.tree))
 
 
+# Documents of graphs that panels show, by the graph. A change of any graph empties it.
+SHOWN: dict[int, Document] = {}
+
+
+def shown(obj: bpy.types.Object) -> Document:
+    """The graph of an object with its nodes that nothing reads yet, which a bound graph leaves out. Kept until a graph changes."""
+    key = obj.sinew.tree.session_uid
+    if key not in SHOWN:
+        SHOWN[key] = document(obj)
+    return SHOWN[key]
+
+
+def playable(bound: Session, given: Document, names: Iterable[str]) -> Document:
+    """The part of a document that some nodes need, for the character of a bound graph."""
+    inputs = {**given["inputs"], **bound.document["inputs"]}
+    return upstream({**given, "inputs": inputs}, names)
+
+
 def session(context: bpy.types.Context, obj: bpy.types.Object) -> Session:
     """The bound graph of an object, at the present frame and pose."""
     if obj.sinew.tree is None:
@@ -75,6 +93,7 @@ def put(context: bpy.types.Context, obj: bpy.types.Object, changed: Document) ->
 
 def _replace(context: bpy.types.Context, tree: bpy.types.NodeTree, content: Document, objects: list[bpy.types.Object]) -> None:
     nodes.replace(tree, content)
+    SHOWN.clear()
     for other in objects:
         live.bind(other)
     context.view_layer.update()
@@ -151,21 +170,7 @@ def source(link: Any) -> str | None:
 
 def of_kind(given: Document, kind: str) -> list[str]:
     """Names of the nodes of a kind."""
-    found = [name for name, keys in given.get("nodes", {}).items() if keys.get("node") == kind]
-    for step in given.get("stack", []):
-        if isinstance(step, dict) and step.get("node") == kind:
-            found.append(step.get("name", kind))
-    return found
-
-
-def node(given: Document, name: str) -> dict[str, Any] | None:
-    """A node by its name, also in a stack."""
-    if name in given.get("nodes", {}):
-        return given["nodes"][name]  # type: ignore[no-any-return]
-    for step in given.get("stack", []):
-        if isinstance(step, dict) and step.get("name", step.get("node")) == name:
-            return step
-    return None
+    return [name for name, keys in given["nodes"].items() if keys.get("node") == kind]
 
 
 def chain(given: Document, output: str) -> list[str]:
@@ -210,14 +215,18 @@ def upstream(given: Document, names: Iterable[str]) -> Document:
     """The part of an explicit document that some nodes need. Its outputs are these nodes."""
     wanted: set[str] = set()
     rest = list(names)
+    read: set[str] = set()
     outputs = {name: name for name in rest}
     while rest:
         name = rest.pop()
         if name in wanted or name not in given["nodes"]:
             continue
         wanted.add(name)
-        rest += _sources(given["nodes"][name])
+        found = _sources(given["nodes"][name])
+        read.update(found)
+        rest += found
     made = {key: value for key, value in given.items() if key not in ("nodes", "outputs", "stack", "parameters")}
+    made["inputs"] = {name: keys for name, keys in given["inputs"].items() if name in read}
     made["nodes"] = {name: keys for name, keys in given["nodes"].items() if name in wanted}
     made["outputs"] = outputs
     text = json.dumps(made["nodes"])

@@ -29,18 +29,17 @@ METRICS = [
 class Monitor:
     """Weights and distances of the drivers of one object at its last frame."""
 
-    def __init__(self, bound: Session) -> None:
-        given = graphs.explicit(bound.document)
-        self.bound = bound
+    def __init__(self, bound: Session, document: graphs.Document) -> None:
+        self.bound, self.document = bound, document
+        given = {**document, "nodes": dict(document["nodes"])}
         self.drivers = [n for n in graphs.of_kind(given, "pose_driver") if given["nodes"][n].get("poses")]
-        self.names = {n: [p["name"] for p in given["nodes"][n]["poses"]] for n in self.drivers}
         self.weights: dict[str, list[float]] = {}
         self.distances: dict[str, list[float]] = {}
         self.last: Any = None
         for name in self.drivers:
             given["nodes"][f"{name}:distance"] = _distances(given["nodes"][name])
         wanted = [*self.drivers, *(f"{n}:distance" for n in self.drivers)]
-        self.player = matrices.player(bound, _renamed(graphs.upstream(given, wanted))) if self.drivers else None
+        self.player = matrices.player(bound, _renamed(graphs.playable(bound, given, wanted))) if self.drivers else None
 
     def update(self) -> bool:
         """Evaluates the frame of the session. False if it is the same."""
@@ -79,13 +78,15 @@ MONITORS: dict[int, Monitor] = {}
 def monitor(obj: bpy.types.Object) -> Monitor | None:
     """The monitor of an object, if its weights are watched."""
     found = MONITORS.get(obj.session_uid)
-    return found if found is not None and found.bound is live.session(obj) else None
+    return found if found is not None and found.bound is live.session(obj) and found.document is graphs.shown(obj) else None
 
 
 @persistent
 @report.guarded
-def _watch(_scene: bpy.types.Scene, _depsgraph: object = None) -> None:
+def _watch(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph | None = None) -> None:
     """After each frame: the weights of the object that the panel shows."""
+    if depsgraph is None or any(isinstance(u.id, bpy.types.NodeTree) for u in depsgraph.updates):
+        graphs.SHOWN.clear()
     manager = bpy.context.window_manager
     if manager is None or not manager.sinew_live_weights or bpy.context.view_layer is None:
         return
@@ -96,8 +97,9 @@ def _watch(_scene: bpy.types.Scene, _depsgraph: object = None) -> None:
 
 @persistent
 def _forget(*_: object) -> None:
-    """A new file."""
+    """A new file, or another state of it."""
     MONITORS.clear()
+    graphs.SHOWN.clear()
 
 
 def watch(obj: bpy.types.Object) -> Monitor | None:
@@ -106,8 +108,8 @@ def watch(obj: bpy.types.Object) -> Monitor | None:
     if bound is None or not bound.skinned:
         return None
     found = MONITORS.get(obj.session_uid)
-    if found is None or found.bound is not bound:
-        found = MONITORS[obj.session_uid] = Monitor(bound)
+    if found is None or found.bound is not bound or found.document is not graphs.shown(obj):
+        found = MONITORS[obj.session_uid] = Monitor(bound, graphs.shown(obj))
     found.update()
     return found
 
@@ -319,8 +321,7 @@ class PoseOperator(Operator):
 
 def check(bound: Session, given: graphs.Document, driver: str) -> None:
     """Solves a driver, so that wrong poses are refused before they are in the graph."""
-    merged = {**graphs.explicit(bound.document), "nodes": given["nodes"]}
-    matrices.player(bound, _renamed(graphs.upstream(merged, [driver])))
+    matrices.player(bound, _renamed(graphs.playable(bound, given, [driver])))
 
 
 class SINEW_OT_pose_record(PoseOperator):
@@ -431,15 +432,15 @@ class SINEW_PT_driver(SubPanel, bpy.types.Panel):
         obj = shown(context)
         layout = self.layout
         layout.operator_menu_enum("sinew.driver_add", "metric", icon="ADD")
-        bound = live.session(obj)
-        names = graphs.of_kind(bound.document, "pose_driver") if bound else []
+        given = graphs.shown(obj)
+        names = graphs.of_kind(given, "pose_driver")
         if not names:
             return
         chosen = obj.sinew_tools.driver if obj.sinew_tools.driver in names else names[0]
         for name in names:
             button = layout.operator("sinew.driver_select", text=name, depress=name == chosen, icon="DRIVER")
             button.driver = name
-        _draw_poses(layout, obj, bound, chosen)
+        _draw_poses(layout, obj, given, chosen)
 
 
 def shown(context: bpy.types.Context) -> bpy.types.Object | None:
@@ -450,8 +451,8 @@ def shown(context: bpy.types.Context) -> bpy.types.Object | None:
     return obj if obj is not None and obj.sinew.tree is not None else None
 
 
-def _draw_poses(layout: bpy.types.UILayout, obj: bpy.types.Object, bound: Session, driver: str) -> None:
-    keys = graphs.node(bound.document, driver) or {}
+def _draw_poses(layout: bpy.types.UILayout, obj: bpy.types.Object, given: graphs.Document, driver: str) -> None:
+    keys = given["nodes"][driver]
     watched = monitor(obj)
     weights = watched.weights.get(driver, []) if watched else []
     distances = watched.distances.get(driver, []) if watched else []
@@ -489,7 +490,7 @@ def _columns(layout: bpy.types.UILayout) -> list[bpy.types.UILayout]:
 
 def _switched(_self: bpy.types.WindowManager, context: bpy.types.Context) -> None:
     MONITORS.clear()
-    _watch(context.scene)
+    _watch(context.scene, None)
 
 
 CLASSES = [
@@ -502,6 +503,7 @@ CLASSES = [
     SINEW_PT_driver,
 ]
 HANDLERS = ("frame_change_post", "depsgraph_update_post")
+FORGETTING = ("load_post", "undo_post", "redo_post")
 
 
 def register() -> None:
@@ -513,14 +515,16 @@ def register() -> None:
     )
     for name in HANDLERS:
         getattr(bpy.app.handlers, name).append(_watch)
-    bpy.app.handlers.load_post.append(_forget)
+    for name in FORGETTING:
+        getattr(bpy.app.handlers, name).append(_forget)
 
 
 def unregister() -> None:
     """Removes them."""
     for name in HANDLERS:
         getattr(bpy.app.handlers, name).remove(_watch)
-    bpy.app.handlers.load_post.remove(_forget)
+    for name in FORGETTING:
+        getattr(bpy.app.handlers, name).remove(_forget)
     del bpy.types.WindowManager.sinew_live_weights
     MONITORS.clear()
     for cls in reversed(CLASSES):

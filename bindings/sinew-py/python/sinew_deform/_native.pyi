@@ -321,11 +321,12 @@ class Output:
     @property
     def strand_counts(self) -> _Integers | None:
         """(s,) vertices of each strand; `None` if it is no strands."""
-    def positions(self, out: _Floats | None = None) -> _Floats:
+    def positions(self, out: _Floats | None = None, transform: npt.NDArray[np.floating[Any]] | None = None) -> _Floats:
         """(n, 3) positions, metres, scene space.
 
         Args:
             out: Array for the result.
+            transform: (4, 4) transform from scene space to a space of yours.
 
         Raises:
             UsageError: The output is no mesh, `out` does not fit, or there is no frame yet.
@@ -396,6 +397,7 @@ class Player:
         inputs: Mapping[str, _Path] | None = None,
         point_caches: _Path | Mapping[str, _Path] | None = None,
         only: Sequence[str] | None = None,
+        normals: bool = True,
         trust: bool = False,
         profile: bool = False,
     ) -> Player:
@@ -412,6 +414,7 @@ class Player:
             inputs: Files of inputs by name, instead of those in the document.
             point_caches: Point cache that moves the mesh, or caches by input.
             only: Outputs to evaluate. Default: all.
+            normals: Whether mesh outputs have normals and tangents. False saves their time.
             trust: Allow custom kernels of an embedded graph to run on a hardware GPU.
             profile: Time the nodes of each frame, see `node_times`.
 

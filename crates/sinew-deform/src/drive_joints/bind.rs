@@ -177,7 +177,7 @@ pub(crate) struct DriveJointsBind {
     pub(super) weight_count: usize,
     pub(super) joints: Vec<DrivenJoint>,
     /// Followers that are not driven, and their rotations at rest.
-    pub(super) followers_at_rest: Vec<(usize, Quat<f64>)>,
+    pub(super) followers_at_rest: Vec<(usize, Trs)>,
     pub(super) followers: Vec<BoundFollower>,
     space: JointSpace,
     /// Neutral poses that are far from rest.
@@ -227,14 +227,14 @@ impl DriveJointsBind {
             joints.push(joint);
             far_from_rest.extend(far);
         }
-        let mut followers_at_rest: Vec<(usize, Quat<f64>)> = Vec::new();
+        let mut followers_at_rest: Vec<(usize, Trs)> = Vec::new();
         let mut followers = Vec::new();
         for follower in &config.followers {
             let (node, rest) = movable(rig, "followers", follower.joint)?;
             followers.push(bind_follower(rig, follower, node)?);
             let is_driven = joints.iter().any(|j| j.node == node);
             if !is_driven && !followers_at_rest.iter().any(|f| f.0 == node) {
-                followers_at_rest.push((node, rest.rotation));
+                followers_at_rest.push((node, rest));
             }
         }
         Ok(Self {

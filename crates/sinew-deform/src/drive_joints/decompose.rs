@@ -1,7 +1,7 @@
 //! Matrices as translation, rotation and scale.
 
 use super::SHEAR_TOLERANCE;
-use sinew_geom::{Affine, Quat, Trs, Vec3};
+use sinew_geom::{Affine, LocalTransform, Quat, Trs, Vec3};
 
 /// The parts of a transform.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,6 +30,21 @@ pub(super) fn decompose(a: &Affine<f64>) -> Decomposed {
             scale: rest.scale,
             shear: 0.0,
         },
+    }
+}
+
+/// A local transform of a pose; of a matrix the nearest one without shear. Poses of a caller, and those of `spring_joints`, are matrices.
+pub(super) fn trs_of(local: &LocalTransform) -> Trs {
+    match local {
+        LocalTransform::Trs(trs) => *trs,
+        LocalTransform::Matrix(matrix) => {
+            let parts = decompose(matrix);
+            Trs {
+                translation: parts.translation,
+                rotation: parts.rotation,
+                scale: parts.scale,
+            }
+        }
     }
 }
 

@@ -76,17 +76,15 @@ pub(super) struct BoundFollower {
 impl BoundFollower {
     /// Turns the follower on from where it is.
     pub(super) fn follow(&self, locals: &mut [LocalTransform]) {
-        let LocalTransform::Trs(source) = locals[self.source] else {
-            return;
-        };
+        let source = super::decompose::trs_of(&locals[self.source]);
         // A clip may have other signs of scale than the rest pose for one and the same transform.
         let turn = self.rest_from_source * source.with_signs_of(self.source_scale).rotation;
         let (swing, twist) = swing_twist(turn, self.axis);
         let turn = share(swing, self.swing) * share(twist, self.twist);
         let change = self.follower_from_source * turn * self.follower_from_source.inverse();
-        if let LocalTransform::Trs(trs) = &mut locals[self.node] {
-            trs.rotation *= change;
-        }
+        let mut trs = super::decompose::trs_of(&locals[self.node]);
+        trs.rotation *= change;
+        locals[self.node] = LocalTransform::Trs(trs);
     }
 }
 
@@ -95,11 +93,7 @@ pub(super) fn rest_rotation(rig: &Rig, node: usize) -> Quat<f64> {
     let mut rotation = Quat::identity();
     let mut next = Some(node);
     while let Some(node) = next.and_then(|n| rig.nodes().get(n)) {
-        let local = match node.local {
-            LocalTransform::Trs(trs) => trs.rotation,
-            LocalTransform::Matrix(m) => super::decompose::decompose(&m).rotation,
-        };
-        rotation = local * rotation;
+        rotation = super::decompose::trs_of(&node.local).rotation * rotation;
         next = node.parent;
     }
     rotation

@@ -52,9 +52,9 @@ impl DriveJointsJob<'_> {
             output.locals[joint.node] = LocalTransform::Trs(joint.blend(weights));
         }
         for &(node, rest) in &bind.followers_at_rest {
-            if let LocalTransform::Trs(trs) = &mut output.locals[node] {
-                trs.rotation = rest;
-            }
+            let mut trs = decompose::trs_of(&output.locals[node]).with_signs_of(rest.scale);
+            trs.rotation = rest.rotation;
+            output.locals[node] = LocalTransform::Trs(trs);
         }
         for follower in &bind.followers {
             follower.follow(&mut output.locals);

@@ -377,6 +377,31 @@ fn followers_take_half_of_the_twist() {
     }
 }
 
+/// A caller gives poses as matrices; so does `spring_joints`.
+#[test]
+fn followers_follow_matrices() {
+    let rig = forearm(turned([0.1, 0.2, 0.7]), turned([0.3, 0.0, -0.4]));
+    let config = following(0.5, 0.25);
+    for scale in [[1.0; 3], [2.0, 0.5, 3.0]] {
+        let posed = |as_matrices: bool| {
+            let out = run(&rig, &config, &[], |p| {
+                p.locals[1] =
+                    LocalTransform::Trs(trs([1.0, 0.2, 0.0], turned([1.2, 0.4, -0.6]), scale));
+                p.locals[2] =
+                    LocalTransform::Trs(trs([1.0, 0.0, 0.3], turned([0.0, 1.0, 1.0]), scale));
+                if as_matrices {
+                    for local in &mut p.locals {
+                        *local = LocalTransform::Matrix(local.to_affine());
+                    }
+                }
+            });
+            out.locals[2].to_affine()
+        };
+        let off = apart(&posed(true), &posed(false));
+        assert!(off < 1e-12, "{off}");
+    }
+}
+
 /// Frames that lie differently turn about the same axis of space.
 #[test]
 fn followers_turn_about_the_axis_of_their_source() {

@@ -63,7 +63,7 @@ pub(super) fn bind(
         b.check_counts(&values)?;
         b.values.push(values);
     }
-    let outputs = b.output_values()?;
+    let outputs = b.output_values(options.positions_only)?;
     let parameter_values = std::mem::take(&mut b.parameters);
     let warnings = std::mem::take(&mut b.warnings);
     let hashes = std::mem::replace(&mut b.hashes, Hashes::new(&[]));
@@ -78,6 +78,7 @@ pub(super) fn bind(
         wanted: crate::execute::wanted(&plan, &program, inputs),
         inputs: inputs.to_vec(),
         given: given.map(|(n, v)| ((*n).to_owned(), v.clone())).collect(),
+        positions_only: options.positions_only,
         program,
         setup,
         parameters: parameter_values,
@@ -269,14 +270,15 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// The graph's outputs, with normals and tangents that fit their positions.
-    fn output_values(&mut self) -> Result<Vec<Value>, BindError> {
+    /// The graph's outputs, with normals and tangents that fit their positions, or without any.
+    fn output_values(&mut self, positions_only: bool) -> Result<Vec<Value>, BindError> {
         let declared = self.plan.outputs().iter();
         let mut outputs: Vec<(Source, Value)> =
             declared.map(|o| (o.source, self.value(o.source))).collect();
         for (source, value) in &mut outputs {
             if let Value::Mesh(m) = value {
-                if self.meshes[m.rest].is_flat() && !self.plan.recomputes_normals(*source) {
+                let flat = self.meshes[m.rest].is_flat() && !self.plan.recomputes_normals(*source);
+                if positions_only || flat {
                     (m.attributes[1], m.attributes[2]) = (None, None);
                     continue;
                 }

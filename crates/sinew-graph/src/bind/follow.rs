@@ -19,6 +19,8 @@ pub struct BindOptions<'a> {
     /// Setup results from [`BoundGraph::setup_cache`](crate::BoundGraph::setup_cache) of any graph. Nodes in it are restored, the
     /// others are bound. [`BoundGraph::cache_use`](crate::BoundGraph::cache_use) gives both counts.
     pub cache: Option<&'a [u8]>,
+    /// Mesh outputs have no normals and tangents, so that no frame computes them. Nodes that read normals still get them.
+    pub positions_only: bool,
 }
 
 impl<'a> BindOptions<'a> {
@@ -30,6 +32,13 @@ impl<'a> BindOptions<'a> {
     pub fn cache(self, cache: impl Into<Option<&'a [u8]>>) -> Self {
         let cache = cache.into();
         Self { cache, ..self }
+    }
+    /// With [`Self::positions_only`].
+    pub fn positions_only(self, positions_only: bool) -> Self {
+        Self {
+            positions_only,
+            ..self
+        }
     }
 }
 

@@ -871,3 +871,29 @@ fn nodes_with_the_names_of_joints_change_nothing() {
         assert_eq!(found[0], found[1], "{}", example.name);
     }
 }
+
+/// No node loses a pose whose joints are matrices: `advance_posed` gives what the clip gives.
+#[test]
+fn poses_of_matrices_give_the_same_as_the_clip() {
+    let arm = arm();
+    let rig = &arm.asset.rig;
+    let mut pose = rig.rest_pose();
+    for example in sinew::deform::examples().filter(|e| e.sample == "arm") {
+        let document = Document::from_text(example.name, example.graph, "");
+        let (mut by_clip, mut by_pose) = (player(&arm, &document), player(&arm, &document));
+        for frame in [0, 6, 12, 24] {
+            by_clip.advance(frame).expect(example.name);
+            let clip = arm.asset.find_clip(by_clip.clip());
+            rig.evaluate(clip, by_clip.time_secs(frame), &mut pose);
+            let scene = pose.scene_from_node.clone();
+            rig.pose_in_scene(|node| Some(scene[node]), &mut pose);
+            by_pose.advance_posed(frame, &pose).expect(example.name);
+            let both = positions(&by_clip).into_iter().zip(positions(&by_pose));
+            let off = |(a, b): ([f32; 3], [f32; 3])| {
+                (0..3).map(|c| (a[c] - b[c]).abs()).fold(0.0, f32::max)
+            };
+            let most = both.map(off).fold(0.0, f32::max);
+            assert!(most < 1e-6, "{} in frame {frame}: {most}", example.name);
+        }
+    }
+}
