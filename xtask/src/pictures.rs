@@ -18,6 +18,9 @@ const OTHERS: [&str; 3] = ["psd", "field", "vat"];
 /// The first of the arguments of what a script draws with the help of other programs.
 const SCRIPT: &str = "node";
 
+/// The first of the arguments of what is made by hand, with a program that this command does not start.
+const BY_HAND: &str = "blender";
+
 /// One picture of the list.
 #[derive(Debug, PartialEq, Eq)]
 struct Entry {
@@ -99,6 +102,11 @@ pub(crate) fn make(root: &Path, names: &[String]) -> Result<(), String> {
     let program = build(root)?;
     for entry in &entries {
         if !names.is_empty() && !names.iter().any(|n| is(entry, n)) {
+            continue;
+        }
+        if entry.arguments.first().is_some_and(|a| a == BY_HAND) {
+            let by = entry.arguments.join(" ");
+            eprintln!("skipped: {}, made by hand: {by}", entry.file);
             continue;
         }
         let needs = entry.arguments.iter().find(|a| a.starts_with(OPTIONAL));

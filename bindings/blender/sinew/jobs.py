@@ -40,6 +40,7 @@ class JobOperator(Operator):
         manager = context.window_manager
         self._timer = manager.event_timer_add(0.0, window=context.window)
         manager.progress_begin(0, 1000)
+        self._show(context, 0, 1)
         manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
@@ -63,10 +64,24 @@ class JobOperator(Operator):
             expected = report.is_expected(error)
             self.report({"ERROR"}, report.message_of(error) if expected else report.show_once(self.bl_idname, error))
             return {"CANCELLED"}
-        context.window_manager.progress_update(1000 * done // max(total, 1))
+        self._show(context, done, total)
         return {"RUNNING_MODAL"}
 
+    def _show(self, context: bpy.types.Context, done: int, total: int) -> None:
+        """Progress at the pointer and in the status bar."""
+        factor, text = min(done / max(total, 1), 1.0), f"{self.bl_label}: {done} of {total}"
+        context.window_manager.progress_update(int(1000 * factor))
+
+        def draw(header: bpy.types.Header, _context: bpy.types.Context) -> None:
+            row = header.layout.row()
+            row.ui_units_x = 16.0
+            row.progress(text=text, factor=factor)
+            header.layout.label(text="Cancel", icon="EVENT_ESC")
+
+        context.workspace.status_text_set(draw)
+
     def _end(self, context: bpy.types.Context) -> None:
+        context.workspace.status_text_set(None)
         context.window_manager.event_timer_remove(self._timer)
         context.window_manager.progress_end()
 

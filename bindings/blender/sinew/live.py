@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 import bpy
@@ -126,7 +127,8 @@ def _fail(obj: bpy.types.Object, error: Exception) -> None:
     key = obj.session_uid
     if key in STATE.sessions:
         STATE.sessions[key].last = None
-    text = report.show_once(f"object '{obj.name}'", error)
+    # Lines of the document that was made of the nodes say nothing in Blender.
+    text = re.sub(r"^[^\s:]+:\d+:\d+: ", "", report.show_once(f"object '{obj.name}'", error))
     if STATE.failures.get(key) != text:
         STATE.failures[key] = text
         report.guarded(nodes.show_error)(obj.sinew.tree, error)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from . import core, live, modifier
+from . import core, labels, live, modifier
 
 
 class SINEW_PT_main(bpy.types.Panel):
@@ -29,7 +29,7 @@ class SINEW_PT_main(bpy.types.Panel):
             layout.operator("sinew.graph_load", icon="FILE_FOLDER")
             return
         _graph(layout, obj, own)
-        _state(layout, obj)
+        _state(context, layout, obj)
 
 
 def _graph(layout: bpy.types.UILayout, obj: bpy.types.Object, own: bpy.types.Modifier) -> None:
@@ -42,20 +42,21 @@ def _graph(layout: bpy.types.UILayout, obj: bpy.types.Object, own: bpy.types.Mod
     column.use_property_split = True
     column.prop(obj.sinew, "armature")
     column.prop(obj.sinew, "device")
-    column.prop(obj.sinew, "output")
+    tree = obj.sinew.tree
+    if obj.sinew.output or (tree and sum(node.bl_idname == "SinewOutputNode" for node in tree.nodes) > 1):
+        column.prop(obj.sinew, "output")
 
 
-def _state(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+def _state(context: bpy.types.Context, layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
+    width = labels.sidebar_width(context)
     text = live.message(obj)
     if text:
         box = layout.box()
         box.alert = True
-        for i, line in enumerate(wrapped(text)):
-            box.label(text=line, icon="ERROR" if i == 0 else "BLANK1")
+        labels.draw(box, text, "ERROR", width)
     bound = live.session(obj)
     for warning in bound.warnings if bound else []:
-        for i, line in enumerate(wrapped(warning)):
-            layout.label(text=line, icon="INFO" if i == 0 else "BLANK1")
+        labels.draw(layout.box(), warning, "INFO", width)
     row = layout.row(align=True)
     row.operator("sinew.rebind", icon="FILE_REFRESH")
     if bound and bound.simulates:
@@ -64,13 +65,6 @@ def _state(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
     row = layout.row(align=True)
     row.operator("sinew.graph_load", icon="FILE_FOLDER", text="Load")
     row.operator("sinew.graph_save", icon="FILE_TICK", text="Save")
-
-
-def wrapped(text: str, width: int = 42) -> list[str]:
-    """Labels of Blender do not wrap."""
-    import textwrap
-
-    return textwrap.wrap(text, width) or [""]
 
 
 CLASSES = [SINEW_PT_main]

@@ -102,7 +102,7 @@ class Layout:
     def _child(self, *_args: Any, **_keys: Any) -> Layout:
         return Layout(self.log)
 
-    row = column = box = _child
+    row = column = box = split = _child
 
     def prop(self, owner: Any, name: str, **keys: Any) -> None:
         assert name in owner.bl_rna.properties, f"{owner} has no property {name}"

@@ -8,6 +8,7 @@ import os
 import struct
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import bpy
 import numpy as np
@@ -745,6 +746,7 @@ def test_window_stays_alive_and_escape_cancels(tmp_path):
 
     rig()
     calls: list[str] = []
+    status: list[Any] = []
     manager = SimpleNamespace(
         event_timer_add=lambda *_, **__: "timer",
         event_timer_remove=lambda _: calls.append("removed"),
@@ -754,7 +756,7 @@ def test_window_stays_alive_and_escape_cancels(tmp_path):
         modal_handler_add=lambda _: None,
     )
     scene_context = SimpleNamespace(
-        window_manager=manager, window=None, **{k: getattr(bpy.context, k) for k in ("object", "scene", "view_layer")}
+        window_manager=manager, window=None, workspace=SimpleNamespace(status_text_set=status.append), **{k: getattr(bpy.context, k) for k in ("object", "scene", "view_layer")}
     )
     scene_context.evaluated_depsgraph_get = bpy.context.evaluated_depsgraph_get
     from sinew.out import point_cache
@@ -763,9 +765,17 @@ def test_window_stays_alive_and_escape_cancels(tmp_path):
     made.filepath = str(tmp_path / "a.pc2")
     made.steps = lambda context: point_cache.SINEW_OT_bake_point_cache.steps(made, context)
     made._end = lambda context: JobOperator._end(made, context)
+    made.bl_label = point_cache.SINEW_OT_bake_point_cache.bl_label
+    made._show = lambda *arguments: JobOperator._show(made, *arguments)
     assert JobOperator.invoke(made, scene_context, None) == {"RUNNING_MODAL"}
     for _ in range(4):
         assert JobOperator.modal(made, scene_context, SimpleNamespace(type="TIMER")) == {"RUNNING_MODAL"}
     assert len(os.listdir(tmp_path)) == 1
     assert JobOperator.modal(made, scene_context, SimpleNamespace(type="ESC")) == {"CANCELLED"}
-    assert os.listdir(tmp_path) == [] and calls == ["begin", *["update"] * 4, "removed", "end"]
+    assert os.listdir(tmp_path) == [] and calls == ["begin", *["update"] * 5, "removed", "end"]
+    # The status bar shows the frame, and is Blender's own again in the end.
+    assert len(status) == 6 and status[-1] is None
+    lines: list[str] = []
+    row = SimpleNamespace(progress=lambda text, factor: lines.append(text))
+    status[-2](SimpleNamespace(layout=SimpleNamespace(row=lambda: row, label=lambda **_: None)), bpy.context)
+    assert lines == [f"Bake to Point Cache: 3 of {bpy.context.scene.frame_end - bpy.context.scene.frame_start + 1}"]

@@ -10,12 +10,14 @@ from typing import Any
 
 import bpy
 
+from .. import labels
 from . import guards, names, properties, registry, sockets, values
 from .registry import Kind, Param
 
 TREE = "SinewNodeTree"
 VISIBLE_SOCKETS = 8
 _ICONS = {"error": "ERROR", "warning": "INFO"}
+_NAMED_BEFORE = ("choice", "text")
 
 
 def keys_in_use(tree: Any, space: str, skip: Any = None) -> set[str]:
@@ -131,7 +133,7 @@ class SinewNode:
 
     key_space = "node"
     bl_icon = "NONE"
-    bl_width_default = 220
+    bl_width_default = 240
 
     @classmethod
     def poll(cls, tree: Any) -> bool:
@@ -198,9 +200,13 @@ class SinewNode:
         elif getattr(self, properties.text_name(param)):
             _draw_text(self, layout, param, properties.text_name(param))
         else:
-            column = layout.column(align=True) if len(values.properties_of(param.type, "x")) > 1 else layout
-            for prop in values.properties_of(param.type, properties.prop_name(param)):
-                column.prop(self, prop)
+            shown = values.properties_of(param.type, properties.prop_name(param))
+            column = layout.column(align=True) if len(shown) > 1 else layout
+            for prop in shown:
+                if param.type in _NAMED_BEFORE:
+                    _draw_named(self, column, param, prop)
+                else:
+                    column.prop(self, prop)
 
     def draw_problems(self, layout: Any) -> None:
         """Errors and warnings that `check` found at this node."""
@@ -208,7 +214,7 @@ class SinewNode:
             box = layout.box()
             box.alert = problem["severity"] == "error"
             row = box.row()
-            row.label(text=problem["message"], icon=_ICONS.get(problem["severity"], "INFO"))
+            labels.draw(row, problem["message"], _ICONS.get(problem["severity"], "INFO"), self.width - 70.0, most=4)
             details = row.operator("sinew.node_problem", text="", icon="QUESTION", emboss=False)
             details.node, details.number = self.name, number
 
@@ -232,9 +238,10 @@ class SinewNode:
 
     @guards.draw
     def draw_buttons_ext(self, _context: Any, layout: Any) -> None:
-        layout.prop(self, "key")
-        layout.prop(self, "doc")
+        draw_name(self, layout)
         self.draw_problems(layout)
+        if self.kind().presets:
+            _draw_field(layout, self, "preset", "Preset")
         for param in self.kind().parameters:
             row = layout.row(align=True)
             socket = sockets.find(self.inputs, param.name)
@@ -257,7 +264,8 @@ def _draw_menu(node: Any, row: Any, param: Param) -> None:
     if param.type == "texts" and param.names_joints:
         add = row.operator("sinew.node_add_joint", text="", icon="ADD")
         add.node, add.parameter = node.name, param.name
-    show = row.operator("sinew.node_show_socket", text="", icon="DECORATE_LINKED")
+    socket = sockets.find(node.inputs, param.name)
+    show = row.operator("sinew.node_show_socket", text="", icon="DECORATE_LINKED", depress=socket is not None and not socket.hide)
     show.node, show.parameter = node.name, param.name
     if stated_key(node, param):
         reset = row.operator("sinew.node_reset", text="", icon="LOOP_BACK")
@@ -269,15 +277,34 @@ def _draw_text(node: Any, layout: Any, param: Param, prop: str) -> None:
     wrong = values.parse_as(param.type, text)[1] if text else ""
     column = layout.column(align=True)
     column.alert = bool(wrong)
-    column.prop(node, prop, text=properties.title(param.name))
+    _draw_named(node, column, param, prop)
     if wrong:
         column.label(text=wrong, icon="ERROR")
+
+
+def _draw_named(node: Any, layout: Any, param: Param, prop: str) -> None:
+    _draw_field(layout, node, prop, properties.title(param.name))
+
+
+def _draw_field(layout: Any, owner: Any, prop: str, text: str) -> None:
+    """A field with its name before it. Blender gives names of fields too few pixels."""
+    split = layout.split(factor=0.45)
+    split.label(text=text)
+    split.prop(owner, prop, text="")
+
+
+def draw_name(node: Any, layout: Any) -> None:
+    """Name and note of a node, in the sidebar."""
+    _draw_field(layout, node, "key", "Graph Name")
+    _draw_field(layout, node, "doc", "Note")
 
 
 def draw_folded(node: Any, layout: Any, folded: list[Param]) -> None:
     """Parameters behind a triangle."""
     icon = "DISCLOSURE_TRI_DOWN" if node.show_advanced else "DISCLOSURE_TRI_RIGHT"
-    layout.prop(node, "show_advanced", icon=icon, emboss=False)
+    row = layout.row()
+    row.alignment = "LEFT"
+    row.prop(node, "show_advanced", icon=icon, emboss=False)
     if node.show_advanced:
         box = layout.box()
         for param in folded:
@@ -291,7 +318,7 @@ def problems_of(node: Any) -> list[dict[str, str]]:
 
 
 COMMON = {
-    "key": bpy.props.StringProperty(name="Name", description="Name of the node in the document", update=_renamed),
+    "key": bpy.props.StringProperty(name="Graph Name", description="Name of the node in the document", update=_renamed),
     "doc": bpy.props.StringProperty(name="Note", description="Text for people"),
     "source": bpy.props.StringProperty(description="The keys of the node in the document", options={"HIDDEN"}),
     "dangling": bpy.props.StringProperty(description="Keys whose links lead nowhere", options={"HIDDEN"}),

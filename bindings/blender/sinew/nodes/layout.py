@@ -5,9 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
-COLUMN = 280.0
+from . import base, sockets
+
+COLUMN = 300.0
 ROW = 22.0
 GAP = 40.0
+_ROWS = {"transform": 12, "vec3": 4, "vec4": 5, "int3": 4}
 
 
 def depths(tree: Any) -> dict[str, int]:
@@ -27,12 +30,56 @@ def depths(tree: Any) -> dict[str, int]:
 
 def height(node: Any) -> float:
     """About how tall a node is drawn."""
-    sockets = sum(not s.hide for s in node.inputs) + sum(not s.hide for s in node.outputs)
-    return ROW * (sockets + 5)
+    shown = sum(not s.hide for s in node.inputs) + sum(not s.hide for s in node.outputs)
+    return ROW * (shown + 4 + _rows_of_parameters(node))
+
+
+def _rows_of_parameters(node: Any) -> int:
+    """Rows that parameters take beyond their sockets."""
+    rows = 0
+    for param in node.kind().parameters if hasattr(node, "kind") else ():
+        own = _ROWS.get(param.type, 1)
+        socket = sockets.find(node.inputs, param.name)
+        if socket is not None and not socket.hide:
+            rows += 0 if socket.is_linked else own - 1
+        elif base.stated_key(node, param):
+            rows += own if param.type == "transform" else 1
+    return rows
 
 
 def arrange(tree: Any) -> None:
     """Lays the nodes out in columns."""
+    for name, location in _columns(tree).items():
+        tree.nodes[name].location = location
+
+
+def is_arranged(tree: Any) -> bool:
+    """True if nobody moved a node since `arrange`."""
+    return all(abs(tree.nodes[name].location[i] - location[i]) < 0.5 for name, location in _columns(tree).items() for i in (0, 1))
+
+
+def keep(tree: Any, places: dict[str, tuple[float, float]]) -> None:
+    """Puts nodes to places by name. Other nodes go below those that they would cover."""
+    for node in tree.nodes:
+        node.location = places.get(node.name, node.location)
+    settled = [node for node in tree.nodes if node.name in places]
+    for node in tree.nodes:
+        if node.name in places:
+            continue
+        for other in sorted(settled, key=lambda n: -n.location[1]):
+            if _cover(node, other):
+                node.location = (node.location[0], other.location[1] - height(other) - GAP)
+        settled.append(node)
+
+
+def _cover(a: Any, b: Any) -> bool:
+    beside = abs(a.location[0] - b.location[0]) < COLUMN - GAP
+    return beside and a.location[1] - height(a) < b.location[1] and b.location[1] - height(b) < a.location[1]
+
+
+def _columns(tree: Any) -> dict[str, tuple[float, float]]:
+    """Locations of the nodes in columns."""
+    found: dict[str, tuple[float, float]] = {}
     depth = depths(tree)
     last = max(depth.values(), default=0)
     tops: dict[int, float] = {}
@@ -43,5 +90,6 @@ def arrange(tree: Any) -> None:
         if node.bl_idname == "SinewParameterNode":
             column = min((depth[link.to_node.name] for socket in node.outputs for link in socket.links), default=1) - 1
         top = tops.get(column, 0.0)
-        node.location = (COLUMN * column, top)
+        found[node.name] = (COLUMN * column, top)
         tops[column] = top - height(node) - GAP
+    return found

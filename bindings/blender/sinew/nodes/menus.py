@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The add menu and the header of the node editor."""
 
+import textwrap
 from typing import Any
 
 import bpy
@@ -9,7 +10,7 @@ from . import base, properties, registry
 from .diagnostics import problems
 
 _SPECIAL = ("SinewInputNode", "SinewParameterNode", "SinewGroupNode", "SinewKernelNode", "SinewOutputNode")
-_GROUPS = {"driver": "Drivers", "deformer": "Deformers", "solver": "Solvers", "field": "Fields"}
+_GROUPS = {"deformer": "Deformers", "driver": "Drivers", "solver": "Solvers", "field": "Fields"}
 
 
 def is_sinew(context: Any) -> bool:
@@ -45,8 +46,13 @@ class SINEW_MT_add_graph(bpy.types.Menu):
 
 def classes() -> list[type]:
     """Menus to register."""
-    groups = dict.fromkeys(kind.group for kind in registry.kinds().values())
-    return [SINEW_MT_add_graph, *(_menu(group, _GROUPS.get(group, properties.title(group))) for group in groups)]
+    return [SINEW_MT_add_graph, *(_menu(group, _GROUPS.get(group, properties.title(group))) for group in _groups())]
+
+
+def _groups() -> list[str]:
+    """Groups of nodes in the order of the menu; those that it does not know come last."""
+    found = dict.fromkeys(kind.group for kind in registry.kinds().values())
+    return [*(group for group in _GROUPS if group in found), *(group for group in found if group not in _GROUPS)]
 
 
 def draw_add(self: Any, context: Any) -> None:
@@ -54,7 +60,7 @@ def draw_add(self: Any, context: Any) -> None:
     if not is_sinew(context):
         return
     self.layout.menu("SINEW_MT_add_graph")
-    for group in dict.fromkeys(kind.group for kind in registry.kinds().values()):
+    for group in _groups():
         self.layout.menu(f"SINEW_MT_add_{group}")
 
 
@@ -66,4 +72,4 @@ def draw_header(self: Any, context: Any) -> None:
     self.layout.operator("sinew.nodes_check", icon="CHECKMARK")
     found = problems(tree)
     if found:
-        self.layout.label(text=found[0]["message"], icon="ERROR")
+        self.layout.label(text=textwrap.shorten(found[0]["message"], 80, placeholder=" …"), icon="ERROR")

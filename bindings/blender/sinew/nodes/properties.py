@@ -20,7 +20,7 @@ Update = Callable[[Any, Any], None]
 
 def title(name: str) -> str:
     """`global_stiffness` as people write it."""
-    return name.replace("_", " ").capitalize()
+    return name.upper() if sorted(name) == ["x", "y", "z"] else name.replace("_", " ").capitalize()
 
 
 def prop_name(param: Param) -> str:
@@ -38,7 +38,7 @@ def _float(param: Param, common: dict[str, Any]) -> Any:
     high = _FLOAT_MAX if param.max is None else param.max
     subtype = _SUBTYPES.get(param.unit, "FACTOR" if (low, high) == (0.0, 1.0) else "NONE")
     unit = {"unit": _UNITS[param.unit]} if param.unit in _UNITS else {}
-    precision = 2 if subtype == "ANGLE" else 4
+    precision = 2 if subtype == "ANGLE" else 3
     return bpy.props.FloatProperty(default=param.default or 0.0, min=low, max=high, subtype=subtype, precision=precision, **unit, **common)
 
 

@@ -38,20 +38,19 @@ def _read(document: dict[str, Any], name: str, folder: str | None) -> Any:
 
 
 def replace(tree: Any, document: dict[str, Any], folder: str | None = None) -> None:
-    """Gives a tree new content, in place. Nodes with the same name stay where they are.
+    """Gives a tree new content, in place. Nodes with the same name stay where the user put them.
 
     Args:
         tree: The tree.
         document: Keys of the document.
         folder: Folder of the files that the document names.
     """
-    places = {node.name: tuple(node.location) for node in tree.nodes}
+    places = {} if layout.is_arranged(tree) else {node.name: tuple(node.location) for node in tree.nodes}
     tree.nodes.clear()
     _Reader(tree, document, folder).read()
     trees.refresh(tree)
     layout.arrange(tree)
-    for node in tree.nodes:
-        node.location = places.get(node.name, node.location)
+    layout.keep(tree, places)
 
 
 class _Reader:

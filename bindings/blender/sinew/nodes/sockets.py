@@ -57,8 +57,9 @@ def find(collection: Any, identifier: str) -> Any:
 class _Socket:
     """A port of a node."""
 
-    def draw(self, _context: Any, layout: Any, _node: Any, text: str) -> None:
-        layout.label(text=text)
+    def draw(self, context: Any, layout: Any, _node: Any, text: str) -> None:
+        if not in_sidebar(context):
+            layout.label(text=text)
 
     def draw_color(self, _context: Any, _node: Any) -> tuple[float, ...]:
         return COLORS[type_of(self)]
@@ -90,7 +91,9 @@ class NumberSocket(_Socket, bpy.types.NodeSocket):
     v_bool: bpy.props.BoolProperty(name="Value", update=_changed)
     v_json: bpy.props.StringProperty(name="Value (JSON)", update=_changed)
 
-    def draw(self, _context: Any, layout: Any, node: Any, text: str) -> None:
+    def draw(self, context: Any, layout: Any, node: Any, text: str) -> None:
+        if in_sidebar(context) and not self.kind:
+            return
         if self.is_linked:
             self._draw_link(layout, text)
         elif self.kind:
@@ -106,6 +109,12 @@ class NumberSocket(_Socket, bpy.types.NodeSocket):
             layout.prop(self, "index", text="")
             if self.remap and values.parse(self.remap)[1]:
                 layout.label(text="remap is not JSON", icon="ERROR")
+
+
+def in_sidebar(context: Any) -> bool:
+    """True in the sidebar, where Blender draws all sockets again below the parameters of the node."""
+    region = getattr(context, "region", None)
+    return region is not None and region.type == "UI"
 
 
 def value_prop(socket: Any) -> str:

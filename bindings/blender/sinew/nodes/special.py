@@ -65,8 +65,7 @@ class _InputNode:
 
     @guards.draw
     def draw_buttons_ext(self, context: Any, layout: Any) -> None:
-        layout.prop(self, "key")
-        layout.prop(self, "doc")
+        base.draw_name(self, layout)
         self.draw_buttons(context, layout)
 
 
@@ -99,8 +98,7 @@ class _ParameterNode:
 
     @guards.draw
     def draw_buttons_ext(self, context: Any, layout: Any) -> None:
-        layout.prop(self, "key")
-        layout.prop(self, "doc")
+        base.draw_name(self, layout)
         self.draw_buttons(context, layout)
         for param in registry.PARAMETER.parameters[1:]:
             self.draw_parameter(layout, param.name)
@@ -164,8 +162,7 @@ class _DynamicNode:
 
     @guards.draw
     def draw_buttons_ext(self, context: Any, layout: Any) -> None:
-        layout.prop(self, "key")
-        layout.prop(self, "doc")
+        base.draw_name(self, layout)
         self.draw_buttons(context, layout)
 
 

@@ -97,8 +97,9 @@ class Writer:
         return found if self.live is None else self._needed(found)
 
     def _needed(self, nodes: list[Any]) -> list[Any]:
-        """The nodes that outputs need. Playing goes on while a new node has no links."""
+        """The nodes that outputs and the panel of pose drivers need. Playing goes on while a new node has no links."""
         ends = self._of("SinewOutputNode") + (stack.steps_of(self.tree) if self.is_stack else [])
+        ends += [n for n in nodes if self._has_poses(n)]
         seen: dict[str, Any] = {}
         waiting = list(ends)
         while waiting:
@@ -110,6 +111,11 @@ class Writer:
             texts = "\n".join(_texts(node))
             waiting += [n for n in nodes if n.name not in seen and _mentions(texts, n.key)]
         return [n for n in nodes if n.name in seen]
+
+    def _has_poses(self, node: Any) -> bool:
+        """True for a pose driver that works: the panel shows its weights before a node reads them."""
+        pose = sockets.find(node.inputs, "pose")
+        return node.bl_idname == "SinewNode_pose_driver" and node.p_poses not in ("", "[]") and pose is not None and bool(self.incoming(pose))
 
     def _section(self, section: str, nodes: Iterable[Any], write: Any) -> dict[str, Any] | None:
         """The entries in the order of the document, new ones last. None if the document has no such section."""

@@ -7,11 +7,7 @@ import bpy
 
 from .. import modifier
 
-BAKES = [
-    ("sinew.bake_shape_keys", "SHAPEKEY_DATA"),
-    ("sinew.bake_point_cache", "MOD_MESHDEFORM"),
-    ("sinew.bake_skin", "MOD_ARMATURE"),
-]
+BAKES = [("sinew.bake_shape_keys", "SHAPEKEY_DATA"), ("sinew.bake_point_cache", "MOD_MESHDEFORM"), ("sinew.bake_skin", "MOD_ARMATURE")]
 EXPORTS = [("sinew.export_glb", "EXPORT"), ("sinew.export_alembic", "EXPORT")]
 
 
@@ -32,11 +28,14 @@ class SINEW_PT_out(bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         """One button for each format."""
+        deformed = modifier.find(context.object) is not None
         column = self.layout.column(align=True)
-        if modifier.find(context.object) is not None:
-            for name, icon in BAKES + EXPORTS:
-                column.operator(name, icon=icon)
+        for name, icon in BAKES if deformed else []:
+            column.operator(name, icon=icon)
         column.operator("sinew.bake_vat", icon="TEXTURE")
+        column = self.layout.column(align=True)
+        for name, icon in EXPORTS if deformed else []:
+            column.operator(name, icon=icon)
         report = bpy.data.texts.get(f"Vertex Textures {context.object.name}")
         if report is not None:
             box = self.layout.box()

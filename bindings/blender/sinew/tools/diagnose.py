@@ -251,13 +251,19 @@ class SINEW_PT_diagnose(SubPanel, bpy.types.Panel):
         if found is not None and found.rows:
             form, factor = UNITS[found.measure]
             box = layout.box()
-            box.label(text=f"Frame {found.frame}")
+            column = box.column(align=True)
+            column.scale_y = 0.8
+            column.label(text=f"Frame {found.frame}: vertices and main joints")
             for vertex, number, joints in found.rows:
-                box.label(text=f"{vertex}: {form.format(number * factor)}  {joints}")
+                split = column.split(factor=0.45)
+                split.label(text=f"{vertex}: {form.format(number * factor)}")
+                split.label(text=joints.split(", ")[0])
             box.operator("sinew.select_worst", icon="VERTEXSEL")
         layout.operator("sinew.node_times", icon="TIME")
+        column = layout.column(align=True)
+        column.scale_y = 0.8
         for name, seconds in TIMES.get(obj.session_uid, []):
-            row = layout.row()
+            row = column.row()
             row.label(text=name)
             row.label(text=f"{seconds * 1000:.3f} ms")
 

@@ -274,7 +274,7 @@ class SINEW_PT_hair(SubPanel, bpy.types.Panel):
         bound = live.session(obj)
         if bound is not None:
             view = bound.character.strands[0]
-            layout.label(text=f"{len(obj.data.curves)} strands, all simulated ({view.vertex_count} points)")
+            layout.label(text=f"{len(obj.data.curves)} strands, {view.vertex_count} points")
 
 
 CLASSES = [SINEW_OT_hair_from_curves, SINEW_OT_hair_colliders, SINEW_OT_hair_rest, SINEW_PT_hair]

@@ -308,10 +308,10 @@ class SINEW_PT_lattice(SubPanel, bpy.types.Panel):
 
     def show(self, _context: bpy.types.Context) -> None:
         """In and out."""
-        row = self.layout.row(align=True)
-        row.operator("sinew.lattice_from_object", text="From Object", icon="IMPORT").live = False
-        row.operator("sinew.lattice_from_object", text="Live", icon="LINKED").live = True
-        row.operator("sinew.lattice_to_object", text="To Object", icon="EXPORT")
+        column = self.layout.column(align=True)
+        column.operator("sinew.lattice_from_object", icon="IMPORT").live = False
+        column.operator("sinew.lattice_from_object", text="Live Lattice from Object", icon="LINKED").live = True
+        column.operator("sinew.lattice_to_object", icon="EXPORT")
 
 
 CLASSES = [SINEW_OT_lattice_from_object, SINEW_OT_lattice_to_object, SINEW_PT_lattice]

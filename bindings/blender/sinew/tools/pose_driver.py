@@ -457,23 +457,35 @@ def _draw_poses(layout: bpy.types.UILayout, obj: bpy.types.Object, given: graphs
     weights = watched.weights.get(driver, []) if watched else []
     distances = watched.distances.get(driver, []) if watched else []
     unit = "{:.3f} m" if keys.get("metric") == "position" else "{:.3f}"
+    if weights:
+        name, weight, rest = _columns(layout)
+        name.label(text="Pose")
+        weight.label(text="Weight")
+        rest.label(text="Distance")
     for i, pose in enumerate(keys.get("poses", [])):
-        row = layout.row(align=True)
-        button = row.operator("sinew.driver_select", text=pose["name"], depress=pose["name"] == obj.sinew_tools.pose)
+        name, weight, rest = _columns(layout) if i < len(weights) else [layout.row(align=True)] * 3
+        button = name.operator("sinew.driver_select", text=pose["name"], depress=pose["name"] == obj.sinew_tools.pose)
         button.driver, button.pose = driver, pose["name"]
         if i < len(weights):
-            row.progress(text=f"{weights[i]:.2f}", factor=min(max(weights[i], 0.0), 1.0))
-            row.label(text=unit.format(distances[i]))
-        row.operator("sinew.pose_go", text="", icon="PLAY").pose = pose["name"]
+            weight.progress(text=f"{weights[i]:.2f}", factor=min(max(weights[i], 0.0), 1.0))
+            rest.label(text=unit.format(distances[i]))
+        rest.operator("sinew.pose_go", text="", icon="PLAY").pose = pose["name"]
     layout.prop(bpy.context.window_manager, "sinew_live_weights")
     row = layout.row(align=True)
-    row.operator("sinew.pose_record", text="Record", icon="REC")
+    row.operator("sinew.pose_record", text="Record Pose", icon="REC")
     row.operator("sinew.pose_update", text="Update")
     row.operator("sinew.pose_delete", text="", icon="TRASH")
-    layout.operator("sinew.driver_mirror", text="Mirror", icon="MOD_MIRROR")
-    row = layout.row(align=True)
-    row.operator("sinew.driver_plot", text="Plot", icon="IMAGE_DATA")
-    row.operator("sinew.driver_sphere", text="Sphere", icon="SPHERE")
+    column = layout.column(align=True)
+    column.operator("sinew.driver_mirror", icon="MOD_MIRROR")
+    column.operator("sinew.driver_plot", icon="IMAGE_DATA")
+    column.operator("sinew.driver_sphere", icon="SPHERE")
+
+
+def _columns(layout: bpy.types.UILayout) -> list[bpy.types.UILayout]:
+    """A row: name, weight, and the rest."""
+    split = layout.split(factor=0.4)
+    name, other = split.row(align=True), split.split(factor=0.42)
+    return [name, other.row(align=True), other.row(align=True)]
 
 
 def _switched(_self: bpy.types.WindowManager, context: bpy.types.Context) -> None:

@@ -104,7 +104,7 @@ def _sphere_object(context: bpy.types.Context, obj: bpy.types.Object, name: str,
     if made is None:
         made = bpy.data.objects.new(name, bpy.data.meshes.new(name))
         made[SPHERE] = name
-        made.hide_render = made.hide_select = True
+        made.hide_render = made.hide_select = made.show_in_front = True
         for collection in obj.users_collection or (context.scene.collection,):
             collection.objects.link(made)
     made.data.clear_geometry()

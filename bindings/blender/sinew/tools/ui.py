@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from .. import report
+from .. import labels, report
 
 
 class SubPanel:
@@ -27,4 +27,4 @@ class SubPanel:
         try:
             self.show(context)
         except Exception as error:  # noqa: BLE001  Blender would print it at every redraw.
-            self.layout.label(text=report.show_once(type(self).__name__, error), icon="ERROR")
+            labels.draw(self.layout, report.show_once(type(self).__name__, error), "ERROR", labels.sidebar_width(context))
