@@ -658,6 +658,44 @@ def test_mistakes_are_reported(tmp_path):
     assert os.listdir(tmp_path) == [] and obj.data.shape_keys is None
 
 
+def test_bakes_refuse_modifiers_that_add_vertices_before_sinew(tmp_path):
+    obj, _ = rig()
+    count = len(obj.data.vertices)
+    smooth = obj.modifiers.new("Subdivision", "SUBSURF")
+    obj.modifiers.move(list(obj.modifiers).index(smooth), 0)
+    kept = [(m.name, m.show_viewport, m.show_render) for m in obj.modifiers]
+    match = "'Subdivision'|vertices"
+    fails(bpy.ops.sinew.bake_point_cache, match, filepath=str(tmp_path / "a.pc2"))
+    fails(bpy.ops.sinew.bake_shape_keys, match)
+    fails(bpy.ops.sinew.export_alembic, match, filepath=str(tmp_path / "a.abc"))
+    # In renders only: the cache would not play in these.
+    smooth.show_viewport = False
+    fails(bpy.ops.sinew.bake_point_cache, f"'Subdivision' before Sinew .* from {count} to", filepath=str(tmp_path / "a.pc2"))
+    smooth.show_viewport = True
+    assert os.listdir(tmp_path) == [] and obj.data.shape_keys is None
+    assert [(m.name, m.show_viewport, m.show_render) for m in obj.modifiers] == kept
+
+
+def test_bakes_refuse_objects_with_a_message(tmp_path, monkeypatch):
+    """Also where only one frame of the range fails."""
+    obj, _ = rig()
+    bpy.context.scene.frame_set(FIRST)
+    real = live.Session.evaluate
+
+    def broken(self, *arguments):
+        if bpy.context.scene.frame_current == 5:
+            raise ValueError("the lattice folds")
+        return real(self, *arguments)
+
+    monkeypatch.setattr(live.Session, "evaluate", broken)
+    fails(bpy.ops.sinew.bake_point_cache, "Frame 5 of 'tube' fails: .*folds", filepath=str(tmp_path / "a.pc2"))
+    fails(bpy.ops.sinew.bake_shape_keys, "Frame 5 of 'tube' fails")
+    bpy.context.scene.frame_set(5)
+    fails(bpy.ops.sinew.export_alembic, "folds", filepath=str(tmp_path / "a.abc"))
+    fails(bpy.ops.sinew.export_glb, "folds", filepath=str(tmp_path / "a.glb"))
+    assert os.listdir(tmp_path) == [] and modifier.find(obj).show_viewport
+
+
 def test_skin_bake_refuses_what_weights_cannot_hold():
     obj = tube()
     activate(obj)

@@ -11,10 +11,12 @@ from contextlib import contextmanager
 
 import bpy
 
-from .. import live, modifier, operators, preferences
+from .. import jobs, live, modifier, operators, preferences
 from ..jobs import JobOperator, Steps
 from ..report import Problem
 from ..session import Session
+from ..space import Points
+from . import places
 
 # Blender warns about relative paths without it; earlier versions do not know it.
 PATH_OPTIONS = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (5, 0, 0) else set()
@@ -97,7 +99,24 @@ def deformed(context: bpy.types.Context, kinds: tuple[str, ...] = ("MESH",)) -> 
     mix = own.get(modifier.identifier(own, modifier.MIX), 1.0)
     if mix != 1.0:
         raise Problem(f"Mix of '{obj.name}' is {mix:.3g}. A bake holds the whole deformation: set Mix to 1")
+    context.view_layer.update()
+    _is_live(obj)
+    if obj.type == "MESH":
+        places.check(context, obj)
     return obj
+
+
+def _is_live(obj: bpy.types.Object, where: str = "") -> None:
+    """A bake of an object that shows an error would hold something else than it shows."""
+    if live.message(obj):
+        raise Problem(f"{where}{live.message(obj)}")
+
+
+def positions(context: bpy.types.Context, obj: bpy.types.Object, first: int, last: int) -> Iterator[tuple[int, Points]]:
+    """The frames of an object with a graph: number, and positions in the space of the object. All of them must be deformed."""
+    for frame, points in jobs.positions(context, obj, first, last):
+        _is_live(obj, f"Frame {frame} of '{obj.name}' fails: ")
+        yield frame, points
 
 
 def bound(context: bpy.types.Context, obj: bpy.types.Object) -> Session:
@@ -108,6 +127,7 @@ def bound(context: bpy.types.Context, obj: bpy.types.Object) -> Session:
     found = live.session(obj)
     if found is None:
         raise Problem(live.message(obj) or f"'{obj.name}' has no Sinew graph. Press Add Sinew")
+    _is_live(obj)
     return found
 
 

@@ -7,7 +7,7 @@ import struct
 
 import bpy
 
-from .. import jobs, modifier
+from .. import modifier
 from ..jobs import Steps
 from . import bake
 
@@ -33,7 +33,7 @@ class SINEW_OT_bake_point_cache(bake.BakeOperator):
         path = bake.absolute(self.filepath or bake.default_path(obj, ".pc2"), ".pc2")
         with bake.complete(path) as temporary, bake.files(), open(temporary, "wb") as file:
             file.write(header(len(obj.data.vertices), first, total))
-            for frame, points in jobs.positions(context, obj, first, last):
+            for frame, points in bake.positions(context, obj, first, last):
                 file.write(points.astype("<f4", copy=False).tobytes())
                 yield frame - first, total
             file.close()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
-from .. import character, jobs, modifier
+from .. import character, modifier
 from ..jobs import Steps
 from ..report import Problem
 from ..space import Points
@@ -36,7 +36,7 @@ class SINEW_OT_bake_shape_keys(bake.BakeOperator):
         first, last = self.range(context)
         total = last - first + 1
         samples = np.empty((total, len(obj.data.vertices), 3), np.float32)
-        for frame, points in jobs.positions(context, obj, first, last):
+        for frame, points in bake.positions(context, obj, first, last):
             samples[frame - first] = points
             yield frame - first, total + 1
         chosen = key_frames(samples, self.tolerance)

@@ -52,7 +52,7 @@ class SINEW_OT_bake_skin(bake.BakeOperator):
         _check(obj)
         total = last - first + 1
         recorder = Recorder(session)
-        for frame, _ in jobs.positions(context, obj, first, last):
+        for frame, _ in bake.positions(context, obj, first, last):
             recorder.add(session, obj, context.evaluated_depsgraph_get())
             yield frame - first, 2 * total
         rate = fps(context.scene)
