@@ -155,6 +155,82 @@ def test_point_cache_of_a_range(tmp_path):
     assert np.abs(after[3:6] - before[3:6]).max() <= 1e-6
 
 
+# Back to live.
+
+
+def stack(obj: bpy.types.Object) -> list[tuple]:
+    return [(m.name, m.show_viewport, m.show_render) for m in obj.modifiers]
+
+
+def test_back_to_live_from_a_point_cache(tmp_path):
+    obj, _ = rig()
+    before, modifiers = frames(obj), stack(obj)
+    assert not bpy.ops.sinew.bake_remove.poll()
+    for _ in range(2):
+        assert bpy.ops.sinew.bake_point_cache(filepath=str(tmp_path / "a.pc2")) == {"FINISHED"}
+        assert obj["sinew_baked"] == "point cache"
+        fails(bpy.ops.sinew.bake_shape_keys, "Press Back to Live")
+        assert bpy.ops.sinew.bake_remove() == {"FINISHED"}
+        assert stack(obj) == modifiers and "sinew_baked" not in obj
+        assert np.abs(frames(obj) - before).max() <= 1e-6
+    # Live again, not the cache: the pose moves it.
+    bpy.data.objects["rig"].animation_data_clear()
+    bpy.data.objects["rig"].pose.bones["upper"].rotation_euler.x = -1.0
+    bpy.context.view_layer.update()
+    assert min(np.abs(evaluated(obj) - points).max() for points in before) > 0.1
+
+
+def test_back_to_live_from_shape_keys():
+    obj, _ = rig()
+    bulging(obj)
+    cast = obj.modifiers.new("Cast", "CAST")
+    cast.factor, cast.show_render = 0.3, False
+    obj.modifiers.move(len(obj.modifiers) - 1, 0)
+    bpy.context.view_layer.update()
+    before, modifiers, actions = frames(obj), stack(obj), len(bpy.data.actions)
+    assert bpy.ops.sinew.bake_shape_keys(tolerance=0.0) == {"FINISHED"}
+    blocks = obj.data.shape_keys.key_blocks
+    assert blocks["bulge"].mute and len(blocks) > 3 and obj["sinew_baked"] == "shape keys"
+    modifier.find(obj).show_viewport = True
+    fails(bpy.ops.sinew.bake_point_cache, "plays a bake to shape keys. Press Back to Live")
+    assert bpy.ops.sinew.bake_remove() == {"FINISHED"}
+    assert [k.name for k in obj.data.shape_keys.key_blocks] == ["Basis", "bulge"]
+    assert not obj.data.shape_keys.key_blocks["bulge"].mute
+    assert stack(obj) == modifiers and len(bpy.data.actions) == actions
+    assert np.abs(frames(obj) - before).max() <= 1e-6
+
+
+def test_back_to_live_leaves_no_shape_keys_of_a_bake():
+    obj, _ = rig()
+    actions = set(bpy.data.actions)
+    assert bpy.ops.sinew.bake_shape_keys() == {"FINISHED"}
+    assert bpy.ops.sinew.bake_remove() == {"FINISHED"}
+    assert obj.data.shape_keys is None and set(bpy.data.actions) == actions
+
+
+def test_back_to_live_after_sinew_was_removed(tmp_path):
+    """Without Sinew the armature modifier moves the mesh again."""
+    obj, _ = rig()
+    own = modifier.find(obj)
+    own.show_viewport, obj.modifiers["Armature"].show_viewport = False, True
+    plain = frames(obj)
+    own.show_viewport, obj.modifiers["Armature"].show_viewport = True, False
+    assert bpy.ops.sinew.bake_point_cache(filepath=str(tmp_path / "a.pc2")) == {"FINISHED"}
+    operators.remove(obj)
+    assert bpy.ops.sinew.bake_remove() == {"FINISHED"}
+    assert stack(obj) == [("Armature", True, True)]
+    assert np.abs(frames(obj) - plain).max() <= 1e-6
+
+
+def test_back_to_live_shows_what_a_skin_bake_hid():
+    obj, _ = rig()
+    assert bpy.ops.sinew.bake_skin() == {"FINISHED"}
+    assert obj.hide_get() and "sinew_baked" not in bpy.data.objects["tube_skin"]
+    activate(obj)
+    assert bpy.ops.sinew.bake_remove() == {"FINISHED"}
+    assert not obj.hide_get() and not obj.hide_render and "tube_skin" in bpy.data.objects
+
+
 # Alembic.
 
 
