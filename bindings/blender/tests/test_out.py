@@ -342,6 +342,69 @@ def test_glb_of_the_fox(tmp_path):
     assert os.listdir(tmp_path) == ["fox.glb"]
 
 
+def show_action(armature: bpy.types.Object, strip: bpy.types.NlaStrip) -> None:
+    """As the action editor does it."""
+    armature.animation_data.action = strip.action
+    if hasattr(strip, "action_slot"):
+        armature.animation_data.action_slot = strip.action_slot
+
+
+def test_glb_keeps_all_actions(tmp_path):
+    bpy.ops.import_scene.gltf(filepath=shared("characters/fox.glb"))
+    obj, armature = bpy.data.objects["fox"], bpy.data.objects["root"]
+    activate(obj)
+    assert bpy.ops.sinew.add(preset="preset:delta_mush") == {"FINISHED"}
+    animation = armature.animation_data
+    kept, before = (animation.action, animation.use_nla), live_scene(obj, 3)
+    path = tmp_path / "fox.glb"
+    assert bpy.ops.sinew.export_glb(filepath=str(path)) == {"FINISHED"}
+    assert (animation.action, animation.use_nla) == kept
+    assert np.abs(live_scene(obj, 3) - before).max() <= 1e-6 * box(before)
+    source = {clip.name: clip for clip in sd.load(shared("characters/fox.glb")).clips}
+    character = sd.load(path)
+    assert {clip.name for clip in character.clips} == source.keys() == {"Survey", "Walk", "Run"}
+    # The clip that Blender shows comes first.
+    assert character.clips[0].name == "Survey"
+    for clip in character.clips:
+        # Whole frames.
+        assert abs(clip.end - source[clip.name].end) <= 1 / 24
+    strips = {track.name: track.strips[0] for track in armature.animation_data.nla_tracks}
+    for name in ("Run", "Walk"):
+        show_action(armature, strips[name])
+        player = sd.Player(character, sd.Graph.embedded(character), clip=name, fps=24)
+        rest, own = character.meshes[0].positions, live.session(obj).character.meshes[0].positions
+        match = np.linalg.norm(rest[:, None].astype(np.float64) - own[None], axis=2).argmin(axis=1)
+        for frame in (0, 4, 11, 17):
+            wanted = live_scene(obj, frame)[match]
+            player.advance(frame)
+            assert np.abs(player[player.outputs[0]].positions() - wanted).max() <= 1e-6 * box(wanted), (name, frame)
+
+
+def test_glb_without_stashed_actions_has_the_scene(tmp_path):
+    rig()
+    path = tmp_path / "tube.glb"
+    assert bpy.ops.sinew.export_glb(filepath=str(path)) == {"FINISHED"}
+    clips = sd.load(path).clips
+    assert len(clips) == 1 and abs(clips[0].end - LAST / 24) <= 1e-6
+
+
+def test_glb_has_the_mix_of_tracks_and_their_actions(tmp_path):
+    """A track that acts is part of what Blender shows, and its action is a clip, too."""
+    obj, armature = rig()
+    animation = armature.animation_data
+    track = animation.nla_tracks.new()
+    strip = track.strips.new("Bend", 20, animation.action)
+    strip.name = "Bend"
+    if hasattr(strip, "action_slot"):
+        strip.action_slot = animation.action_slot
+    animation.action = None
+    bpy.context.scene.frame_end = 31
+    path = tmp_path / "tube.glb"
+    assert bpy.ops.sinew.export_glb(filepath=str(path)) == {"FINISHED"}
+    assert [clip.name for clip in sd.load(path).clips] == ["Scene", "Bend"]
+    assert_plays_like(path, obj, (20, 26, 31))
+
+
 def test_glb_with_shape_keys_and_moved_armature(tmp_path):
     obj, _ = rig()
     bulging(obj)
