@@ -905,7 +905,11 @@ def test_words_of_the_package():
 
 def test_messages_name_the_file_of_the_user(tmp_path):
     rig()
-    for operator, ending in ((bpy.ops.sinew.bake_point_cache, ".pc2"), (bpy.ops.sinew.export_alembic, ".abc"), (bpy.ops.sinew.export_glb, ".glb")):
+    for operator, ending in (
+        (bpy.ops.sinew.bake_point_cache, ".pc2"),
+        (bpy.ops.sinew.export_alembic, ".abc"),
+        (bpy.ops.sinew.export_glb, ".glb"),
+    ):
         assert f"'/proc/tube{ending}'" in fault(operator, filepath=f"/proc/tube{ending}")
         folder = tmp_path / f"folder{ending}"
         folder.mkdir()
@@ -919,7 +923,11 @@ def test_messages_name_the_file_of_the_user(tmp_path):
 
 def test_new_folders_are_reported(tmp_path, capfd):
     obj, _ = rig()
-    for operator, ending in ((bpy.ops.sinew.export_alembic, ".abc"), (bpy.ops.sinew.export_glb, ".glb"), (bpy.ops.sinew.bake_point_cache, ".pc2")):
+    for operator, ending in (
+        (bpy.ops.sinew.export_alembic, ".abc"),
+        (bpy.ops.sinew.export_glb, ".glb"),
+        (bpy.ops.sinew.bake_point_cache, ".pc2"),
+    ):
         folder = tmp_path / ending[1:] / "sub"
         assert f"The folder '{folder}' is new" in says(capfd, operator, filepath=str(folder / f"a{ending}"))
         if obj.get("sinew_baked"):
@@ -1026,7 +1034,10 @@ def test_window_stays_alive_and_escape_cancels(tmp_path):
         modal_handler_add=lambda _: None,
     )
     scene_context = SimpleNamespace(
-        window_manager=manager, window=None, workspace=SimpleNamespace(status_text_set=status.append), **{k: getattr(bpy.context, k) for k in ("object", "scene", "view_layer")}
+        window_manager=manager,
+        window=None,
+        workspace=SimpleNamespace(status_text_set=status.append),
+        **{k: getattr(bpy.context, k) for k in ("object", "scene", "view_layer")},
     )
     scene_context.evaluated_depsgraph_get = bpy.context.evaluated_depsgraph_get
     from sinew.out import point_cache

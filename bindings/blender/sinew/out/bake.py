@@ -110,22 +110,21 @@ def deformed(context: bpy.types.Context, again: str = "") -> bpy.types.Object:
     mix = own.get(modifier.identifier(own, modifier.MIX), 1.0)
     if mix != 1.0:
         raise Problem(f"Mix of '{obj.name}' is {mix:.3g}. A bake holds the whole deformation: set Mix to 1")
-    _has_armature(context, obj)
+    _has_armature(obj)
     context.view_layer.update()
     _is_live(obj)
-    if obj.type == "MESH":
-        places.check(context, obj)
+    places.check(context, obj)
     return obj
 
 
-def _has_armature(context: bpy.types.Context, obj: bpy.types.Object) -> None:
+def _has_armature(obj: bpy.types.Object) -> None:
     """Raises if the armature was deleted."""
     armature, replaced = obj.sinew.armature, obj.modifiers.get(obj.sinew.replaced or "")
     if armature is None and replaced is not None and replaced.type == "ARMATURE" and replaced.object is None:
         raise Problem(f"The armature of '{obj.name}' was deleted. Choose another one at Armature in the panel, then press Rebind")
-    if armature is not None and armature.name not in context.scene.objects:
+    if armature is not None and not armature.users_scene:
         raise Problem(
-            f"Armature '{armature.name}' of '{obj.name}' is not in the scene: it was deleted there. "
+            f"Armature '{armature.name}' of '{obj.name}' is in no scene: it was deleted. "
             "Undo that, or choose another one at Armature in the panel, then press Rebind"
         )
 

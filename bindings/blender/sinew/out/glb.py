@@ -69,7 +69,8 @@ class SINEW_OT_export_glb(bake.BakeOperator):
                 lambda progress, cancel: sd.embed(plain, graph, output=temporary, force=True, progress=progress, cancel=cancel), results
             )
         clips = f" with the clips {', '.join(clip.name for clip in chosen)}" if others else ""
-        self.result = f"Wrote {path}{clips}{new}" + (f". Not in the file: {'; '.join(lost)}" if lost else "")
+        missing = f". Not in the file: {'; '.join(lost)}" if lost else ""
+        self.result = f"Wrote {path}{clips}{new}{missing}"
 
 
 def objects(obj: bpy.types.Object, session: Session) -> list[bpy.types.Object]:

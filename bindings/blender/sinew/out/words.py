@@ -24,7 +24,7 @@ CHANGES = [
 def translated(text: str, enums: Mapping[str, Sequence[tuple[str, str, str]]]) -> str:
     """A message for the user. `enums`: items of the operator's menus by the option, for example `mode`."""
     for pattern, new in CHANGES:
-        text = re.sub(pattern, new, text, flags=re.S)
+        text = re.sub(pattern, new, text, flags=re.DOTALL)
     for option, items in enums.items():
         labels = {key: label for key, label, _ in items}
         shown = OPTIONS[f"--{option}"]
