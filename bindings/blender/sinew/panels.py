@@ -24,6 +24,13 @@ class SINEW_PT_main(bpy.types.Panel):
             return
         obj = context.object
         own = modifier.find(obj) if obj else None
+        if own is None and obj is not None and obj.sinew.tree is not None:
+            box = layout.box()
+            box.alert = True
+            box.label(text="The Sinew modifier is gone", icon="ERROR")
+            layout.operator("sinew.rebind", text="Add It Again", icon="ADD")
+            layout.operator("sinew.remove", icon="X")
+            return
         if own is None:
             layout.operator_menu_enum("sinew.add", "preset", text="Add Sinew", icon="ADD")
             layout.operator("sinew.graph_load", icon="FILE_FOLDER")
