@@ -165,7 +165,7 @@ class SINEW_OT_graph_load(Operator, ImportHelper):
     def run(self, context: bpy.types.Context) -> str:
         obj = target(context)
         graph = core.sd.Graph.load(self.filepath)
-        tree = nodes.from_document(json.loads(graph.text), graph.name)
+        tree = nodes.from_document(nodes.loads(graph.text), graph.name)
         if modifier.find(obj) is None:
             add(obj, tree, context.scene)
         else:

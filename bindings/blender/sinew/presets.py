@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import bpy
@@ -97,4 +96,4 @@ def _template(obj: bpy.types.Object) -> dict[str, Any]:
         built = character.build(obj, armature, bind)
     finally:
         obj.sinew.armature = keep
-    return json.loads(core.sd.Graph.template(built.character, "body").text)
+    return nodes.loads(core.sd.Graph.template(built.character, "body").text)

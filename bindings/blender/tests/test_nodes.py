@@ -362,6 +362,36 @@ def test_the_add_menu_has_all_kinds() -> None:
     assert found >= {"SinewInputNode", "SinewOutputNode", "SinewParameterNode", "SinewGroupNode", "SinewKernelNode"}
 
 
+# Text.
+
+
+def test_comments_and_last_commas_are_read() -> None:
+    with_all = '// one "\n{ /* two\n*/ "a": "// no, }", "b": [1, 2, /* c */ ], // "x"\n }'
+    assert nodes.loads(with_all) == {"a": "// no, }", "b": [1, 2]}
+    path = nodes_documents.REPOSITORY / "crates/sinew-deform/src/pose_driver/pose_driver.json"
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("//")
+    frames = [[support.numbers(player[n]) for n in player.outputs] for player in (arm_player(sd.Graph.load(str(path))), arm_player(read(text)))]
+    assert support.equal(*frames)
+
+
+def read(text: str) -> sd.Graph:
+    """The graph that the nodes of a text make."""
+    return sd.Graph.from_dict(nodes.to_document(nodes.from_document(nodes.loads(text), "read")), "read")
+
+
+def arm_player(graph: sd.Graph) -> sd.Player:
+    """Plays a graph on the arm of the samples to frame 10."""
+    player = sd.Player(sd.Character.sample("arm"), graph)
+    player.advance(10)
+    return player
+
+
+def test_a_wrong_text_names_its_line() -> None:
+    with pytest.raises(ValueError, match="line 3"):
+        nodes.loads('{ // a comment\n/* and\n*/ "a" 1 }')
+
+
 # Values.
 
 

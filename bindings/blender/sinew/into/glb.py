@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from typing import Any
@@ -102,7 +101,7 @@ def _name_masks(meshes: dict[str, bpy.types.Object], character: Any) -> None:
 
 def _add_graph(context: bpy.types.Context, character: Any, meshes: dict[str, bpy.types.Object]) -> list[bpy.types.Object]:
     """Adds the graph to the meshes that it deforms."""
-    document = json.loads(sd.Graph.embedded(character).text)
+    document = nodes.loads(sd.Graph.embedded(character).text)
     inputs = document.get("inputs") or {"body": {"type": "mesh"}, "pose": {"type": "pose"}}
     main = [keys for name, keys in inputs.items() if keys.get("type") == "mesh" and "file" not in keys]
     if not main:
