@@ -376,7 +376,8 @@ impl Player {
     }
 
     fn set_values(&self, py: Python<'_>, input: &str, values: Vec<f32>) -> PyResult<()> {
-        self.work(py, |state| state.player.set_values(input, &values))
+        let set = self.work(py, |state| Ok(state.player.set_values(input, &values)))?;
+        set.map_err(|e| errors::usage(py, "values", e))
     }
 
     fn restart(&self, py: Python<'_>) -> PyResult<()> {

@@ -11,7 +11,7 @@ use super::decompose::decompose;
 use super::follower::{BoundFollower, Follower, rest_rotation};
 use crate::names::instead_of;
 use sinew_geom::nalgebra::Vector4;
-use sinew_geom::{Affine, LocalTransform, Pose, Quat, Rig, Trs, Vec3};
+use sinew_geom::{Affine, LocalTransform, Pose, Rig, Trs, Vec3};
 
 /// Matrices whose shear, as a share of their largest scale, is above this count as sheared. What single precision and six
 /// printed digits leave behind is below.
