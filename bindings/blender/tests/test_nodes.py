@@ -362,6 +362,25 @@ def test_the_add_menu_has_all_kinds() -> None:
     assert found >= {"SinewInputNode", "SinewOutputNode", "SinewParameterNode", "SinewGroupNode", "SinewKernelNode"}
 
 
+# Places.
+
+
+@pytest.mark.parametrize("is_moved", [False, True])
+def test_new_nodes_cover_no_others(is_moved: bool) -> None:
+    skin = {"node": "skin", "mesh": "body", "pose": "pose"}
+    tree = nodes.from_document(document({"skin": skin}, {"body": "skin"}), "grows")
+    if is_moved:
+        tree.nodes["skin"].location = (310.0, -20.0)
+    more = {f"mask_{n}": {"node": "mask", "mesh": "body", "source": "constant"} for n in range(3)}
+    nodes.replace(tree, document({**more, "skin": skin}, {"body": "skin"}))
+    if is_moved:
+        assert tuple(tree.nodes["skin"].location) == (310.0, -20.0)
+    found = [(n.location[0], n.location[1]) for n in tree.nodes]
+    for i, (x, y) in enumerate(found):
+        # No node is less tall than 100 or wider than 240.
+        assert all(abs(x - other) >= 240 or abs(y - top) >= 100 for other, top in found[i + 1 :])
+
+
 # Text.
 
 
