@@ -31,6 +31,13 @@ class SINEW_PT_main(bpy.types.Panel):
             labels.draw(layout, f"Sculpt of '{obj.sinew_sculpt.source.name}'", "SCULPTMODE_HLT", labels.sidebar_width(context))
             layout.operator("sinew.corrective_apply", icon="CHECKMARK")
             return
+        if own is None and obj is not None and obj.sinew.tree is not None:
+            box = layout.box()
+            box.alert = True
+            labels.draw(box, "The Sinew modifier is gone", "ERROR", labels.sidebar_width(context))
+            layout.operator("sinew.rebind", text="Add It Again", icon="ADD")
+            layout.operator("sinew.remove", icon="X")
+            return
         if own is None:
             layout.operator_menu_enum("sinew.add", "preset", text="Add Sinew", icon="ADD")
             layout.operator("sinew.graph_load", icon="FILE_FOLDER")

@@ -17,7 +17,7 @@ import sinew_deform as sd
 from nodes_support import REGISTRY
 
 import bpy
-from sinew import nodes, report
+from sinew import documents, nodes, report
 
 DOCUMENTS = nodes_documents.everything()
 ARM = {"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}}}
@@ -386,7 +386,7 @@ def test_new_nodes_cover_no_others(is_moved: bool) -> None:
 
 def test_comments_and_last_commas_are_read() -> None:
     with_all = '// one "\n{ /* two\n*/ "a": "// no, }", "b": [1, 2, /* c */ ], // "x"\n }'
-    assert nodes.loads(with_all) == {"a": "// no, }", "b": [1, 2]}
+    assert documents.parsed(with_all) == {"a": "// no, }", "b": [1, 2]}
     path = nodes_documents.REPOSITORY / "crates/sinew-deform/src/pose_driver/pose_driver.json"
     text = path.read_text(encoding="utf-8")
     assert text.startswith("//")
@@ -396,7 +396,7 @@ def test_comments_and_last_commas_are_read() -> None:
 
 def read(text: str) -> sd.Graph:
     """The graph that the nodes of a text make."""
-    return sd.Graph.from_dict(nodes.to_document(nodes.from_document(nodes.loads(text), "read")), "read")
+    return sd.Graph.from_dict(nodes.to_document(nodes.from_document(documents.parsed(text), "read")), "read")
 
 
 def arm_player(graph: sd.Graph) -> sd.Player:
@@ -404,11 +404,6 @@ def arm_player(graph: sd.Graph) -> sd.Player:
     player = sd.Player(sd.Character.sample("arm"), graph)
     player.advance(10)
     return player
-
-
-def test_a_wrong_text_names_its_line() -> None:
-    with pytest.raises(ValueError, match="line 3"):
-        nodes.loads('{ // a comment\n/* and\n*/ "a" 1 }')
 
 
 # Values.

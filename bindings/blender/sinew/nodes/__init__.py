@@ -9,14 +9,13 @@ from typing import Any
 
 import bpy
 
-from . import base, diagnostics, live as _live, menus, operators, reader, registry, sockets, special, text, tree as _tree, writer
+from . import base, diagnostics, live as _live, menus, operators, reader, registry, sockets, special, tree as _tree, writer
 
 TREE = base.TREE
 LiveDocument = _live.LiveDocument
 from_document = reader.from_document
 replace = reader.replace
 to_document = writer.to_document
-loads = text.loads
 tree_module = _tree
 check = diagnostics.check
 show = diagnostics.show
