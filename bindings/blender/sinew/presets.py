@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import bpy
 
-from . import character, core, nodes
+from . import character, core, documents, nodes
 from .report import Problem
 from .space import matrix
 
@@ -101,4 +100,4 @@ def _template(obj: bpy.types.Object) -> dict[str, Any]:
         built = character.build(obj, armature, bind)
     finally:
         obj.sinew.armature = keep
-    return json.loads(core.sd.Graph.template(built.character, "body").text)
+    return documents.parsed(core.sd.Graph.template(built.character, "body").text)
