@@ -13,7 +13,7 @@ import pytest
 import sinew_deform as sd
 from conftest import box, shared
 from mathutils import Euler
-from scene_rig import activate, evaluated, fresh, rig, tube, world
+from scene_rig import FIRST, LAST, activate, evaluated, fresh, rig, tube, world
 
 from sinew import live, nodes, operators
 from sinew.into import merge
@@ -237,6 +237,40 @@ def test_glb_without_graph():
     path = shared("characters/fox.glb")
     assert bpy.ops.sinew.import_glb(filepath=path) == {"FINISHED"}
     assert all(o.sinew.tree is None for o in bpy.data.objects)
+
+
+def default_times(scene: bpy.types.Scene) -> None:
+    scene.frame_start, scene.frame_end, scene.render.fps = 1, 250, 24
+
+
+def test_import_sets_the_times_of_a_new_scene(tmp_path):
+    scene = bpy.context.scene
+    path = shared("characters/fox.glb")
+    default_times(scene)
+    assert bpy.ops.sinew.import_glb(filepath=path) == {"FINISHED"}
+    clip = sd.load(path).clips[0]
+    # The keys of the fox have 24 frames per second.
+    assert (scene.frame_start, scene.frame_end, scene.render.fps) == (0, round(clip.end * 24), 24)
+    # A scene that has animation keeps its times.
+    default_times(scene)
+    assert bpy.ops.sinew.import_glb(filepath=path) == {"FINISHED"}
+    assert (scene.frame_start, scene.frame_end, scene.render.fps) == (1, 250, 24)
+
+
+@pytest.mark.parametrize("rate", [30, 60, 25])
+def test_import_takes_the_rate_of_the_keys(tmp_path, rate):
+    """A file that Blender's exporter writes in a scene of this rate."""
+    rig({"sinew": "1.0", "stack": ["skin"]})
+    scene = bpy.context.scene
+    scene.render.fps = rate
+    path = tmp_path / "tube.glb"
+    assert bpy.ops.sinew.export_glb(filepath=str(path)) == {"FINISHED"}
+    fresh()
+    default_times(bpy.context.scene)
+    assert bpy.ops.sinew.import_glb(filepath=str(path)) == {"FINISHED"}
+    scene = bpy.context.scene
+    assert (scene.frame_start, scene.frame_end, scene.render.fps) == (FIRST, LAST, rate)
+
 
 
 def test_fbx_has_the_axes_of_its_joints(tmp_path):

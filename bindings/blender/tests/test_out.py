@@ -155,6 +155,82 @@ def test_point_cache_of_a_range(tmp_path):
     assert np.abs(after[3:6] - before[3:6]).max() <= 1e-6
 
 
+# Back to live.
+
+
+def stack(obj: bpy.types.Object) -> list[tuple]:
+    return [(m.name, m.show_viewport, m.show_render) for m in obj.modifiers]
+
+
+def test_back_to_live_from_a_point_cache(tmp_path):
+    obj, _ = rig()
+    before, modifiers = frames(obj), stack(obj)
+    assert not bpy.ops.sinew.bake_remove.poll()
+    for _ in range(2):
+        assert bpy.ops.sinew.bake_point_cache(filepath=str(tmp_path / "a.pc2")) == {"FINISHED"}
+        assert obj["sinew_baked"] == "point cache"
+        fails(bpy.ops.sinew.bake_shape_keys, "Press Back to Live")
+        assert bpy.ops.sinew.bake_remove() == {"FINISHED"}
+        assert stack(obj) == modifiers and "sinew_baked" not in obj
+        assert np.abs(frames(obj) - before).max() <= 1e-6
+    # Live again, not the cache: the pose moves it.
+    bpy.data.objects["rig"].animation_data_clear()
+    bpy.data.objects["rig"].pose.bones["upper"].rotation_euler.x = -1.0
+    bpy.context.view_layer.update()
+    assert min(np.abs(evaluated(obj) - points).max() for points in before) > 0.1
+
+
+def test_back_to_live_from_shape_keys():
+    obj, _ = rig()
+    bulging(obj)
+    cast = obj.modifiers.new("Cast", "CAST")
+    cast.factor, cast.show_render = 0.3, False
+    obj.modifiers.move(len(obj.modifiers) - 1, 0)
+    bpy.context.view_layer.update()
+    before, modifiers, actions = frames(obj), stack(obj), len(bpy.data.actions)
+    assert bpy.ops.sinew.bake_shape_keys(tolerance=0.0) == {"FINISHED"}
+    blocks = obj.data.shape_keys.key_blocks
+    assert blocks["bulge"].mute and len(blocks) > 3 and obj["sinew_baked"] == "shape keys"
+    modifier.find(obj).show_viewport = True
+    fails(bpy.ops.sinew.bake_point_cache, "plays a bake to shape keys. Press Back to Live")
+    assert bpy.ops.sinew.bake_remove() == {"FINISHED"}
+    assert [k.name for k in obj.data.shape_keys.key_blocks] == ["Basis", "bulge"]
+    assert not obj.data.shape_keys.key_blocks["bulge"].mute
+    assert stack(obj) == modifiers and len(bpy.data.actions) == actions
+    assert np.abs(frames(obj) - before).max() <= 1e-6
+
+
+def test_back_to_live_leaves_no_shape_keys_of_a_bake():
+    obj, _ = rig()
+    actions = set(bpy.data.actions)
+    assert bpy.ops.sinew.bake_shape_keys() == {"FINISHED"}
+    assert bpy.ops.sinew.bake_remove() == {"FINISHED"}
+    assert obj.data.shape_keys is None and set(bpy.data.actions) == actions
+
+
+def test_back_to_live_after_sinew_was_removed(tmp_path):
+    """Without Sinew the armature modifier moves the mesh again."""
+    obj, _ = rig()
+    own = modifier.find(obj)
+    own.show_viewport, obj.modifiers["Armature"].show_viewport = False, True
+    plain = frames(obj)
+    own.show_viewport, obj.modifiers["Armature"].show_viewport = True, False
+    assert bpy.ops.sinew.bake_point_cache(filepath=str(tmp_path / "a.pc2")) == {"FINISHED"}
+    operators.remove(obj)
+    assert bpy.ops.sinew.bake_remove() == {"FINISHED"}
+    assert stack(obj) == [("Armature", True, True)]
+    assert np.abs(frames(obj) - plain).max() <= 1e-6
+
+
+def test_back_to_live_shows_what_a_skin_bake_hid():
+    obj, _ = rig()
+    assert bpy.ops.sinew.bake_skin() == {"FINISHED"}
+    assert obj.hide_get() and "sinew_baked" not in bpy.data.objects["tube_skin"]
+    activate(obj)
+    assert bpy.ops.sinew.bake_remove() == {"FINISHED"}
+    assert not obj.hide_get() and not obj.hide_render and "tube_skin" in bpy.data.objects
+
+
 # Alembic.
 
 
@@ -264,6 +340,69 @@ def test_glb_of_the_fox(tmp_path):
     assert bpy.ops.sinew.export_glb(filepath=str(path)) == {"FINISHED"}
     assert_plays_like(path, obj, range(FIRST, LAST + 1, 2))
     assert os.listdir(tmp_path) == ["fox.glb"]
+
+
+def show_action(armature: bpy.types.Object, strip: bpy.types.NlaStrip) -> None:
+    """As the action editor does it."""
+    armature.animation_data.action = strip.action
+    if hasattr(strip, "action_slot"):
+        armature.animation_data.action_slot = strip.action_slot
+
+
+def test_glb_keeps_all_actions(tmp_path):
+    bpy.ops.import_scene.gltf(filepath=shared("characters/fox.glb"))
+    obj, armature = bpy.data.objects["fox"], bpy.data.objects["root"]
+    activate(obj)
+    assert bpy.ops.sinew.add(preset="preset:delta_mush") == {"FINISHED"}
+    animation = armature.animation_data
+    kept, before = (animation.action, animation.use_nla), live_scene(obj, 3)
+    path = tmp_path / "fox.glb"
+    assert bpy.ops.sinew.export_glb(filepath=str(path)) == {"FINISHED"}
+    assert (animation.action, animation.use_nla) == kept
+    assert np.abs(live_scene(obj, 3) - before).max() <= 1e-6 * box(before)
+    source = {clip.name: clip for clip in sd.load(shared("characters/fox.glb")).clips}
+    character = sd.load(path)
+    assert {clip.name for clip in character.clips} == source.keys() == {"Survey", "Walk", "Run"}
+    # The clip that Blender shows comes first.
+    assert character.clips[0].name == "Survey"
+    for clip in character.clips:
+        # Whole frames.
+        assert abs(clip.end - source[clip.name].end) <= 1 / 24
+    strips = {track.name: track.strips[0] for track in armature.animation_data.nla_tracks}
+    for name in ("Run", "Walk"):
+        show_action(armature, strips[name])
+        player = sd.Player(character, sd.Graph.embedded(character), clip=name, fps=24)
+        rest, own = character.meshes[0].positions, live.session(obj).character.meshes[0].positions
+        match = np.linalg.norm(rest[:, None].astype(np.float64) - own[None], axis=2).argmin(axis=1)
+        for frame in (0, 4, 11, 17):
+            wanted = live_scene(obj, frame)[match]
+            player.advance(frame)
+            assert np.abs(player[player.outputs[0]].positions() - wanted).max() <= 1e-6 * box(wanted), (name, frame)
+
+
+def test_glb_without_stashed_actions_has_the_scene(tmp_path):
+    rig()
+    path = tmp_path / "tube.glb"
+    assert bpy.ops.sinew.export_glb(filepath=str(path)) == {"FINISHED"}
+    clips = sd.load(path).clips
+    assert len(clips) == 1 and abs(clips[0].end - LAST / 24) <= 1e-6
+
+
+def test_glb_has_the_mix_of_tracks_and_their_actions(tmp_path):
+    """A track that acts is part of what Blender shows, and its action is a clip, too."""
+    obj, armature = rig()
+    animation = armature.animation_data
+    track = animation.nla_tracks.new()
+    strip = track.strips.new("Bend", 20, animation.action)
+    strip.name = "Bend"
+    if hasattr(strip, "action_slot"):
+        strip.action_slot = animation.action_slot
+    animation.action = None
+    bpy.context.scene.frame_end = 31
+    path = tmp_path / "tube.glb"
+    assert bpy.ops.sinew.export_glb(filepath=str(path)) == {"FINISHED"}
+    assert [clip.name for clip in sd.load(path).clips] == ["Scene", "Bend"]
+    assert_plays_like(path, obj, (20, 26, 31))
 
 
 def test_glb_with_shape_keys_and_moved_armature(tmp_path):
@@ -656,6 +795,44 @@ def test_mistakes_are_reported(tmp_path):
     fails(bpy.ops.sinew.bake_point_cache, "skim", filepath=str(tmp_path / "a.pc2"))
     fails(bpy.ops.sinew.bake_shape_keys, "skim")
     assert os.listdir(tmp_path) == [] and obj.data.shape_keys is None
+
+
+def test_bakes_refuse_modifiers_that_add_vertices_before_sinew(tmp_path):
+    obj, _ = rig()
+    count = len(obj.data.vertices)
+    smooth = obj.modifiers.new("Subdivision", "SUBSURF")
+    obj.modifiers.move(list(obj.modifiers).index(smooth), 0)
+    kept = [(m.name, m.show_viewport, m.show_render) for m in obj.modifiers]
+    match = "'Subdivision'|vertices"
+    fails(bpy.ops.sinew.bake_point_cache, match, filepath=str(tmp_path / "a.pc2"))
+    fails(bpy.ops.sinew.bake_shape_keys, match)
+    fails(bpy.ops.sinew.export_alembic, match, filepath=str(tmp_path / "a.abc"))
+    # In renders only: the cache would not play in these.
+    smooth.show_viewport = False
+    fails(bpy.ops.sinew.bake_point_cache, f"'Subdivision' before Sinew .* from {count} to", filepath=str(tmp_path / "a.pc2"))
+    smooth.show_viewport = True
+    assert os.listdir(tmp_path) == [] and obj.data.shape_keys is None
+    assert [(m.name, m.show_viewport, m.show_render) for m in obj.modifiers] == kept
+
+
+def test_bakes_refuse_objects_with_a_message(tmp_path, monkeypatch):
+    """Also where only one frame of the range fails."""
+    obj, _ = rig()
+    bpy.context.scene.frame_set(FIRST)
+    real = live.Session.evaluate
+
+    def broken(self, *arguments):
+        if bpy.context.scene.frame_current == 5:
+            raise ValueError("the lattice folds")
+        return real(self, *arguments)
+
+    monkeypatch.setattr(live.Session, "evaluate", broken)
+    fails(bpy.ops.sinew.bake_point_cache, "Frame 5 of 'tube' fails: .*folds", filepath=str(tmp_path / "a.pc2"))
+    fails(bpy.ops.sinew.bake_shape_keys, "Frame 5 of 'tube' fails")
+    bpy.context.scene.frame_set(5)
+    fails(bpy.ops.sinew.export_alembic, "folds", filepath=str(tmp_path / "a.abc"))
+    fails(bpy.ops.sinew.export_glb, "folds", filepath=str(tmp_path / "a.glb"))
+    assert os.listdir(tmp_path) == [] and modifier.find(obj).show_viewport
 
 
 def test_skin_bake_refuses_what_weights_cannot_hold():

@@ -13,7 +13,7 @@ from bpy_extras.io_utils import ImportHelper
 from .. import documents, live, nodes, operators, presets
 from ..core import sd
 from ..report import Operator, Problem
-from . import axes
+from . import axes, times
 
 ENDINGS = {".glb", ".gltf", ".vrm", ".fbx"}
 BONES = [
@@ -39,7 +39,12 @@ class SINEW_OT_import_glb(Operator, ImportHelper):
         if os.path.splitext(path)[1].lower() not in ENDINGS:
             raise Problem(f"'{path}' is no GLB, glTF, VRM or FBX file. Choose one that ends in .glb, .gltf, .vrm or .fbx")
         character = sd.load(path)
+        takes_times = times.is_default(context.scene)
+        if takes_times:
+            times.set_rate(context.scene, path)
         made = _import(path, self.bones)
+        if takes_times:
+            times.set_range(context.scene, made)
         for obj in made:
             if obj.type == "ARMATURE":
                 for warning in axes.store(obj, character):

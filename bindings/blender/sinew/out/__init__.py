@@ -6,7 +6,7 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-MODULES = ["shape_keys", "point_cache", "alembic", "glb", "vat", "skin", "panel"]
+MODULES = ["shape_keys", "point_cache", "alembic", "glb", "vat", "skin", "back", "panel"]
 
 
 def _modules() -> list[ModuleType]:

@@ -8,7 +8,7 @@ import bpy
 from .. import live
 from ..jobs import Steps
 from ..report import Problem
-from . import bake
+from . import bake, places
 
 
 class SINEW_OT_export_alembic(bake.BakeOperator):
@@ -35,6 +35,8 @@ class SINEW_OT_export_alembic(bake.BakeOperator):
     def steps(self, context: bpy.types.Context) -> Steps:
         obj = context.object
         bake.bound(context, obj)
+        if obj.type == "MESH":
+            places.check(context, obj)
         first, last = self.range(context)
         path = bake.absolute(self.filepath or bake.default_path(obj, ".abc"), ".abc")
         yield 0, 1

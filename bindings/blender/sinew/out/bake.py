@@ -3,21 +3,30 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import bpy
 
-from .. import live, modifier, operators, preferences
+from .. import jobs, live, modifier, operators, preferences
 from ..jobs import JobOperator, Steps
 from ..report import Problem
 from ..session import Session
+from ..space import Points
+from . import places
 
 # Blender warns about relative paths without it; earlier versions do not know it.
 PATH_OPTIONS = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (5, 0, 0) else set()
+
+# Custom properties of an object: the kind of its bake, and what the bake changed (JSON).
+BAKED, CHANGES = "sinew_baked", "sinew_bake_changes"
+POINT_CACHE, SHAPE_KEYS, SKIN_WEIGHTS = "point cache", "shape keys", "skin weights"
+CACHE = "Sinew Cache"
 
 
 class BakeOperator(JobOperator):
@@ -82,22 +91,42 @@ class BakeOperator(JobOperator):
         raise NotImplementedError
 
 
-def deformed(context: bpy.types.Context, kinds: tuple[str, ...] = ("MESH",)) -> bpy.types.Object:
-    """The active object, if its graph can be baked."""
+def deformed(context: bpy.types.Context, again: str = "") -> bpy.types.Object:
+    """The active object, if its graph can be baked. `again`: the kind of bake that may be there already."""
     obj = operators.target(context)
     own = modifier.find(obj)
     if own is None or obj.sinew.tree is None:
         raise Problem(f"'{obj.name}' has no Sinew graph. Press Add Sinew")
-    if obj.type not in kinds:
-        raise Problem(f"'{obj.name}' is hair. This bake is for meshes: export hair as Alembic")
+    if obj.type != "MESH":
+        raise Problem(f"'{obj.name}' is hair. This bake is for meshes: press Export Alembic to keep the motion of hair")
     if obj.mode == "EDIT":
         raise Problem(f"'{obj.name}' is in edit mode. Leave it first")
     if not own.show_viewport:
-        raise Problem(f"Sinew is switched off at '{obj.name}'. Switch it on in the panel")
+        button = "Press Back to Live" if active_bake(obj) else "Switch it on in the panel"
+        raise Problem(f"Sinew is switched off at '{obj.name}'. {button}")
+    if active_bake(obj) not in {"", again}:
+        raise Problem(f"'{obj.name}' plays a bake to {active_bake(obj)}. Press Back to Live first")
     mix = own.get(modifier.identifier(own, modifier.MIX), 1.0)
     if mix != 1.0:
         raise Problem(f"Mix of '{obj.name}' is {mix:.3g}. A bake holds the whole deformation: set Mix to 1")
+    context.view_layer.update()
+    _is_live(obj)
+    if obj.type == "MESH":
+        places.check(context, obj)
     return obj
+
+
+def _is_live(obj: bpy.types.Object, where: str = "") -> None:
+    """A bake of an object that shows an error would hold something else than it shows."""
+    if live.message(obj):
+        raise Problem(f"{where}{live.message(obj)}")
+
+
+def positions(context: bpy.types.Context, obj: bpy.types.Object, first: int, last: int) -> Iterator[tuple[int, Points]]:
+    """The frames of an object with a graph: number, and positions in the space of the object. All of them must be deformed."""
+    for frame, points in jobs.positions(context, obj, first, last):
+        _is_live(obj, f"Frame {frame} of '{obj.name}' fails: ")
+        yield frame, points
 
 
 def bound(context: bpy.types.Context, obj: bpy.types.Object) -> Session:
@@ -108,7 +137,37 @@ def bound(context: bpy.types.Context, obj: bpy.types.Object) -> Session:
     found = live.session(obj)
     if found is None:
         raise Problem(live.message(obj) or f"'{obj.name}' has no Sinew graph. Press Add Sinew")
+    _is_live(obj)
     return found
+
+
+def mark(obj: bpy.types.Object, kind: str, **changes: Any) -> None:
+    """Stores the kind of a bake, and what it changed, for Back to Live."""
+    obj[BAKED] = kind
+    obj[CHANGES] = json.dumps({"replaced": obj.sinew.replaced, **changes})
+
+
+def unmark(obj: bpy.types.Object) -> None:
+    """Forgets the bake of an object."""
+    for name in (BAKED, CHANGES):
+        if name in obj:
+            del obj[name]
+
+
+def caches(obj: bpy.types.Object) -> list[bpy.types.Modifier]:
+    """Modifiers that play a point cache of a bake."""
+    return [m for m in obj.modifiers if m.type == "MESH_CACHE" and m.name.startswith(CACHE)]
+
+
+def active_bake(obj: bpy.types.Object) -> str:
+    """Kind of the bake that deforms an object in place of Sinew; empty without one, also if a user removed it by hand."""
+    kind = obj.get(BAKED, "")
+    if kind == POINT_CACHE:
+        return kind if caches(obj) else ""
+    if kind == SHAPE_KEYS and obj.type == "MESH" and obj.data.shape_keys is not None:
+        names = json.loads(obj.get(CHANGES, "{}")).get("keys", [])
+        return kind if any(name in obj.data.shape_keys.key_blocks for name in names) else ""
+    return ""
 
 
 def switch_off(obj: bpy.types.Object) -> None:
@@ -123,6 +182,7 @@ def copy_without_sinew(obj: bpy.types.Object, suffix: str) -> bpy.types.Object:
     made.data = obj.data.copy()
     made.name = f"{obj.name}_{suffix}"
     made.modifiers.remove(modifier.find(made))
+    unmark(made)
     for name in ("tree", "armature", "output", "replaced", "bind_object", "bind_armature"):
         made.sinew.property_unset(name)
     for collection in obj.users_collection:

@@ -15,7 +15,7 @@ from ..jobs import Steps
 from ..report import Problem
 from ..session import Session
 from ..space import matrix
-from . import bake, embedded, gltf_axes, prepared
+from . import actions, bake, embedded, gltf_axes, prepared
 
 MOVE = "Go to a frame where it is, or press Rebind with Take Position"
 
@@ -52,8 +52,14 @@ class SINEW_OT_export_glb(bake.BakeOperator):
             plain = os.path.join(folder, "plain.glb")
             with prepared.prepared(obj, session, document) as masks:
                 colors = "ACTIVE" if embedded.reads_colors(document) else "MATERIAL"
-                _export(context, plain, objects(obj, session), (first, last), colors)
+                chosen = actions.clips(obj.sinew.armature, first, last)
+                others = [os.path.join(folder, f"clip_{i}.glb") for i in range(1, len(chosen))]
+                for target, clip in zip([plain, *others], chosen):
+                    with actions.shown(obj.sinew.armature, clip):
+                        _export(context, target, objects(obj, session), (clip.first, clip.last), colors)
             with bake.files():
+                if others:
+                    actions.join(plain, others, [clip.name for clip in chosen])
                 prepared.name_masks(plain, masks)
                 gltf_axes.to_graph_axes(plain, obj.sinew.armature)
             yield 1, 2
@@ -62,7 +68,8 @@ class SINEW_OT_export_glb(bake.BakeOperator):
             yield from jobs.threaded(
                 lambda progress, cancel: sd.embed(plain, graph, output=temporary, force=True, progress=progress, cancel=cancel), results
             )
-        self.result = f"Wrote {path}" + (f". Not in the file: {'; '.join(lost)}" if lost else "")
+        clips = f" with the clips {', '.join(clip.name for clip in chosen)}" if others else ""
+        self.result = f"Wrote {path}{clips}" + (f". Not in the file: {'; '.join(lost)}" if lost else "")
 
 
 def objects(obj: bpy.types.Object, session: Session) -> list[bpy.types.Object]:

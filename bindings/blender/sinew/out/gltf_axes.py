@@ -38,13 +38,13 @@ class Glb:
         flat = np.frombuffer(self.binary, "<f4", keys["count"] * width, start)
         return flat.reshape(-1, width).astype(np.float64)
 
-    def add(self, accessor: int, rows: Array) -> int:
-        """A new accessor like another one."""
+    def add(self, accessor: int, rows: Array, like: dict[str, Any] | None = None) -> int:
+        """A new accessor like another one, of this file or of another one."""
         self.binary += b"\0" * (-len(self.binary) % 4)
         data = rows.astype("<f4").tobytes()
         self.json["bufferViews"].append({"buffer": 0, "byteOffset": len(self.binary), "byteLength": len(data)})
         self.binary += data
-        made = {k: v for k, v in self.json["accessors"][accessor].items() if k in {"type", "count", "componentType"}}
+        made = {k: v for k, v in (like or self.json["accessors"][accessor]).items() if k in {"type", "count", "componentType"}}
         made["bufferView"] = len(self.json["bufferViews"]) - 1
         self.json["accessors"].append(made)
         return len(self.json["accessors"]) - 1

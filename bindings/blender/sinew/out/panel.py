@@ -6,6 +6,7 @@ from __future__ import annotations
 import bpy
 
 from .. import labels, modifier
+from . import bake
 
 BAKES = [("sinew.bake_shape_keys", "SHAPEKEY_DATA"), ("sinew.bake_point_cache", "MOD_MESHDEFORM"), ("sinew.bake_skin", "MOD_ARMATURE")]
 EXPORTS = [("sinew.export_glb", "EXPORT"), ("sinew.export_alembic", "EXPORT")]
@@ -29,6 +30,8 @@ class SINEW_PT_out(bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         """One button for each format."""
         deformed = modifier.find(context.object) is not None
+        if context.object.get(bake.BAKED):
+            self.layout.operator("sinew.bake_remove", icon="LOOP_BACK")
         column = self.layout.column(align=True)
         for name, icon in BAKES if deformed else []:
             column.operator(name, icon=icon)

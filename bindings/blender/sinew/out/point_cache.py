@@ -7,11 +7,9 @@ import struct
 
 import bpy
 
-from .. import jobs, modifier
+from .. import modifier
 from ..jobs import Steps
 from . import bake
-
-NAME = "Sinew Cache"
 
 
 class SINEW_OT_bake_point_cache(bake.BakeOperator):
@@ -27,18 +25,18 @@ class SINEW_OT_bake_point_cache(bake.BakeOperator):
     filter_glob: bpy.props.StringProperty(default="*.pc2", options={"HIDDEN"})
 
     def steps(self, context: bpy.types.Context) -> Steps:
-        obj = bake.deformed(context)
+        obj = bake.deformed(context, again=bake.POINT_CACHE)
         first, last = self.range(context)
         total = last - first + 1
         path = bake.absolute(self.filepath or bake.default_path(obj, ".pc2"), ".pc2")
         with bake.complete(path) as temporary, bake.files(), open(temporary, "wb") as file:
             file.write(header(len(obj.data.vertices), first, total))
-            for frame, points in jobs.positions(context, obj, first, last):
+            for frame, points in bake.positions(context, obj, first, last):
                 file.write(points.astype("<f4", copy=False).tobytes())
                 yield frame - first, total
             file.close()
         _play(obj, path, first)
-        self.result = f"Wrote {total} frames to {path}. Modifier '{NAME}' plays them, and Sinew is off"
+        self.result = f"Wrote {total} frames to {path}. Modifier '{bake.CACHE}' plays them, and Sinew is off. Back to Live undoes this"
 
 
 def header(points: int, first: int, frames: int) -> bytes:
@@ -49,9 +47,9 @@ def header(points: int, first: int, frames: int) -> bytes:
 def _play(obj: bpy.types.Object, path: str, first: int) -> None:
     """Sets up the modifier at the place of Sinew. The one of an earlier bake is used again."""
     own = modifier.find(obj)
-    cache = next((m for m in obj.modifiers if m.type == "MESH_CACHE" and m.name.startswith(NAME)), None)
+    cache = next(iter(bake.caches(obj)), None)
     if cache is None:
-        cache = obj.modifiers.new(NAME, "MESH_CACHE")
+        cache = obj.modifiers.new(bake.CACHE, "MESH_CACHE")
     cache.cache_format = "PC2"
     cache.filepath = bake.stored(path)
     cache.deform_mode, cache.interpolation = "OVERWRITE", "LINEAR"
@@ -63,6 +61,7 @@ def _play(obj: bpy.types.Object, path: str, first: int) -> None:
     index = list(obj.modifiers).index(own)
     place = list(obj.modifiers).index(cache)
     obj.modifiers.move(place, index + 1 if place > index else index)
+    bake.mark(obj, bake.POINT_CACHE, render=own.show_render or obj.get(bake.BAKED) == bake.POINT_CACHE)
     bake.switch_off(obj)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
-from .. import character, jobs, modifier
+from .. import character, modifier
 from ..jobs import Steps
 from ..report import Problem
 from ..space import Points
@@ -36,7 +36,7 @@ class SINEW_OT_bake_shape_keys(bake.BakeOperator):
         first, last = self.range(context)
         total = last - first + 1
         samples = np.empty((total, len(obj.data.vertices), 3), np.float32)
-        for frame, points in jobs.positions(context, obj, first, last):
+        for frame, points in bake.positions(context, obj, first, last):
             samples[frame - first] = points
             yield frame - first, total + 1
         chosen = key_frames(samples, self.tolerance)
@@ -44,10 +44,14 @@ class SINEW_OT_bake_shape_keys(bake.BakeOperator):
         muted = _keys_in_bake(obj)
         target = bake.copy_without_sinew(obj, "baked") if self.copy else _own_mesh(obj)
         basis = character.rest_positions(obj).copy()
+        had_basis = target.data.shape_keys is not None
         made = _add_keys(target, samples, chosen, first, basis)
         for name in muted:
             target.data.shape_keys.key_blocks[name].mute = True
-        off = _switch_off_before(obj, target, self.copy)
+        off = _switch_off_before(obj, target)
+        if not self.copy:
+            bake.mark(obj, bake.SHAPE_KEYS, render=modifier.find(obj).show_render, keys=made, muted=muted, off=off, basis=not had_basis)
+            bake.switch_off(obj)
         error = largest_error(samples, chosen, basis)
         self.result = f"{len(made)} shape keys for {total} frames at '{target.name}', at most {error * 1000.0:.3g} mm from the live result"
         if muted:
@@ -150,17 +154,15 @@ def _add_keys(obj: bpy.types.Object, samples: Points, chosen: Sequence[int], fir
     return [name for name, _, _ in added]
 
 
-def _switch_off_before(obj: bpy.types.Object, target: bpy.types.Object, is_copy: bool) -> list[str]:
-    """Switches off Sinew, and the modifiers before it, which the shape keys hold. Names of these modifiers."""
+def _switch_off_before(obj: bpy.types.Object, target: bpy.types.Object) -> dict[str, list[bool]]:
+    """Switches off the modifiers before Sinew, which the shape keys hold. Their switches before: viewport, render."""
     index = list(obj.modifiers).index(modifier.find(obj))
-    off = []
+    off = {}
     for other in list(obj.modifiers)[:index]:
         own = target.modifiers[other.name]
         if own.show_viewport or own.show_render:
+            off[other.name] = [own.show_viewport, own.show_render]
             own.show_viewport = own.show_render = False
-            off.append(other.name)
-    if not is_copy:
-        bake.switch_off(obj)
     return off
 
 

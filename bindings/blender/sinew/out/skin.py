@@ -52,7 +52,7 @@ class SINEW_OT_bake_skin(bake.BakeOperator):
         _check(obj)
         total = last - first + 1
         recorder = Recorder(session)
-        for frame, _ in jobs.positions(context, obj, first, last):
+        for frame, _ in bake.positions(context, obj, first, last):
             recorder.add(session, obj, context.evaluated_depsgraph_get())
             yield frame - first, 2 * total
         rate = fps(context.scene)
@@ -74,6 +74,7 @@ class SINEW_OT_bake_skin(bake.BakeOperator):
             skin = _read(path, obj, rate, range(start, start + total))
         made, helpers, silent = write(context, obj, session, skin, first)
         if self.hide:
+            bake.mark(obj, bake.SKIN_WEIGHTS, hidden=True)
             obj.hide_set(True)
             obj.hide_render = True
         self.result = _result(made, helpers, results[0])
