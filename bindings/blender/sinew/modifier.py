@@ -19,6 +19,11 @@ CARRIER = "Carrier"
 MIX = "Mix"
 CAPTURE = "Capture Input"
 INPUT_ATTRIBUTE = "sinew_input"
+# Modifiers that add, remove or reorder vertices.
+CHANGE_VERTICES = {
+    "ARRAY", "BEVEL", "BOOLEAN", "BUILD", "DECIMATE", "EDGE_SPLIT", "EXPLODE", "MASK", "MIRROR", "MULTIRES", "REMESH", "SCREW", "SKIN",
+    "SOLIDIFY", "SUBSURF", "WELD", "WIREFRAME",
+}  # fmt: skip
 
 
 def find(obj: bpy.types.Object) -> bpy.types.Modifier | None:

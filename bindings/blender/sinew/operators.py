@@ -8,7 +8,7 @@ import json
 import bpy
 from bpy_extras.io_utils import ExportHelper, ImportHelper
 
-from . import core, live, modifier, nodes, presets
+from . import documents, live, modifier, nodes, presets
 from .report import Operator, Problem
 from .space import flat, matrix
 
@@ -56,7 +56,8 @@ def remove(obj: bpy.types.Object) -> None:
         modifier.release(found)
         obj.modifiers.remove(found)
     replaced = obj.modifiers.get(obj.sinew.replaced) if obj.sinew.replaced else None
-    if replaced is not None:
+    # A bake plays in its place.
+    if replaced is not None and "sinew_baked" not in obj:
         replaced.show_viewport = replaced.show_render = True
     for name in ("tree", "armature", "output", "replaced", "bind_object", "bind_armature"):
         obj.sinew.property_unset(name)
@@ -76,11 +77,32 @@ def _place(obj: bpy.types.Object) -> tuple[int, bpy.types.Modifier | None]:
         raise Problem(f"'{obj.name}' has several armature modifiers: {names}. Keep one")
     index, armature = found[0] if found else (0, None)
     for other in list(obj.modifiers)[:index]:
-        if other.type in {"MIRROR", "ARRAY", "SUBSURF", "SOLIDIFY", "DECIMATE", "REMESH", "BEVEL", "BOOLEAN", "WELD", "SCREW", "BUILD"}:
+        if other.type in modifier.CHANGE_VERTICES:
             raise Problem(
                 f"Modifier '{other.name}' before the armature changes the vertices that Sinew deforms. Apply it, or move it after '{armature.name}'"
             )
     return index, armature
+
+
+def use(context: bpy.types.Context, obj: bpy.types.Object, tree: bpy.types.NodeTree) -> None:
+    """Lets a graph deform an object. If it cannot, the object stays as it was."""
+    before = obj.sinew.tree if modifier.find(obj) is not None else None
+    if before is None:
+        add(obj, tree, context.scene)
+    else:
+        obj.sinew.tree = tree
+        live.bind(obj)
+    context.view_layer.update()
+    text = live.message(obj)
+    if not text:
+        return
+    if before is None:
+        remove(obj)
+    else:
+        obj.sinew.tree = before
+        live.bind(obj)
+    context.view_layer.update()
+    raise Problem(text)
 
 
 class SINEW_OT_add(Operator):
@@ -94,10 +116,14 @@ class SINEW_OT_add(Operator):
     def run(self, context: bpy.types.Context) -> str:
         obj = target(context)
         tree = presets.tree(obj, self.preset)
-        add(obj, tree, context.scene)
-        context.view_layer.update()
-        if live.message(obj):
-            raise Problem(f"{live.message(obj)}. Sinew was added; mend this, then press Rebind")
+        if modifier.find(obj) is not None:
+            raise Problem(f"'{obj.name}' has Sinew already. Choose another graph in the panel")
+        try:
+            use(context, obj, tree)
+        except Problem:
+            if self.preset.startswith("preset:"):
+                bpy.data.node_groups.remove(tree)
+            raise
         bound = live.session(obj)
         for warning in bound.warnings if bound else []:
             self.report({"WARNING"}, warning)
@@ -164,16 +190,12 @@ class SINEW_OT_graph_load(Operator, ImportHelper):
 
     def run(self, context: bpy.types.Context) -> str:
         obj = target(context)
-        graph = core.sd.Graph.load(self.filepath)
-        tree = nodes.from_document(json.loads(graph.text), graph.name)
-        if modifier.find(obj) is None:
-            add(obj, tree, context.scene)
-        else:
-            obj.sinew.tree = tree
-            live.bind(obj)
-        context.view_layer.update()
-        if live.message(obj):
-            raise Problem(live.message(obj))
+        document, name = documents.load(bpy.path.abspath(self.filepath))
+        tree = nodes.from_document(document, name)
+        try:
+            use(context, obj, tree)
+        except Problem as problem:
+            raise Problem(f"{problem}. '{obj.name}' stays as it was; graph '{tree.name}' is in the file, to be mended") from problem
         return f"Graph '{tree.name}' deforms '{obj.name}'"
 
 
@@ -189,10 +211,13 @@ class SINEW_OT_graph_save(Operator, ExportHelper):
         tree = target(context).sinew.tree
         if tree is None:
             raise Problem("The object has no Sinew graph. Press Add Sinew")
+        from .out import bake
+
+        path = bake.absolute(self.filepath)
         text = json.dumps(nodes.to_document(tree), indent=2, ensure_ascii=False)
-        with open(self.filepath, "w", encoding="utf-8") as file:
+        with bake.files(), bake.complete(path) as unfinished, open(unfinished, "w", encoding="utf-8") as file:
             file.write(text + "\n")
-        return f"Wrote {self.filepath}"
+        return f"Wrote {path}"
 
 
 CLASSES = [SINEW_OT_add, SINEW_OT_remove, SINEW_OT_rebind, SINEW_OT_restart, SINEW_OT_graph_load, SINEW_OT_graph_save]

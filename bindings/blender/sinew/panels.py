@@ -24,12 +24,39 @@ class SINEW_PT_main(bpy.types.Panel):
             return
         obj = context.object
         own = modifier.find(obj) if obj else None
+        if obj is not None and obj.type == "ARMATURE":
+            _of_armature(context, layout, obj)
+            return
+        if obj is not None and obj.sinew_sculpt.source is not None:
+            labels.draw(layout, f"Sculpt of '{obj.sinew_sculpt.source.name}'", "SCULPTMODE_HLT", labels.sidebar_width(context))
+            layout.operator("sinew.corrective_apply", icon="CHECKMARK")
+            return
+        if own is None and obj is not None and obj.sinew.tree is not None:
+            box = layout.box()
+            box.alert = True
+            labels.draw(box, "The Sinew modifier is gone", "ERROR", labels.sidebar_width(context))
+            layout.operator("sinew.rebind", text="Add It Again", icon="ADD")
+            layout.operator("sinew.remove", icon="X")
+            return
         if own is None:
             layout.operator_menu_enum("sinew.add", "preset", text="Add Sinew", icon="ADD")
             layout.operator("sinew.graph_load", icon="FILE_FOLDER")
             return
         _graph(layout, obj, own)
         _state(context, layout, obj)
+
+
+def _of_armature(context: bpy.types.Context, layout: bpy.types.UILayout, armature: bpy.types.Object) -> None:
+    """The objects with a graph that an armature moves. Their graphs are shown when they are active."""
+    moved = [o for o in context.scene.objects if o.sinew.tree is not None and o.sinew.armature == armature]
+    if not moved:
+        labels.draw(layout, "Select the mesh that this armature moves", "INFO", labels.sidebar_width(context))
+    for obj in moved:
+        layout.label(text=obj.name, icon="MESH_DATA" if obj.type == "MESH" else "CURVES_DATA")
+        if live.message(obj):
+            box = layout.box()
+            box.alert = True
+            labels.draw(box, live.message(obj), "ERROR", labels.sidebar_width(context))
 
 
 def _graph(layout: bpy.types.UILayout, obj: bpy.types.Object, own: bpy.types.Modifier) -> None:

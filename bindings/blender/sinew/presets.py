@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import bpy
 
-from . import character, core, nodes
+from . import character, core, documents, nodes
 from .report import Problem
 from .space import matrix
 
@@ -27,10 +26,14 @@ PRESETS: list[tuple[str, str, str, list[Any]]] = [
     ("body", "Template: Body", "A starter for the mesh, as `sinew init --template body` writes it", []),
 ]
 
+FOR_HAIR = {"hair", "skin"}
+
 
 def items(_self: Any, context: bpy.types.Context | None) -> list[tuple[str, str, str]]:
-    """For the operator: the presets, and the graphs of the file."""
-    known = [(f"preset:{name}", label, description) for name, label, description, _ in PRESETS]
+    """For the operator: the presets for the active object, and the graphs of the file."""
+    is_hair = context is not None and context.object is not None and context.object.type == "CURVES"
+    fitting = [p for p in PRESETS if p[0] in FOR_HAIR] if is_hair else [p for p in PRESETS if p[0] != "hair"]
+    known = [(f"preset:{name}", label, description) for name, label, description, _ in fitting]
     trees = [(f"tree:{t.name}", t.name, "A graph of this file") for t in bpy.data.node_groups if t.bl_idname == nodes.TREE]
     items.kept = known + trees  # type: ignore[attr-defined]  Blender keeps no reference to the texts.
     return items.kept  # type: ignore[attr-defined]
@@ -97,4 +100,4 @@ def _template(obj: bpy.types.Object) -> dict[str, Any]:
         built = character.build(obj, armature, bind)
     finally:
         obj.sinew.armature = keep
-    return json.loads(core.sd.Graph.template(built.character, "body").text)
+    return documents.parsed(core.sd.Graph.template(built.character, "body").text)

@@ -158,7 +158,7 @@ class Session:
     ) -> dict[str, Points]:
         """Positions of inputs that Blender moves, in scene space."""
         out = {}
-        front = _modifiers_in_front(obj)
+        front = _modifiers_in_front(obj, depsgraph)
         has_keys = obj.type == "MESH" and obj.data.shape_keys is not None
         modifier.set_capture(modifier.find(obj), bool(front) or has_keys)
         if front or has_keys:
@@ -330,13 +330,18 @@ def _output(player: Any, obj: bpy.types.Object, count: int, main: str) -> Any:
     raise Problem(f"Graph '{obj.sinew.tree.name}' has no output with the {count} vertices of '{obj.name}'. Link its last node to an output node")
 
 
-def _modifiers_in_front(obj: bpy.types.Object) -> list[bpy.types.Modifier]:
-    out = []
+def _modifiers_in_front(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Modifier]:
+    """Modifiers that deform the mesh before Sinew."""
+    own, out = modifier.find(obj), []
+    shown = "show_render" if depsgraph.mode == "RENDER" else "show_viewport"
     for other in obj.modifiers:
-        if other == modifier.find(obj):
+        if other == own:
             break
-        if other.show_viewport or other.show_render:
-            out.append(other)
+        if not getattr(other, shown):
+            continue
+        if other.type in modifier.CHANGE_VERTICES:
+            raise Problem(f"Modifier '{other.name}' stands before Sinew and changes the vertices of '{obj.name}'. Move it behind Sinew, or apply it")
+        out.append(other)
     return out
 
 

@@ -123,6 +123,87 @@ def test_a_graph_with_an_error(tmp_path: Path) -> None:
     assert "no.json" in refused(bpy.ops.sinew.graph_load, filepath=str(tmp_path / "no.json"))
 
 
+def test_a_graph_that_fails_leaves_the_object_as_it_was(tmp_path: Path) -> None:
+    obj = tube()
+    graph = add(obj, "delta_mush")
+    bend(obj.sinew.armature, 50)
+    before = positions(obj).copy()
+    path = tmp_path / "missing_joint.json"
+    path.write_text('{"sinew": "1.0", "stack": ["skin", {"node": "bend", "follow": "elbow"}]}', encoding="utf-8")
+    text = refused(bpy.ops.sinew.graph_load, filepath=str(path))
+    assert "elbow" in text and "stays as it was" in text
+    assert obj.sinew.tree == graph and truth(obj) == ""
+    assert np.array_equal(positions(obj), before)
+    wrong = {"list.json": "[1, 2]", "empty.json": "", "kind.json": '{"sinew": "1.0", "stack": ["skim"]}', "no_kind.json": '{"sinew": "1.0", "nodes": {"a": {}}}'}
+    count = len(bpy.data.node_groups)
+    for name, content in wrong.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+        text = refused(bpy.ops.sinew.graph_load, filepath=str(tmp_path / name))
+        assert name in text and "Error: Error" not in text and "Traceback" not in text and "KeyError" not in text, text
+        assert len(bpy.data.node_groups) == count, name
+    assert obj.sinew.tree == graph
+
+
+def test_documents_with_comments_are_read(tmp_path: Path) -> None:
+    obj = tube()
+    path = tmp_path / "comments.json"
+    path.write_text('{ // a comment\n "sinew": "1.0", /* "x": 1, */ "description": "a // b, }", "stack": ["skin",], }', encoding="utf-8")
+    bpy.ops.sinew.graph_load(filepath=str(path))
+    assert truth(obj) == "" and obj.sinew.tree.name == "comments"
+
+
+def test_paths_of_saved_graphs(tmp_path: Path) -> None:
+    obj = tube()
+    add(obj, "skin")
+    assert "Save it" in refused(bpy.ops.sinew.graph_save, filepath="//graph.json")
+    assert not Path("/graph.json").exists()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "file.blend"))
+    bpy.ops.sinew.graph_save(filepath="//graph.json")
+    assert (tmp_path / "graph.json").exists()
+    text = refused(bpy.ops.sinew.graph_save, filepath="/proc/none/graph.json")
+    assert "/proc/none" in text and "FileNotFoundError" not in text
+
+
+def test_a_subdivision_in_front_is_said_and_mended() -> None:
+    obj = tube()
+    add(obj, "skin")
+    bend(obj.sinew.armature, 50)
+    expected = positions(obj).copy()
+    obj.modifiers.new("Subdivision", "SUBSURF")
+    obj.modifiers.move(2, 0)
+    bpy.context.view_layer.update()
+    bend(obj.sinew.armature, 60)
+    assert "'Subdivision'" in truth(obj) and "behind Sinew" in truth(obj)
+    assert "'Subdivision'" in refused(bpy.ops.sinew.rebind)
+    obj.modifiers.move(0, 2)
+    bend(obj.sinew.armature, 50)
+    bpy.context.view_layer.update()
+    assert truth(obj) == ""
+    assert np.allclose(live_local(obj), expected, atol=1e-6)
+
+
+def live_local(obj: bpy.types.Object) -> np.ndarray:
+    from sinew import live
+
+    return live.session(obj).local
+
+
+def test_a_modifier_that_is_deleted_can_come_back() -> None:
+    obj = tube()
+    add(obj, "skin")
+    bend(obj.sinew.armature, 50)
+    expected = positions(obj).copy()
+    obj.modifiers.remove(obj.modifiers["Sinew"])
+    bpy.context.view_layer.update()
+    bpy.ops.sinew.rebind()
+    assert np.allclose(positions(obj), expected, atol=1e-6)
+    obj.modifiers.remove(obj.modifiers["Sinew"])
+    bpy.ops.sinew.remove()
+    bpy.context.view_layer.update()
+    assert obj.modifiers["Armature"].show_viewport
+    assert np.allclose(positions(obj), expected, atol=1e-6)
+
+
 def test_the_armature_is_deleted() -> None:
     obj = tube()
     add(obj, "skin")

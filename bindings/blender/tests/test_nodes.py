@@ -17,7 +17,7 @@ import sinew_deform as sd
 from nodes_support import REGISTRY
 
 import bpy
-from sinew import nodes, report
+from sinew import documents, nodes, report
 
 DOCUMENTS = nodes_documents.everything()
 ARM = {"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}}}
@@ -360,6 +360,50 @@ def test_the_add_menu_has_all_kinds() -> None:
             found |= {made.type for what, made in layout.log if what == "operator"}
     assert found >= {f"SinewNode_{kind}" for kind in REGISTRY}
     assert found >= {"SinewInputNode", "SinewOutputNode", "SinewParameterNode", "SinewGroupNode", "SinewKernelNode"}
+
+
+# Places.
+
+
+@pytest.mark.parametrize("is_moved", [False, True])
+def test_new_nodes_cover_no_others(is_moved: bool) -> None:
+    skin = {"node": "skin", "mesh": "body", "pose": "pose"}
+    tree = nodes.from_document(document({"skin": skin}, {"body": "skin"}), "grows")
+    if is_moved:
+        tree.nodes["skin"].location = (310.0, -20.0)
+    more = {f"mask_{n}": {"node": "mask", "mesh": "body", "source": "constant"} for n in range(3)}
+    nodes.replace(tree, document({**more, "skin": skin}, {"body": "skin"}))
+    if is_moved:
+        assert tuple(tree.nodes["skin"].location) == (310.0, -20.0)
+    found = [(n.location[0], n.location[1]) for n in tree.nodes]
+    for i, (x, y) in enumerate(found):
+        # No node is less tall than 100 or wider than 240.
+        assert all(abs(x - other) >= 240 or abs(y - top) >= 100 for other, top in found[i + 1 :])
+
+
+# Text.
+
+
+def test_comments_and_last_commas_are_read() -> None:
+    with_all = '// one "\n{ /* two\n*/ "a": "// no, }", "b": [1, 2, /* c */ ], // "x"\n }'
+    assert documents.parsed(with_all) == {"a": "// no, }", "b": [1, 2]}
+    path = nodes_documents.REPOSITORY / "crates/sinew-deform/src/pose_driver/pose_driver.json"
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("//")
+    frames = [[support.numbers(player[n]) for n in player.outputs] for player in (arm_player(sd.Graph.load(str(path))), arm_player(read(text)))]
+    assert support.equal(*frames)
+
+
+def read(text: str) -> sd.Graph:
+    """The graph that the nodes of a text make."""
+    return sd.Graph.from_dict(nodes.to_document(nodes.from_document(documents.parsed(text), "read")), "read")
+
+
+def arm_player(graph: sd.Graph) -> sd.Player:
+    """Plays a graph on the arm of the samples to frame 10."""
+    player = sd.Player(sd.Character.sample("arm"), graph)
+    player.advance(10)
+    return player
 
 
 # Values.

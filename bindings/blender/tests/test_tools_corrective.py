@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import re
 
+import bmesh
 import bpy
 import numpy as np
 import pytest
 from conftest import activate, add, bend, positions, truth, tube
 from mathutils import Vector
 from sinew import live, nodes
-from sinew.tools import graphs, pose_driver
+from sinew.character import rest_positions
+from sinew.tools import graphs, pose_driver, weld
 from test_tools_pose_driver import arms, select_bones
 
 
@@ -125,18 +127,111 @@ def test_what_delta_mush_smooths_away_is_said(capfd: pytest.CaptureFixture[str])
     assert said and np.isclose(float(said[1]), left * 1000, atol=0.01)
 
 
-def test_long_offsets_are_said_and_damping_shortens_them(capfd: pytest.CaptureFixture[str]) -> None:
-    longest = {}
-    for damping in (0.0, 1.0):
+def key_lengths(obj: bpy.types.Object) -> np.ndarray:
+    """Lengths of the offsets of the last shape key."""
+    blocks = obj.data.shape_keys.key_blocks
+    return np.linalg.norm([np.array(a.co) - np.array(b.co) for a, b in zip(blocks[-1].data, blocks[0].data)], axis=1)
+
+
+def test_damping_shortens_offsets_which_stay_short_without_it(capfd: pytest.CaptureFixture[str]) -> None:
+    longest, left = [], []
+    for damping in (0.0, 0.5, 1.0, 3.0):
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-        obj, _, sculpt = sculpted(["skin", {"node": "delta_mush", "iterations": 8}])
-        bulge(sculpt)
-        before = np.array([v.co for v in obj.data.vertices])
+        obj, armature, sculpt = sculpted(["skin", {"node": "delta_mush", "iterations": 8}])
+        start = np.array([v.co for v in sculpt.data.vertices])
+        wanted = bulge(sculpt)
         assert bpy.ops.sinew.corrective_apply(damping=damping) == {"FINISHED"}
-        key = np.array([k.co for k in obj.data.shape_keys.key_blocks[-1].data])
-        longest[damping] = np.linalg.norm(key - before, axis=1).max()
-        assert ("times longer than what they correct" in capfd.readouterr().out) == (damping == 0.0)
-    assert longest[1.0] < 0.2 < longest[0.0]
+        assert ("The damping" in capfd.readouterr().out) == (damping == 0.0)
+        bend(armature, 90)
+        longest.append(key_lengths(obj).max())
+        left.append(np.sqrt(((positions(obj) - wanted) ** 2).sum(axis=1).mean()))
+        assert longest[-1] <= 4.0 * np.linalg.norm(wanted - start, axis=1).max()
+        assert left[-1] < np.sqrt(((start - wanted) ** 2).sum(axis=1).mean())
+    assert all(a > 1.1 * b for a, b in zip(longest, longest[1:]))
+    assert all(a < b for a, b in zip(left, left[1:]))
+
+
+def test_a_sculpt_that_is_not_reached_is_kept_and_applying_it_again_changes_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    obj, _, sculpt = sculpted(["skin", {"node": "delta_mush", "iterations": 8}])
+    bulge(sculpt)
+    name = sculpt.name
+    assert bpy.ops.sinew.corrective_apply() == {"FINISHED"}
+    assert f"The sculpt '{name}' is kept" in capfd.readouterr().out
+    first = key_lengths(obj)
+    assert name in bpy.context.scene.objects and first.max() > 0.01
+    for _ in range(2):
+        assert bpy.ops.sinew.corrective_apply() == {"FINISHED"}
+        assert name in bpy.context.scene.objects and np.abs(key_lengths(obj) - first).max() < 0.02 * first.max()
+    assert bpy.ops.sinew.corrective_apply(damping=1.0) == {"FINISHED"}
+    assert name in bpy.context.scene.objects and key_lengths(obj).max() < 0.6 * first.max()
+
+
+def test_a_sculpt_without_a_change_is_refused_and_kept() -> None:
+    obj, _, sculpt = sculpted(["skin"])
+    name = sculpt.name
+    with pytest.raises(RuntimeError, match="Sculpt it first"):
+        bpy.ops.sinew.corrective_apply()
+    assert name in bpy.context.scene.objects and obj.data.shape_keys is None and obj.hide_get()
+
+
+def torn(obj: bpy.types.Object) -> bpy.types.Object:
+    """Each face gets vertices of its own, as at seams of an imported file."""
+    made = bmesh.new()
+    made.from_mesh(obj.data)
+    bmesh.ops.split_edges(made, edges=made.edges)
+    made.to_mesh(obj.data)
+    made.free()
+    return obj
+
+
+def at_rest(obj: bpy.types.Object) -> np.ndarray:
+    """Number of the rest position of each vertex."""
+    rest = np.array([v.co for v in obj.data.vertices])
+    return np.unique(rest.round(5), axis=0, return_inverse=True)[1].reshape(-1)
+
+
+@pytest.mark.parametrize("stack", [["skin"], ["skin", {"node": "delta_mush", "iterations": 8}]], ids=["skin", "delta mush"])
+def test_seams_stay_closed(stack: list, capfd: pytest.CaptureFixture[str]) -> None:
+    obj = torn(tube())
+    add(obj, nodes_document(stack))
+    armature = obj.sinew.armature
+    select_bones(armature, "upper")
+    bpy.ops.sinew.driver_add()
+    bend(armature, 90)
+    bpy.ops.sinew.corrective_sculpt()
+    sculpt = bpy.context.object
+    start = np.array([v.co for v in sculpt.data.vertices])
+    near = np.exp(-(((start[:, 2] - 1.0) / 0.3) ** 2))
+    wanted = start + 0.03 * near[:, None] * np.array([v.normal for v in sculpt.data.vertices])
+    sculpt.data.vertices.foreach_set("co", wanted.astype(np.float32).ravel())
+    assert bpy.ops.sinew.corrective_apply() == {"FINISHED"}
+    said = re.search(r"(\d+) vertices at seams of the mesh were sculpted apart", capfd.readouterr().out)
+    assert said and int(said[1]) > 100
+    blocks = obj.data.shape_keys.key_blocks
+    moves = np.array([np.array(a.co) - np.array(b.co) for a, b in zip(blocks[-1].data, blocks[0].data)])
+    point = at_rest(obj)
+    mean = np.stack([np.bincount(point, wanted[:, i]) for i in range(3)], axis=1) / np.bincount(point)[:, None]
+    for number in range(point.max() + 1):
+        assert np.ptp(moves[point == number], axis=0).max() < 1e-6
+    assert np.linalg.norm(moves, axis=1).max() < 4.1 * 0.03
+    if len(stack) == 1:
+        bend(armature, 90)
+        assert np.abs(positions(obj) - mean[point]).max() < 1e-5
+
+
+def test_lips_that_touch_stay_two() -> None:
+    obj = torn(tube())
+    point = at_rest(obj)
+    first = np.array([np.flatnonzero(point == p)[0] for p in range(point.max() + 1)])
+    for name, weight in (("lower", 0.25), ("upper", 0.75)):
+        obj.vertex_groups[name].add([int(i) for i in first], weight, "REPLACE")
+    add(obj)
+    made = weld.twins(live.session(obj), rest_positions(obj))
+    for number in range(point.max() + 1):
+        z = obj.data.vertices[first[number]].co.z
+        if not 0.9 < z < 1.1:
+            members = np.flatnonzero(point == number)
+            assert len(set(made[members[1:]])) <= 1 and made[first[number]] not in made[members[1:]]
 
 
 def by_hand(obj: bpy.types.Object, weight: float) -> np.ndarray:
@@ -271,9 +366,32 @@ def test_mirrored_correctives_mirror_the_mesh() -> None:
     assert np.abs(positions(obj)[half:] - points[:half] * (-1, 1, 1)).max() < 1e-5
 
 
-def _cut(obj: bpy.types.Object, sculpt: bpy.types.Object) -> None:
-    import bmesh
+def test_mirrored_correctives_keep_seams_closed() -> None:
+    obj, armature = arms(0.4, 0.6)
+    torn(obj)
+    bpy.ops.sinew.rebind()
+    select_bones(armature, "arm.L")
+    bpy.ops.sinew.driver_add()
+    armature.pose.bones["arm.L"].rotation_quaternion = (0.9, 0.2, -0.3, 0.25)
+    bpy.context.view_layer.update()
+    bpy.ops.sinew.pose_record(pose="up.L")
+    bpy.ops.sinew.corrective_sculpt(pose="up.L")
+    sculpt = bpy.context.object
+    rest = np.array([v.co for v in obj.data.vertices])
+    point = at_rest(obj)
+    shift = np.random.default_rng(1).normal(0, 0.03, (point.max() + 1, 3))[point] * (rest[:, :1] > 0)
+    wanted = np.array([v.co for v in sculpt.data.vertices]) + shift
+    sculpt.data.vertices.foreach_set("co", wanted.astype(np.float32).ravel())
+    assert bpy.ops.sinew.corrective_apply() == {"FINISHED"}
+    assert bpy.ops.sinew.driver_mirror() == {"FINISHED"}
+    left, right = (np.array([k.co for k in key.data]) - rest for key in obj.data.shape_keys.key_blocks[1:])
+    assert np.linalg.norm(left, axis=1).max() > 0.03
+    for i in range(len(rest)):
+        other = int(np.argmin(np.linalg.norm(rest - rest[i] * (-1, 1, 1), axis=1)))
+        assert np.abs(right[i] - left[other] * (-1, 1, 1)).max() < 1e-5, i
 
+
+def _cut(obj: bpy.types.Object, sculpt: bpy.types.Object) -> None:
     mesh = bmesh.new()
     mesh.from_mesh(sculpt.data)
     bmesh.ops.delete(mesh, geom=mesh.verts[:3])

@@ -296,6 +296,47 @@ def test_apply_as_rest() -> None:
     assert np.allclose(rest[::POINTS], [surface.data.vertices[v].co for v in chosen], atol=1e-6)
 
 
+def beside(surface: bpy.types.Object) -> tuple[bpy.types.Object, bpy.types.Object]:
+    """Hair on a surface, and a small block far away as its collider."""
+    obj, _ = strands(surface)
+    bpy.ops.mesh.primitive_cube_add(size=0.5, location=(9, 0, 0))
+    block = bpy.context.object
+    block.name = "block"
+    activate(obj)
+    block.select_set(True)
+    assert bpy.ops.sinew.hair_from_curves() == {"FINISHED"}
+    assert not truth(obj)
+    return obj, block
+
+
+def test_apply_as_rest_with_a_mesh_collider() -> None:
+    obj, _ = beside(tube())
+    for frame in range(1, 40):
+        bpy.context.scene.frame_set(frame)
+    hung = positions(obj).copy()
+    assert bpy.ops.sinew.hair_rest() == {"FINISHED"}
+    rest = np.array([p.position for p in obj.data.points])
+    assert np.abs(rest - hung).max() < 1e-5 and rest[7, 2] < rest[0, 2] - 0.05
+
+
+def test_a_collider_added_again_is_updated() -> None:
+    obj, block = beside(tube())
+    ball = bpy.data.objects.new("ball", None)
+    ball.empty_display_type, ball.empty_display_size, ball.location = "SPHERE", 0.5, (9, 1, 0)
+    bpy.context.collection.objects.link(ball)
+    for margin, x in ((0.01, 9.0), (0.02, 8.0)):
+        ball.location.x = x
+        bpy.context.view_layer.update()
+        activate(obj)
+        block.select_set(True)
+        ball.select_set(True)
+        assert bpy.ops.sinew.hair_colliders(margin=margin, cells=32) == {"FINISHED"}
+    nodes = graphs.document(obj)["nodes"]
+    assert nodes["sim"]["colliders"] == ["block_field", "ball_field"] and nodes["sim"]["margins"] == [0.02, 0.02]
+    assert set(nodes) == {"sim", "block_field", "ball_field"} and nodes["block_field"]["cells"] == 32
+    assert np.isclose(nodes["ball_field"]["capsules"][0]["from"][0], 8.0)
+
+
 @pytest.mark.parametrize("style", [s[0] for s in hair.STYLES])
 def test_styles_are_presets_of_the_node(style: str) -> None:
     presets = {p["name"] for p in graphs.kinds()["hair_sim"]["presets"]}

@@ -61,9 +61,29 @@ def test_vertex_group() -> None:
     assert np.allclose(weights_of(obj, "smooth"), 1 - wanted, atol=1e-6)
 
 
-def test_vertex_group_of_a_bone_is_taken_as_painted() -> None:
+def test_vertex_group_of_a_bone_is_its_skin_weight() -> None:
+    obj = smoothed()
+    painted(obj, "upper")
+    bpy.ops.sinew.rebind()
+    attributes = {a.name for a in obj.data.attributes}
+    assert bpy.ops.sinew.mask_from_group(group="upper") == {"FINISHED"}
+    given = graphs.document(obj)
+    made = given["nodes"][given["nodes"]["delta_mush"]["mask"]]
+    assert made["source"] == "joint" and made["joints"] == ["upper"]
+    assert {a.name for a in obj.data.attributes} == attributes, "no copy of the group"
+    by_group = {g.index: g.name for g in obj.vertex_groups}
+    wanted = []
+    for vertex in obj.data.vertices:
+        weights = {by_group[g.group]: g.weight for g in vertex.groups}
+        total = sum(weights.values())
+        wanted.append(weights.get("upper", 0.0) / total if total > 0 else 0.0)
+    assert np.allclose(weights_of(obj, "delta_mush"), wanted, atol=1e-6)
+
+
+def test_vertex_group_of_a_bone_that_does_not_deform_is_taken_as_painted() -> None:
     obj = smoothed()
     wanted = painted(obj, "upper")
+    obj.sinew.armature.data.bones["upper"].use_deform = False
     bpy.ops.sinew.rebind()
     assert bpy.ops.sinew.mask_from_group(group="upper") == {"FINISHED"}
     assert np.allclose(weights_of(obj, "delta_mush"), wanted, atol=1e-6)

@@ -9,6 +9,7 @@ from typing import Any
 import bpy
 import pytest
 from conftest import activate, add, bend, tube
+from sinew import panels
 from sinew.tools import corrective, diagnose, graphs, hair, lattice, mask, pose_driver
 from test_tools_hair import strands
 from test_tools_pose_driver import select_bones
@@ -173,6 +174,23 @@ def test_panels_follow_edits_in_the_node_editor() -> None:
     # 2 sin(25 degrees) from the pose at 80 degrees.
     assert lines[lines.index("renamed") + 2] == "0.845"
     bpy.context.window_manager.sinew_live_weights = False
+
+
+@pytest.mark.parametrize(
+    ("state", "shown"),
+    [
+        (nothing, ["sinew.add", "Load Graph"]),
+        (plain_mesh, ["sinew.add", "Load Graph"]),
+        (sculpt, ["Sculpt of 'Tube'", "Apply Corrective"]),
+        (armature_active, ["Tube"]),
+    ],
+)
+def test_the_main_panel_fits_what_is_active(state: Any, shown: list[str]) -> None:
+    state()
+    bpy.context.window_manager.sinew_live_weights = False
+    lines: list[str] = []
+    panels.SINEW_PT_main.draw(SimpleNamespace(layout=Layout(lines)), bpy.context)
+    assert lines == shown
 
 
 def test_an_error_stays_in_the_panel(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 import bpy
 import numpy as np
 import pytest
@@ -383,6 +385,33 @@ def test_mistakes_say_what_to_do(mistake: tuple) -> None:
         getattr(bpy.ops.sinew, operator)(**arguments)
     assert nodes.to_document(obj.sinew.tree) == before, "a mistake changes nothing"
     assert not truth(obj)
+
+
+def test_a_driver_that_fails_leaves_graph_and_animation() -> None:
+    obj = tube()
+    tree = add(obj, {"sinew": "1.0", "stack": ["skin", {"node": "smooth", "iterations": 2}]})
+    select_bones(obj.sinew.armature, "upper")
+    tree["kept"] = 1.0
+    tree.keyframe_insert('["kept"]', frame=1)
+    obj.sinew.output = "nothing"
+    with pytest.raises(RuntimeError, match="no output 'nothing'"):
+        bpy.ops.sinew.rebind()
+    before = nodes.to_document(tree)
+    with pytest.raises(RuntimeError, match="no output 'nothing'"):
+        bpy.ops.sinew.driver_add()
+    assert nodes.to_document(tree) == before and tree.animation_data.action is not None and obj.sinew.tree == tree
+
+
+def test_the_same_pose_is_said_with_short_numbers() -> None:
+    _, armature = driven_tube()
+    bend(armature, 40)
+    bpy.ops.sinew.pose_record(pose="one")
+    bend(armature, 40.00001)
+    with pytest.raises(RuntimeError) as error:
+        bpy.ops.sinew.pose_record(pose="two")
+    text = str(error.value)
+    assert "poses 'one' and 'two' are the same" in text and "graph:" not in text
+    assert not re.search(r"\d\.\d{4,}", text), text
 
 
 def test_decoded_transforms_are_encoded_ones() -> None:

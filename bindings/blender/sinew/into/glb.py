@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import bpy
 from bpy_extras.io_utils import ImportHelper
 
-from .. import live, nodes, operators, presets
+from .. import documents, live, nodes, operators, presets
 from ..core import sd
 from ..report import Operator, Problem
 from . import axes, times
@@ -107,7 +106,7 @@ def _name_masks(meshes: dict[str, bpy.types.Object], character: Any) -> None:
 
 def _add_graph(context: bpy.types.Context, character: Any, meshes: dict[str, bpy.types.Object]) -> list[bpy.types.Object]:
     """Adds the graph to the meshes that it deforms."""
-    document = json.loads(sd.Graph.embedded(character).text)
+    document = documents.parsed(sd.Graph.embedded(character).text)
     inputs = document.get("inputs") or {"body": {"type": "mesh"}, "pose": {"type": "pose"}}
     main = [keys for name, keys in inputs.items() if keys.get("type") == "mesh" and "file" not in keys]
     if not main:

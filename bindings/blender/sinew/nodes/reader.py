@@ -9,6 +9,7 @@ from typing import Any
 
 import bpy
 
+from .. import documents
 from . import base, layout, links, names, registry, sockets, special, stack, tree as trees, values
 
 
@@ -183,7 +184,7 @@ def _load(folder: str | None, file: str) -> dict[str, Any] | None:
     if folder is None or ".." in Path(file).parts or Path(file).is_absolute():
         return None
     try:
-        loaded = json.loads((Path(folder) / file).read_text(encoding="utf-8"))
+        loaded = documents.parsed((Path(folder) / file).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     return loaded if isinstance(loaded, dict) else None

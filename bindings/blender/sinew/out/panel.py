@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from .. import modifier
+from .. import labels, modifier
 from . import bake
 
 BAKES = [("sinew.bake_shape_keys", "SHAPEKEY_DATA"), ("sinew.bake_point_cache", "MOD_MESHDEFORM"), ("sinew.bake_skin", "MOD_ARMATURE")]
@@ -24,8 +24,8 @@ class SINEW_PT_out(bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        """Vertex textures work for any object."""
-        return context.object is not None
+        """Vertex textures work for any object with faces or points."""
+        return context.object is not None and (modifier.find(context.object) is not None or bpy.ops.sinew.bake_vat.poll())
 
     def draw(self, context: bpy.types.Context) -> None:
         """One button for each format."""
@@ -42,8 +42,9 @@ class SINEW_PT_out(bpy.types.Panel):
         report = bpy.data.texts.get(f"Vertex Textures {context.object.name}")
         if report is not None:
             box = self.layout.box()
-            for line in report.lines[:6]:
-                box.label(text=line.body)
+            for part in report.as_string().replace("; ", "\n").split("\n")[:8]:
+                if part:
+                    labels.draw(box, part, "DOT", labels.sidebar_width(context), most=3)
 
 
 def register() -> None:

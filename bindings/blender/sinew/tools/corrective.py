@@ -14,13 +14,11 @@ from ..jobs import JobOperator, Steps
 from ..report import Operator, Problem
 from ..session import Session, solvers
 from ..space import SCENE_FROM_WORLD, Matrix, Points, matrix, moved
-from . import graphs, matrices, pose_driver, solve
+from . import graphs, matrices, pose_driver, solve, weld
 from .ui import SubPanel
 
 TOLERANCE = 1e-5
 DROP_BELOW = 1e-6
-# Offsets that are this many times as long as what they correct are worth a warning.
-LONG = 4.0
 # At a sculpt: the skin matrices of the pose, row after row, and the positions that reached the graph.
 MATRICES = "sinew_matrices"
 
@@ -47,8 +45,9 @@ def make_sculpt(context: bpy.types.Context, obj: bpy.types.Object, driver: str, 
     return made
 
 
-def extract(bound: Session, skins: Matrix, sculpt: Points, damping: float) -> Any:
-    """Offsets at rest (solutions of `solve.offsets`), with the rest of the frame as it is."""
+def extract(bound: Session, skins: Matrix, sculpt: Points, damping: float, before: Matrix, point: Any) -> Any:
+    """Offsets at rest (solutions of `solve.offsets`), with the rest of the frame as it is. They replace the offsets `before`, in scene
+    space, that the pose has. `point`: the point of each vertex."""
     player = matrices.player(bound, bound.document)
     matrices.give_inputs(bound, player)
     base = np.array(matrices.before_graph(bound), np.float32)
@@ -60,7 +59,9 @@ def extract(bound: Session, skins: Matrix, sculpt: Points, damping: float) -> An
         matrices.advance(bound, player, skins)
         return output.positions(out=out).copy()  # type: ignore[no-any-return]
 
-    return solve.offsets(evaluate, base, sculpt, TOLERANCE, damping)
+    if np.linalg.norm(evaluate(base) - sculpt, axis=1).max() <= TOLERANCE:
+        raise Problem("The sculpt has the shape that the pose has already. Sculpt it first")
+    return solve.offsets(evaluate, (base - before).astype(np.float32), sculpt, TOLERANCE, damping, point)
 
 
 def scene_positions(sculpt: bpy.types.Object, bound: Session, obj: bpy.types.Object) -> Points:
@@ -73,23 +74,26 @@ def scene_positions(sculpt: bpy.types.Object, bound: Session, obj: bpy.types.Obj
     return moved(flat.reshape(-1, 3), SCENE_FROM_WORLD @ now)
 
 
-def add_to_key(obj: bpy.types.Object, name: str, offsets: Matrix) -> bpy.types.ShapeKey:
-    """Adds offsets (n, 3) in the space of the object to a shape key, which is made if it is missing."""
+def set_key(obj: bpy.types.Object, name: str, offsets: Matrix) -> bpy.types.ShapeKey:
+    """Gives a shape key, which is made if it is missing, offsets (n, 3) from rest in the space of the object."""
     if obj.data.shape_keys is None:
         obj.shape_key_add(name="Basis", from_mix=False)
-    blocks = obj.data.shape_keys.key_blocks
-    key = blocks.get(name)
-    if key is None:
-        key = obj.shape_key_add(name=name, from_mix=False)
-        start = rest_positions(obj)
-    else:
-        flat = np.empty(len(key.data) * 3, np.float32)
-        key.data.foreach_get("co", flat)
-        start = flat.reshape(-1, 3)
-    key.data.foreach_set("co", (start + offsets).astype(np.float32).ravel())
+    key = obj.data.shape_keys.key_blocks.get(name) or obj.shape_key_add(name=name, from_mix=False)
+    key.data.foreach_set("co", (rest_positions(obj) + offsets).astype(np.float32).ravel())
     # The graph drives its own copy of the key.
     key.value = 0.0
     return key
+
+
+def key_offsets(obj: bpy.types.Object, name: str | None) -> Matrix:
+    """(n, 3) offsets of a shape key from rest in the space of the object; 0 if it is missing."""
+    rest = rest_positions(obj).astype(np.float64)
+    blocks = obj.data.shape_keys.key_blocks if obj.data.shape_keys is not None else {}
+    if name is None or name not in blocks:
+        return np.zeros_like(rest)
+    flat = np.empty(rest.size, np.float32)
+    blocks[name].data.foreach_get("co", flat)
+    return flat.reshape(-1, 3) - rest
 
 
 def connect(given: graphs.Document, driver: str, pose: str, key: str) -> None:
@@ -225,46 +229,79 @@ class SINEW_OT_corrective_apply(JobOperator):
 
     damping: bpy.props.FloatProperty(
         name="Damping",
-        description="Keeps offsets short where later nodes smooth them away. 0 comes nearest to the sculpt, with very long offsets",
-        default=0.005,
+        description="Keeps offsets short where later nodes smooth the sculpt away: a larger value leaves a larger distance. "
+        "It does nothing where the sculpt is reached",
+        default=0.02,
         min=0.0,
         max=10.0,
         precision=4,
     )
-    remove: bpy.props.BoolProperty(name="Remove Sculpt", description="Remove the sculpt afterwards", default=True)
+    remove: bpy.props.BoolProperty(
+        name="Remove Sculpt", description="Remove the sculpt afterwards. It is kept if the graph does not reach it", default=True
+    )
 
     def steps(self, context: bpy.types.Context) -> Steps:
         sculpt = _active_sculpt(context)
         obj = sculpt.sinew_sculpt.source
         if sculpt.mode != "OBJECT":
             bpy.ops.object.mode_set(mode="OBJECT")
-        obj.hide_set(False)
         driver, pose = sculpt.sinew_sculpt.driver, sculpt.sinew_sculpt.pose
-        bound, skins = _frame_of(context, obj, sculpt)
-        wanted = scene_positions(sculpt, bound, obj)
-        first = best = None
-        for best in extract(bound, skins, wanted, self.damping):
-            first = best if first is None else first
-            yield best.steps, 300
-        changed = _store(context, obj, bound, best, driver, pose)
-        if self.remove:
-            bpy.data.meshes.remove(sculpt.data)
-        context.view_layer.objects.active = obj
-        obj.select_set(True)
-        self.result = f"Shape key '{changed}': {_summary(best)}"
-        if best.distance.max() > TOLERANCE:
-            self.report({"WARNING"}, _what_stays(best))
-        times = _longest(best) / max(float(first.distance.max()), TOLERANCE)
-        if times >= LONG:
+        was_hidden = obj.hide_get()
+        obj.hide_set(False)
+        try:
+            bound, skins = _frame_of(context, obj, sculpt)
+            key = _key_of_pose(graphs.document(obj), driver, pose)
+            before = key_offsets(obj, key) @ np.linalg.inv(matrices.to_object(bound)[:3, :3]).T
+            wanted = scene_positions(sculpt, bound, obj)
+            point = weld.twins(bound, rest_positions(obj))
+            best = None
+            for best in extract(bound, skins, wanted, self.damping, before, point):
+                yield best.steps, 600
+            if max(np.linalg.norm(x, axis=1).max() for x in (best.offsets, before)) < DROP_BELOW:
+                raise Problem(
+                    f"No shape key brings the graph nearer to the sculpt, which stays {best.distance.max() * 1000:.3f} mm away: nodes after "
+                    "the skin smooth it away. Use the preset Skin, or a mask for these nodes. The sculpt is kept"
+                )
+            changed = _store(context, obj, bound, best, driver, pose)
+        except BaseException:
+            obj.hide_set(was_hidden)
+            raise
+        self._finish(context, obj, sculpt, changed, best, weld.apart(point, wanted.astype(np.float64)))
+
+    def _finish(
+        self, context: bpy.types.Context, obj: bpy.types.Object, sculpt: bpy.types.Object, key: str, best: solve.Solution, apart: Matrix
+    ) -> None:
+        """Reports, and removes the sculpt if the graph reaches it."""
+        self.result = f"Shape key '{key}': {_summary(best)}"
+        if apart.max() > TOLERANCE:
+            self.report({"WARNING"}, _were_apart(apart))
+        reached = best.distance.max() <= TOLERANCE
+        if not reached:
+            self.report({"WARNING"}, f"{_what_stays(best)}. The sculpt '{sculpt.name}' is kept")
+        if best.damping > self.damping:
             self.report(
                 {"WARNING"},
-                f"Offsets are up to {times:.0f} times longer than what they correct, and deform other poses badly. "
-                "A larger Damping shortens them, and leaves a larger distance",
+                f"With the damping {self.damping:g}, offsets are longer than {solve.LONGEST:.0f} times the largest move of the sculpt, and "
+                f"deform other poses badly. The damping {best.damping:g} was taken",
             )
+        if self.remove and reached:
+            bpy.data.meshes.remove(sculpt.data)
+        else:
+            sculpt.select_set(False)
+        context.view_layer.objects.active = obj
+        obj.select_set(True)
 
 
 def _longest(best: solve.Solution) -> float:
     return float(np.linalg.norm(best.offsets, axis=1).max())
+
+
+def _were_apart(apart: Matrix) -> str:
+    count = int((apart > TOLERANCE).sum())
+    return (
+        f"{count} vertices at seams of the mesh were sculpted apart, by up to {2000 * apart.max():.3f} mm. They got the mean of their "
+        "positions, so that the mesh stays closed"
+    )
 
 
 def _what_stays(best: solve.Solution) -> str:
@@ -272,7 +309,7 @@ def _what_stays(best: solve.Solution) -> str:
     count = int((best.distance > TOLERANCE).sum())
     return (
         f"{count} vertices stay away from the sculpt, vertex {worst} by {best.distance[worst] * 1000:.3f} mm: "
-        "nodes after the skin smooth the sculpt. Use fewer iterations, or a mask"
+        "nodes after the skin smooth it. Use fewer iterations, a mask, or the preset Skin"
     )
 
 
@@ -308,17 +345,22 @@ def _frame_of(context: bpy.types.Context, obj: bpy.types.Object, sculpt: bpy.typ
 def _store(context: bpy.types.Context, obj: bpy.types.Object, bound: Session, best: solve.Solution, driver: str, pose: str) -> str:
     """Puts the offsets into a shape key, and connects it."""
     given = graphs.document(obj)
-    poses = [p["name"] for p in given["nodes"].get(driver, {}).get("poses", [])]
-    if pose not in poses:
-        raise Problem(f"The graph has no pose '{pose}' of driver '{driver}' any more. Record it under this name, then apply again")
     offsets = best.offsets @ matrices.to_object(bound)[:3, :3].T
     offsets[np.linalg.norm(best.offsets, axis=1) < DROP_BELOW] = 0.0
-    name = key_of(given, driver, pose) or key_name(driver, pose)
-    key = add_to_key(obj, name, offsets)
+    name = _key_of_pose(given, driver, pose) or key_name(driver, pose)
+    key = set_key(obj, name, offsets)
     connect(given, driver, pose, key.name)
     live.bind(obj)
     graphs.put(context, obj, given)
     return key.name  # type: ignore[no-any-return]
+
+
+def _key_of_pose(given: graphs.Document, driver: str, pose: str) -> str | None:
+    """The shape key that the pose of a sculpt drives already."""
+    poses = [p["name"] for p in given["nodes"].get(driver, {}).get("poses", [])]
+    if pose not in poses:
+        raise Problem(f"The graph has no pose '{pose}' of driver '{driver}' any more. Record it under this name, then apply again")
+    return key_of(given, driver, pose)
 
 
 def key_of(given: graphs.Document, driver: str, pose: str) -> str | None:

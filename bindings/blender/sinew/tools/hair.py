@@ -40,19 +40,34 @@ def document(style: str) -> graphs.Document:
 
 
 def add_collider(given: graphs.Document, node: str, name: str, keys: dict[str, Any], margin: float) -> str:
-    """Adds a field node, and links it to the colliders of a simulation."""
+    """Adds a field node, and links it to the colliders of a simulation. A field of the same object gets the new values."""
     simulation = given["nodes"][node]
     linked = simulation.get("colliders", [])
     linked = [linked] if isinstance(linked, (str, dict)) else list(linked)
-    if len(linked) >= MOST_COLLIDERS:
+    known = next((i for i, link in enumerate(linked) if _is_field_of(given, graphs.source(link), name, keys)), None)
+    if known is None and len(linked) >= MOST_COLLIDERS:
         raise Problem(f"Node '{node}' has {len(linked)} colliders, and {MOST_COLLIDERS} are allowed. Join objects, or remove a collider")
     margins = list(simulation.get("margins", []))
     margins = margins * len(linked) if len(margins) == 1 else (margins + [0.0] * len(linked))[: len(linked)]
+    if known is not None:
+        field = graphs.source(linked[known])
+        given["nodes"][field] = keys
+        margins[known] = round(margin, 6)
+        simulation["margins"] = margins
+        return field  # type: ignore[return-value]
     field = graphs.free(given, name)
     given["nodes"][field] = keys
     simulation["colliders"] = [*linked, field]
     simulation["margins"] = [*margins, round(margin, 6)]
     return field
+
+
+def _is_field_of(given: graphs.Document, field: str | None, name: str, keys: dict[str, Any]) -> bool:
+    """True for the field that Add Colliders made of the same object."""
+    found = given["nodes"].get(field, {})
+    if found.get("node") != keys["node"]:
+        return False
+    return found.get("mesh") == keys["mesh"] if keys["node"] == "sdf" else field == name
 
 
 def mesh_collider(given: graphs.Document, obj: bpy.types.Object, cells: int) -> dict[str, Any]:

@@ -132,6 +132,8 @@ class MaskOperator(Operator):
         given = graphs.document(obj)
         node = masked_node(obj, given, self.node)
         base, keys = self.keys(obj)
+        if keys["source"] == "joint":
+            keys["pose"] = graphs.need_input(given, "pose")
         if self.invert:
             keys["invert"] = True
         name = add_mask(given, node, base, keys, self.combine)
@@ -144,7 +146,7 @@ class MaskOperator(Operator):
 
 
 class SINEW_OT_mask_from_group(MaskOperator):
-    """Limit a node to the active vertex group"""
+    """Limit a node to the active vertex group. For the group of a deforming bone, the mask has the skin weights of the bone"""
 
     bl_idname = "sinew.mask_from_group"
     bl_label = "Mask from Vertex Group"
@@ -163,8 +165,12 @@ class SINEW_OT_mask_from_group(MaskOperator):
             raise Problem(f"'{obj.name}' {what}")
         armature = obj.sinew.armature
         name = group.name
-        if armature is not None and name in armature.data.bones:
-            # The weights of bones are those of the skin: normalized. The mask gets the weights as they are painted.
+        bone = armature.data.bones.get(name) if armature is not None else None
+        if bone is not None and bone.use_deform:
+            # The weights of the skin: they stay those of the bone when the character is painted again or comes from a file.
+            return name, {"source": "joint", "joints": [name]}
+        if bone is not None:
+            # A bone that does not deform has no weights in the skin.
             name = free_attribute(obj, f"{group.name}_mask")
             write_attribute(obj, name, group_weights(obj, group))
         return group.name, {"source": "attribute", "attribute": name}

@@ -50,12 +50,18 @@ def mirror(bound: Session) -> Matrix:
     return frame @ MIRROR @ np.linalg.inv(frame)
 
 
+def view(bound: Session) -> Any:
+    """The mesh or the strands of the object itself. Other objects that the graph reads come after it."""
+    is_hair = bound.document["inputs"][bound.input].get("type") == "strands"
+    return (bound.character.strands if is_hair else bound.character.meshes)[0]
+
+
 def influences(bound: Session) -> tuple[Any, Any, Any]:
     """Offsets, joints and weights of the vertices of the object."""
-    view = (bound.character.meshes or bound.character.strands)[0]
-    if view.influences is None:
-        raise Problem(f"'{view.name}' has no skin weights. Choose an armature, and give the mesh vertex groups of its bones")
-    return view.influences  # type: ignore[no-any-return]
+    own = view(bound)
+    if own.influences is None:
+        raise Problem(f"'{own.name}' has no skin weights. Choose an armature, and give the mesh vertex groups of its bones")
+    return own.influences  # type: ignore[no-any-return]
 
 
 def blended(bound: Session) -> Matrix:
@@ -78,7 +84,7 @@ def before_graph(bound: Session) -> Points:
     given = frame(bound).positions.get(bound.input)
     if given is not None:
         return given  # type: ignore[no-any-return]
-    return (bound.character.meshes or bound.character.strands)[0].positions  # type: ignore[no-any-return]
+    return view(bound).positions  # type: ignore[no-any-return]
 
 
 def to_object(bound: Session) -> Matrix:

@@ -13,7 +13,7 @@ from ..character import rest_positions
 from ..report import Problem
 from ..session import Session
 from ..space import Matrix, Points, moved
-from . import corrective, graphs, matrices, pose_driver, sides, transforms
+from . import corrective, graphs, matrices, pose_driver, sides, transforms, weld
 
 # Vertices opposite of each other may be this far from mirrored positions, as a share of the size of the mesh.
 PARTNER = 1e-4
@@ -93,40 +93,37 @@ def mirror_keys(
         return 0, 0
     change = matrices.to_object(bound) @ matrices.mirror(bound) @ np.linalg.inv(matrices.to_object(bound))
     rest = rest_positions(obj)
-    partner = _partners(rest, moved(rest, change))
+    point = weld.twins(bound, rest)
+    partner = _partners(bound, rest, moved(rest, change))
     unpaired = np.zeros(len(rest), bool)
     for pose, key in keys.items():
-        flat = np.empty(len(rest) * 3, np.float32)
-        key.data.foreach_get("co", flat)
-        offsets = (flat.reshape(-1, 3) - rest).astype(np.float64)
+        offsets = corrective.key_offsets(obj, key.name)
         unpaired |= (partner < 0) & (np.linalg.norm(offsets, axis=1) > corrective.DROP_BELOW)
-        mirrored = np.zeros_like(offsets)
-        mirrored[partner[partner >= 0]] = (offsets @ change[:3, :3].T)[partner >= 0]
+        offsets = weld.mean(point, offsets)[point]
+        mirrored = np.where(partner[:, None] >= 0, offsets[partner] @ change[:3, :3].T, 0.0)
         name = corrective.key_of(given, other, partners[pose]) or corrective.key_name(other, partners[pose])
-        made = set_key(obj, name, mirrored)
+        made = corrective.set_key(obj, name, mirrored)
         corrective.connect(given, other, partners[pose], made.name)
     return len(keys), int(unpaired.sum())
 
 
-def _partners(rest: Points, mirrored: Points) -> Any:
-    """(n,) vertex where the mirrored vertex is, -1 for none."""
+def _partners(bound: Session, rest: Points, mirrored: Points) -> Any:
+    """(n,) vertex where the mirrored vertex is, -1 for none. Of several vertices there, the one with the mirrored skin weights."""
     from mathutils import kdtree
 
     tree = kdtree.KDTree(len(rest))
-    for i, point in enumerate(rest):
-        tree.insert(point, i)
+    for i, position in enumerate(rest):
+        tree.insert(position, i)
     tree.balance()
     limit = PARTNER * float(np.ptp(rest, axis=0).max())
-    found = [tree.find(point) for point in mirrored]
-    return np.array([index if distance <= limit else -1 for _, index, distance in found], np.intp)
+    own, other = weld.signatures(bound), weld.signatures(bound, sides.mirrored)
 
+    def partner(i: int) -> int:
+        found = tree.find_range(mirrored[i], limit)
+        # Vertices at one position are one point: the least index keeps the choice the same for all of them.
+        return min(((round(d / limit, 3), round(abs(own[j] - other[i]), 3), j) for _, j, d in found), default=(0, 0, -1))[2]
 
-def set_key(obj: bpy.types.Object, name: str, offsets: Matrix) -> bpy.types.ShapeKey:
-    """A shape key with offsets (n, 3) from rest."""
-    key = obj.data.shape_keys.key_blocks.get(name) or obj.shape_key_add(name=name, from_mix=False)
-    key.data.foreach_set("co", (rest_positions(obj) + offsets).astype(np.float32).ravel())
-    key.value = 0.0
-    return key
+    return np.array([partner(i) for i in range(len(rest))], np.intp)
 
 
 class SINEW_OT_driver_mirror(pose_driver.PoseOperator):

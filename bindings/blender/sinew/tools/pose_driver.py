@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import bpy
@@ -10,6 +11,7 @@ import numpy as np
 from bpy.app.handlers import persistent
 
 from .. import live, report
+from ..core import sd
 from ..operators import target
 from ..report import Operator, Problem
 from ..session import Session
@@ -248,6 +250,8 @@ class SINEW_OT_driver_add(Operator):
         joints = [b.name for b in selected_bones(obj.sinew.armature)]
         if not joints:
             raise Problem(f"No bone of armature '{obj.sinew.armature.name}' is selected. Select the bones that drive, in pose mode")
+        # Nothing is changed where the graph fails already.
+        bound = graphs.session(context, obj)
         given = graphs.document(obj)
         name = graphs.free(given, _driver_of(joints[0]))
         given["nodes"][name] = {
@@ -258,6 +262,7 @@ class SINEW_OT_driver_add(Operator):
             "axis": _along(obj.sinew.armature.data.bones[joints[0]]),
             "poses": [{"name": NEUTRAL, "joints": [{} for _ in joints]}],
         }
+        check(bound, given, name)
         graphs.put(context, obj, given)
         obj.sinew_tools.driver, obj.sinew_tools.pose = name, NEUTRAL
         return f"Driver '{name}' with {len(joints)} bone{'s' if len(joints) > 1 else ''}. Pose the bones, then press Record"
@@ -321,14 +326,21 @@ class PoseOperator(Operator):
 
 def check(bound: Session, given: graphs.Document, driver: str) -> None:
     """Solves a driver, so that wrong poses are refused before they are in the graph."""
-    matrices.player(bound, _renamed(graphs.playable(bound, given, [driver])))
+    try:
+        matrices.player(bound, _renamed(graphs.playable(bound, given, [driver])))
+    except sd.SinewError as error:
+        # Lines of the document say nothing in Blender.
+        text = re.sub(r"^[^\s:]+:\d+:\d+: ", "", report.message_of(error))
+        raise Problem(re.sub(r"-?\d+\.\d{4,}(e-?\d+)?|-?\d+e-\d+", lambda found: f"{float(found[0]):.3g}", text)) from error
 
 
 class SINEW_OT_pose_record(PoseOperator):
-    """Record the present pose of the driver's bones under a new name"""
+    """Record the present pose of the driver's bones under a new name. Without a name, it is called pose_1, pose_2 and so on"""
 
     bl_idname = "sinew.pose_record"
     bl_label = "Record Pose"
+
+    pose: bpy.props.StringProperty(name="Pose", description="Name of the new pose. Empty: pose_1, pose_2 and so on")
 
     def work(self, context: bpy.types.Context, obj: bpy.types.Object, given: graphs.Document, name: str) -> str:
         driver = given["nodes"][name]
