@@ -272,7 +272,6 @@ def test_import_takes_the_rate_of_the_keys(tmp_path, rate):
     assert (scene.frame_start, scene.frame_end, scene.render.fps) == (FIRST, LAST, rate)
 
 
-
 def test_fbx_has_the_axes_of_its_joints(tmp_path):
     obj, armature = rig({"sinew": "1.0", "stack": ["skin"]})
     obj.data.shade_smooth()

@@ -847,6 +847,107 @@ def test_skin_bake_refuses_what_weights_cannot_hold():
     fails(bpy.ops.sinew.bake_skin, "Modifier 'Wave' acts before Sinew")
 
 
+def says(capfd, operator, **options) -> str:
+    """What a finished operator reports."""
+    capfd.readouterr()
+    assert operator(**options) == {"FINISHED"}
+    out = capfd.readouterr()
+    return out.out + out.err
+
+
+def fault(operator, **options) -> str:
+    """The error that an operator reports."""
+    with pytest.raises(RuntimeError) as found:
+        operator(**options)
+    return str(found.value)
+
+
+def test_messages_of_vertex_textures_name_the_options_of_the_dialog(tmp_path):
+    changing()
+    bake_vat = bpy.ops.sinew.bake_vat
+    folder = str(tmp_path / "vat")
+    texts = {
+        "Textures: 'foo:half' is not a texture": {"textures": "foo:half"},
+        "Textures has normal twice": {"textures": "normal:unorm8,normal:unorm8"},
+        "no attribute 'heat'": {"textures": "attribute=heat:half"},
+        "Mode 'Changing Faces' takes": {"mode": "soft"},
+    }
+    for wanted, options in texts.items():
+        text = fault(bake_vat, folder=folder, **options)
+        assert wanted in text and "--" not in text and "sinew_" not in text, text
+    assert os.listdir(tmp_path) == []
+
+
+def test_words_of_the_package():
+    """Messages as the package writes them."""
+    from sinew.out import vat, words
+
+    given = {
+        "frame 3: piece 1 bends: a vertex is 2.0 mm from it, 0.1 mm are allowed; use --mode soft, or a larger --rigid-tolerance": (
+            "frame 3: piece 1 bends: a vertex is 2.0 mm from it, 0.1 mm are allowed; use Mode 'Soft'"
+        ),
+        "velocity: the largest number is 7e4, halves hold 65504 at most; `--texture velocity:float` holds it": (
+            "velocity: the largest number is 7e4, halves hold 65504 at most; 'velocity:float' in Textures holds it"
+        ),
+        "the carrier has 8 triangles, 3 were asked for: one grows; --order file needs no more than frames have": (
+            "the carrier has 8 triangles, 3 were asked for: one grows"
+        ),
+        "simplification left nothing of pieces; a larger --faces keeps them": (
+            "simplification left nothing of pieces; a larger number of Faces keeps them"
+        ),
+        "pieces for Unity alone (--for unity): mode soft takes pieces, too": "pieces for Unity alone (For 'Unity'): Mode 'Soft' takes pieces, too",
+    }
+    for text, wanted in given.items():
+        assert words.translated(text, vat.MENUS) == wanted
+    lengths = {0.0: "0 mm", 2e-5: "less than 0.001 mm", 0.25: "0.25 mm", 12.34: "12.3 mm", 1110.0: "1.11 m", 3.2e6: "3200 m"}
+    assert {mm: words.length(mm) for mm in lengths} == lengths
+
+
+def test_messages_name_the_file_of_the_user(tmp_path):
+    rig()
+    for operator, ending in (
+        (bpy.ops.sinew.bake_point_cache, ".pc2"),
+        (bpy.ops.sinew.export_alembic, ".abc"),
+        (bpy.ops.sinew.export_glb, ".glb"),
+    ):
+        assert f"'/proc/tube{ending}'" in fault(operator, filepath=f"/proc/tube{ending}")
+        folder = tmp_path / f"folder{ending}"
+        folder.mkdir()
+        for given in (str(folder), f"{tmp_path}/", str(tmp_path), str(folder)[: -len(ending)]):
+            assert "is a folder. Give the name of a file" in fault(operator, filepath=given)
+    (tmp_path / "file").write_text("")
+    assert "is a file. Choose a folder" in fault(bpy.ops.sinew.bake_vat, folder=str(tmp_path / "file"))
+    with pytest.raises(bake.Problem, match=r"^'[^']*/a\.bin' is wrong$"), bake.complete(str(tmp_path / "a.bin")) as temporary:
+        raise RuntimeError(f"'{temporary}' is wrong")
+
+
+def test_new_folders_are_reported(tmp_path, capfd):
+    obj, _ = rig()
+    for operator, ending in (
+        (bpy.ops.sinew.export_alembic, ".abc"),
+        (bpy.ops.sinew.export_glb, ".glb"),
+        (bpy.ops.sinew.bake_point_cache, ".pc2"),
+    ):
+        folder = tmp_path / ending[1:] / "sub"
+        assert f"The folder '{folder}' is new" in says(capfd, operator, filepath=str(folder / f"a{ending}"))
+        if obj.get("sinew_baked"):
+            bpy.ops.sinew.bake_remove()
+        assert "is new" not in says(capfd, operator, filepath=str(folder / f"b{ending}"))
+
+
+def test_bakes_without_their_armature():
+    for deletes in (lambda armature: bpy.data.objects.remove(armature), lambda armature: bpy.context.collection.objects.unlink(armature)):
+        fresh()
+        obj, armature = rig()
+        bpy.context.scene.frame_set(FIRST)
+        deletes(armature)
+        bpy.context.scene.frame_set(3)
+        activate(obj)
+        for operator in (bpy.ops.sinew.bake_skin, bpy.ops.sinew.bake_shape_keys, bpy.ops.sinew.export_glb):
+            text = fault(operator)
+            assert "rmature" in text and "deleted" in text and "Armature in the panel" in text and "JOINTS" not in text
+
+
 def job(cls, **options) -> SimpleNamespace:
     """An operator's work without Blender's operator around it, to stop it half-way."""
     made = SimpleNamespace(result=None, filepath="", report=lambda *_: None, range=lambda _: (FIRST, LAST), **options)
@@ -933,7 +1034,10 @@ def test_window_stays_alive_and_escape_cancels(tmp_path):
         modal_handler_add=lambda _: None,
     )
     scene_context = SimpleNamespace(
-        window_manager=manager, window=None, workspace=SimpleNamespace(status_text_set=status.append), **{k: getattr(bpy.context, k) for k in ("object", "scene", "view_layer")}
+        window_manager=manager,
+        window=None,
+        workspace=SimpleNamespace(status_text_set=status.append),
+        **{k: getattr(bpy.context, k) for k in ("object", "scene", "view_layer")},
     )
     scene_context.evaluated_depsgraph_get = bpy.context.evaluated_depsgraph_get
     from sinew.out import point_cache

@@ -35,13 +35,13 @@ def clips(armature: bpy.types.Object | None, first: int, last: int) -> list[Clip
     if not any(clip.action != animation.action for clip in stashed):
         return [scene]
     shown = next((clip for clip in stashed if clip.action == animation.action), None)
-    if animation.action is None or any(strips_act(animation)):
+    if animation.action is None or any(_strips_act(animation)):
         return [scene, *stashed]
     rest = [clip for clip in stashed if clip is not shown]
     return [shown or _clip(animation.action.name, animation.action, getattr(animation, "action_slot", None)), *rest]
 
 
-def strips_act(animation: bpy.types.AnimData) -> Iterator[bool]:
+def _strips_act(animation: bpy.types.AnimData) -> Iterator[bool]:
     """Whether each track of the NLA editor mixes into what Blender shows."""
     return (animation.use_nla and not track.mute and len(track.strips) > 0 for track in animation.nla_tracks)
 
@@ -49,7 +49,7 @@ def strips_act(animation: bpy.types.AnimData) -> Iterator[bool]:
 def _stashed(animation: bpy.types.AnimData) -> Iterator[Clip]:
     """One clip for each action of the NLA tracks."""
     known = set()
-    for track, strip in ((track, strip) for track in animation.nla_tracks for strip in track.strips):
+    for track, strip in ((t, s) for t in animation.nla_tracks for s in t.strips):
         if strip.action is not None and strip.action not in known:
             known.add(strip.action)
             # The glTF importer of Blender 4.2 names the track like the clip, and adds the name of the object to strip and action.

@@ -39,6 +39,7 @@ class SINEW_OT_export_alembic(bake.BakeOperator):
             places.check(context, obj)
         first, last = self.range(context)
         path = bake.absolute(self.filepath or bake.default_path(obj, ".abc"), ".abc")
+        new = bake.new_folder(path)
         yield 0, 1
         for bound in live.STATE.sessions.values():
             bound.restart()
@@ -55,7 +56,7 @@ class SINEW_OT_export_alembic(bake.BakeOperator):
             )
             if "FINISHED" not in done or live.message(obj):
                 raise Problem(f"Blender could not export '{obj.name}'. {live.message(obj) or 'Its console says why'}")
-        self.result = f"Wrote frames {first} to {last} to {path}"
+        self.result = f"Wrote frames {first} to {last} to {path}{new}"
 
 
 def register() -> None:

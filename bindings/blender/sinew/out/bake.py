@@ -14,8 +14,9 @@ from typing import Any
 import bpy
 
 from .. import jobs, live, modifier, operators, preferences
+from ..core import sd
 from ..jobs import JobOperator, Steps
-from ..report import Problem
+from ..report import Problem, message_of
 from ..session import Session
 from ..space import Points
 from . import places
@@ -109,11 +110,23 @@ def deformed(context: bpy.types.Context, again: str = "") -> bpy.types.Object:
     mix = own.get(modifier.identifier(own, modifier.MIX), 1.0)
     if mix != 1.0:
         raise Problem(f"Mix of '{obj.name}' is {mix:.3g}. A bake holds the whole deformation: set Mix to 1")
+    _has_armature(obj)
     context.view_layer.update()
     _is_live(obj)
-    if obj.type == "MESH":
-        places.check(context, obj)
+    places.check(context, obj)
     return obj
+
+
+def _has_armature(obj: bpy.types.Object) -> None:
+    """Raises if the armature was deleted."""
+    armature, replaced = obj.sinew.armature, obj.modifiers.get(obj.sinew.replaced or "")
+    if armature is None and replaced is not None and replaced.type == "ARMATURE" and replaced.object is None:
+        raise Problem(f"The armature of '{obj.name}' was deleted. Choose another one at Armature in the panel, then press Rebind")
+    if armature is not None and not armature.users_scene:
+        raise Problem(
+            f"Armature '{armature.name}' of '{obj.name}' is in no scene: it was deleted. "
+            "Undo that, or choose another one at Armature in the panel, then press Rebind"
+        )
 
 
 def _is_live(obj: bpy.types.Object, where: str = "") -> None:
@@ -200,7 +213,22 @@ def absolute(path: str, ending: str = "") -> str:
     if path.startswith("//") and not bpy.data.filepath:
         raise Problem(f"'{path}' is relative to the .blend file, which is not saved yet. Save it, or give a whole path")
     whole = os.path.abspath(bpy.path.abspath(path))
-    return whole if whole.lower().endswith(ending) else whole + ending
+    if ending:
+        name = f"for example '{os.path.join(whole, 'bake' + ending)}'"
+        if path.endswith(("/", os.sep)) or os.path.isdir(whole):
+            raise Problem(f"'{whole}' is a folder. Give the name of a file, {name}")
+        whole = whole if whole.lower().endswith(ending) else whole + ending
+        if os.path.isdir(whole):
+            raise Problem(f"'{whole}' is a folder. Give the name of a file, {name}")
+    elif os.path.isfile(whole):
+        raise Problem(f"'{whole}' is a file. Choose a folder")
+    return whole
+
+
+def new_folder(path: str) -> str:
+    """The end of a report: the folder of a file, if the bake will make it."""
+    folder = os.path.dirname(path)
+    return "" if os.path.isdir(folder) else f". The folder '{folder}' is new"
 
 
 def stored(path: str) -> str:
@@ -214,12 +242,12 @@ def stored(path: str) -> str:
 
 
 @contextmanager
-def files() -> Iterator[None]:
-    """Errors of files become messages."""
+def files(path: str = "") -> Iterator[None]:
+    """Errors of files become messages. `path`: the file that the user knows."""
     try:
         yield
     except OSError as error:
-        name = error.filename or ""
+        name = path or error.filename or ""
         raise Problem(f"Cannot write '{name}': {error.strerror or error}. Choose another folder") from error
 
 
@@ -232,17 +260,30 @@ def complete(path: str) -> Iterator[str]:
     made: str | None = None
     is_done = False
     try:
-        with files():
+        with files(path):
             os.makedirs(folder, exist_ok=True)
             handle, made = tempfile.mkstemp(ending, f".{stem}.", folder)
             os.close(handle)
-        yield made
-        with files():
+        with _named(made, path):
+            yield made
+        with files(path):
             os.replace(made, path)
             is_done = True
     finally:
         if not is_done:
             _remove(made, folders)
+
+
+@contextmanager
+def _named(made: str, path: str) -> Iterator[None]:
+    """Errors name the file of the user, not the temporary one."""
+    try:
+        yield
+    except (Problem, RuntimeError, sd.SinewError) as error:
+        text = message_of(error)
+        if os.path.basename(made) not in text:
+            raise
+        raise Problem(text.replace(made, path).replace(os.path.basename(made), os.path.basename(path))) from error
 
 
 def _remove(path: str | None, folders: list[str]) -> None:

@@ -40,7 +40,7 @@ class SINEW_OT_export_glb(bake.BakeOperator):
             raise Problem(f"The range starts at {first}. glTF has no times before 0: start at frame 0 or later")
         session = bake.bound(context, obj)
         path = bake.absolute(self.filepath or bake.default_path(obj, ".glb"), ".glb")
-        lost: list[str] = []
+        new, lost = bake.new_folder(path), []
         document = embedded.document(session, obj, context.scene, lost)
         lost += _lost(obj, session)
         if not _is_at_bind(obj, session):
@@ -57,7 +57,7 @@ class SINEW_OT_export_glb(bake.BakeOperator):
                 for target, clip in zip([plain, *others], chosen):
                     with actions.shown(obj.sinew.armature, clip):
                         _export(context, target, objects(obj, session), (clip.first, clip.last), colors)
-            with bake.files():
+            with bake.files(path):
                 if others:
                     actions.join(plain, others, [clip.name for clip in chosen])
                 prepared.name_masks(plain, masks)
@@ -69,7 +69,8 @@ class SINEW_OT_export_glb(bake.BakeOperator):
                 lambda progress, cancel: sd.embed(plain, graph, output=temporary, force=True, progress=progress, cancel=cancel), results
             )
         clips = f" with the clips {', '.join(clip.name for clip in chosen)}" if others else ""
-        self.result = f"Wrote {path}{clips}" + (f". Not in the file: {'; '.join(lost)}" if lost else "")
+        missing = f". Not in the file: {'; '.join(lost)}" if lost else ""
+        self.result = f"Wrote {path}{clips}{new}{missing}"
 
 
 def objects(obj: bpy.types.Object, session: Session) -> list[bpy.types.Object]:

@@ -29,14 +29,15 @@ class SINEW_OT_bake_point_cache(bake.BakeOperator):
         first, last = self.range(context)
         total = last - first + 1
         path = bake.absolute(self.filepath or bake.default_path(obj, ".pc2"), ".pc2")
-        with bake.complete(path) as temporary, bake.files(), open(temporary, "wb") as file:
+        new = bake.new_folder(path)
+        with bake.complete(path) as temporary, bake.files(path), open(temporary, "wb") as file:
             file.write(header(len(obj.data.vertices), first, total))
             for frame, points in bake.positions(context, obj, first, last):
                 file.write(points.astype("<f4", copy=False).tobytes())
                 yield frame - first, total
             file.close()
         _play(obj, path, first)
-        self.result = f"Wrote {total} frames to {path}. Modifier '{bake.CACHE}' plays them, and Sinew is off. Back to Live undoes this"
+        self.result = f"Wrote {total} frames to {path}. Modifier '{bake.CACHE}' plays them, and Sinew is off. Back to Live undoes this{new}"
 
 
 def header(points: int, first: int, frames: int) -> bytes:

@@ -13,6 +13,7 @@ from ..jobs import Steps
 from ..report import Problem
 from ..space import Points
 from . import bake, curves
+from .words import length
 
 
 class SINEW_OT_bake_shape_keys(bake.BakeOperator):
@@ -53,7 +54,7 @@ class SINEW_OT_bake_shape_keys(bake.BakeOperator):
             bake.mark(obj, bake.SHAPE_KEYS, render=modifier.find(obj).show_render, keys=made, muted=muted, off=off, basis=not had_basis)
             bake.switch_off(obj)
         error = largest_error(samples, chosen, basis)
-        self.result = f"{len(made)} shape keys for {total} frames at '{target.name}', at most {error * 1000.0:.3g} mm from the live result"
+        self.result = f"{len(made)} shape keys for {total} frames at '{target.name}', at most {length(error * 1000.0)} from the live result"
         if muted:
             self.result += f". The bake holds these shape keys, which are muted now: {', '.join(muted)}"
         if off:

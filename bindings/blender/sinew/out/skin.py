@@ -18,6 +18,7 @@ from ..session import Session, fps
 from ..space import SCENE_FROM_WORLD, Matrix
 from . import bake, curves, embedded
 from .clip import Recorder, split
+from .words import length
 
 
 @dataclass
@@ -234,8 +235,8 @@ def _armature_modifier(made: bpy.types.Object, armature: bpy.types.Object, obj: 
 def _result(made: bpy.types.Object, helpers: int, result: Any) -> str:
     row = result.data[0] if isinstance(result.data, list) else result.data
     return (
-        f"'{made.name}' has the baked weights and {helpers} helper bones: rms {row['rms_mm']:.3g} mm from the live result, "
-        f"at most {row['largest_mm']:.3g} mm. With the weights of the object it is rms {row['source_rms_mm']:.3g} mm"
+        f"'{made.name}' has the baked weights and {helpers} helper bones: rms {length(row['rms_mm'])} from the live result, "
+        f"at most {length(row['largest_mm'])}. With the weights of the object it is rms {length(row['source_rms_mm'])}"
     )
 
 

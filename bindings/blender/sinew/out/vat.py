@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,9 +17,10 @@ import numpy as np
 from .. import jobs, preferences
 from ..core import sd
 from ..jobs import Steps
+from ..report import Problem, message_of
 from ..session import fps
 from ..space import SCENE_FROM_WORLD, matrix
-from . import bake, ply
+from . import bake, ply, words
 
 KINDS = {"MESH", "CURVE", "SURFACE", "FONT", "META", "POINTCLOUD"}
 MODES = [
@@ -42,6 +44,7 @@ ENDS = [
     ("seamless-loop", "Seamless Loop", "Blend into the first frame"),
     ("clamp", "Clamp", "Stay on the last frame"),
 ]
+MENUS = {"mode": MODES, "for": ENGINES, "at-end": ENDS}
 SPACES = [("WORLD", "World", "The textures hold the motion of the object"), ("OBJECT", "Object", "As seen from the object")]
 
 
@@ -79,7 +82,8 @@ class SINEW_OT_bake_vat(bake.BakeOperator):
         first, last = self.range(context)
         total = last - first + 1
         out = bake.absolute(self.folder or os.path.join(preferences.cache(), bpy.path.clean_name(obj.name) + "_vat"))
-        with bake.temporary_folder() as work, _new_folder(out):
+        new = "" if os.path.isdir(out) else ". The folder is new"
+        with bake.temporary_folder() as work, _new_folder(out), _words(work, obj):
             source = os.path.join(work, "frames")
             os.mkdir(source)
             has_velocity, smooth = True, set()
@@ -104,9 +108,9 @@ class SINEW_OT_bake_vat(bake.BakeOperator):
                 )
             )
         text = _report(obj, results[0], out)
-        self.result = f"Wrote {out}. The text '{text.name}' is the report"
+        self.result = f"Wrote {out}. The text '{text.name}' is the report{new}"
         for warning in results[0].warnings:
-            self.report({"WARNING"}, warning["message"])
+            self.report({"WARNING"}, words.translated(warning["message"], MENUS))
 
     def _frame(self, context: bpy.types.Context, obj: bpy.types.Object) -> ply.Frame:
         evaluated = obj.evaluated_get(context.evaluated_depsgraph_get())
@@ -133,6 +137,16 @@ class SINEW_OT_bake_vat(bake.BakeOperator):
 
 
 @contextmanager
+def _words(work: str, obj: bpy.types.Object) -> Iterator[None]:
+    """Errors of the package in the words of the operator. Instead of temporary files they name the object."""
+    try:
+        yield
+    except sd.SinewError as error:
+        text = words.translated(message_of(error), MENUS)
+        raise Problem(re.sub(rf"'?{re.escape(work)}[^\s':;,]*'?", f"'{obj.name}'", text)) from error
+
+
+@contextmanager
 def _new_folder(path: str) -> Iterator[None]:
     """Removes a folder again that an error or a cancel left behind. A folder that was there stays."""
     was_there = os.path.exists(path)
@@ -156,7 +170,7 @@ def _report(obj: bpy.types.Object, result: Any, out: str) -> bpy.types.Text:
     name = f"Vertex Textures {obj.name}"
     text = bpy.data.texts.get(name) or bpy.data.texts.new(name)
     lines = [f"Vertex textures of '{obj.name}'", f"Folder: {out}"]
-    lines += [str(event["message"]) for event in result.events if event.get("message")]
+    lines += [words.translated(str(event["message"]), MENUS) for event in result.events if event.get("message")]
     if result.data is not None:
         lines.append(result.data if isinstance(result.data, str) else json.dumps(result.data, indent=2, ensure_ascii=False))
     text.from_string("\n".join(lines) + "\n")
