@@ -56,8 +56,10 @@ def remove(obj: bpy.types.Object) -> None:
         modifier.release(found)
         obj.modifiers.remove(found)
     replaced = obj.modifiers.get(obj.sinew.replaced) if obj.sinew.replaced else None
+    from .out import bake
+
     # A bake plays in its place.
-    if replaced is not None and "sinew_baked" not in obj:
+    if replaced is not None and not bake.active_bake(obj):
         replaced.show_viewport = replaced.show_render = True
     for name in ("tree", "armature", "output", "replaced", "bind_object", "bind_armature"):
         obj.sinew.property_unset(name)
