@@ -223,3 +223,24 @@ def test_muted_nodes_pass_their_mesh(editor: Any) -> None:
     written = nodes.to_document(editor)
     assert written["outputs"] == {"body": "skin"}
     assert "bend" not in nodes.live(editor).document["nodes"]
+
+
+def test_operators_work_without_a_node_editor(scene: Any) -> None:
+    """Scripts have no editor: the graph of the active object counts."""
+    armature = bpy.data.armatures.new("rig")
+    rig = bpy.data.objects.new("rig", armature)
+    bpy.context.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    armature.edit_bones.new("forearm").tail = (0, 0, 1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    with pytest.raises(RuntimeError, match="make an object with one active"):
+        bpy.ops.sinew.nodes_check()
+    tree = nodes.from_document(bent(length=-1), "graph")
+    rig.sinew.tree = tree
+    assert bpy.ops.sinew.nodes_check() == {"FINISHED"}
+    assert "length" in tree.nodes["bend"].problems
+    mask = tree.nodes.new("SinewNode_mask")
+    mask.p_joints = "hand, tail"
+    assert bpy.ops.sinew.node_add_joint(node=mask.name, parameter="joints", joint="forearm") == {"FINISHED"}
+    assert nodes.to_document(tree)["nodes"]["mask"]["joints"] == ["hand", "tail", "forearm"]
