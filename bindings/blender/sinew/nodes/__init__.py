@@ -9,12 +9,12 @@ from typing import Any
 
 import bpy
 
-from . import base, diagnostics, live as _live, menus, operators, reader, registry, sockets, special, tree as _tree, writer
+from . import base, diagnostics, live as _live, menus, operators, reader, registry, sockets, special, tree as _tree, update, writer
 
 TREE = base.TREE
 LiveDocument = _live.LiveDocument
 from_document = reader.from_document
-replace = reader.replace
+replace = update.replace
 to_document = writer.to_document
 tree_module = _tree
 check = diagnostics.check
@@ -33,6 +33,13 @@ def live(tree: Any, scene: Any = None) -> LiveDocument:
         scene: Scene whose frame rate counts; default: that of the context.
     """
     return LiveDocument(tree, scene)
+
+
+def notes_of(tree: Any) -> list[str]:
+    """What the document of a tree cannot hold: drivers, keyframes of values that are read in setup, wrong texts."""
+    found: list[str] = []
+    to_document(tree, found)
+    return list(dict.fromkeys(found))
 
 
 def kinds_that_remember() -> set[str]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,19 +23,42 @@ def curves(tree: Any) -> dict[str, list[Any]]:
 
 
 def _all_curves(data: Any) -> list[Any]:
+    return [curve for holder in _holders(data) for curve in holder.fcurves]
+
+
+def _holders(data: Any) -> list[Any]:
+    """What holds the F-curves: the action, or the channels of its slot."""
     if data is None or data.action is None:
         return []
     action = data.action
     if hasattr(action, "fcurves"):
-        return list(action.fcurves)
+        return [action]
     slot = data.action_slot
     bags = [strip.channelbag(slot) for layer in action.layers for strip in layer.strips] if slot is not None else []
-    return [curve for bag in bags if bag is not None for curve in bag.fcurves]
+    return [bag for bag in bags if bag is not None]
+
+
+def forget(owner: Any, props: Iterable[str]) -> None:
+    """Removes keyframes and drivers of properties of a node or socket."""
+    data = owner.id_data.animation_data
+    if data is None:
+        return
+    paths = {owner.path_from_id(prop) for prop in props}
+    for driver in [d for d in data.drivers if d.data_path in paths]:
+        data.drivers.remove(driver)
+    for holder in _holders(data):
+        for curve in [c for c in holder.fcurves if c.data_path in paths]:
+            holder.fcurves.remove(curve)
 
 
 def drivers(tree: Any) -> set[str]:
     """Data paths with drivers."""
     return set() if tree.animation_data is None else {d.data_path for d in tree.animation_data.drivers}
+
+
+def is_driven(owner: Any, props: Iterable[str]) -> bool:
+    """True if one of the properties has a driver."""
+    return not drivers(owner.id_data).isdisjoint(owner.path_from_id(prop) for prop in props)
 
 
 def has_strips(tree: Any) -> bool:

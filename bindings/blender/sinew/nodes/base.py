@@ -44,6 +44,18 @@ def touched(param: Param) -> properties.Update:
     return update
 
 
+def moved(param: Param) -> properties.Update:
+    """The update callback of a slider: its value counts from now on, not the JSON text that was there before."""
+
+    @guards.update
+    def update(node: Any, _context: Any) -> None:
+        node.touch(param.name)
+        if getattr(node, properties.text_name(param), ""):
+            setattr(node, properties.text_name(param), "")
+
+    return update
+
+
 @guards.update
 def preset_changed(node: Any, _context: Any) -> None:
     """Shows the values of the preset at all parameters that are not set."""
@@ -333,7 +345,7 @@ COMMON = {
 
 def make(kind: Kind, bl_idname: str, label: str, bases: tuple[type, ...] = (), extra: dict[str, Any] | None = None) -> type:
     """A node class for a kind."""
-    annotations = {**COMMON, **properties.of_kind(kind, touched, preset_changed), **(extra or {})}
+    annotations = {**COMMON, **properties.of_kind(kind, touched, preset_changed, moved), **(extra or {})}
     body = {
         "__annotations__": annotations,
         "__doc__": kind.summary,

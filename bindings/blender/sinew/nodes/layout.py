@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 from . import base, sockets
@@ -58,14 +59,15 @@ def is_arranged(tree: Any) -> bool:
     return all(abs(tree.nodes[name].location[i] - location[i]) < 0.5 for name, location in _columns(tree).items() for i in (0, 1))
 
 
-def keep(tree: Any, places: dict[str, tuple[float, float]]) -> None:
-    """Puts nodes to places by name. Other nodes go below those that they would cover."""
+def settle(tree: Any, names: Container[str]) -> None:
+    """Puts new nodes, by name in Blender, in their columns, below nodes that they would cover."""
+    columns = _columns(tree)
+    settled = [node for node in tree.nodes if node.name not in names and node.bl_idname != "NodeFrame"]
     for node in tree.nodes:
-        node.location = places.get(node.name, node.location)
-    settled = [node for node in tree.nodes if node.name in places]
-    for node in tree.nodes:
-        if node.name in places:
+        if node.name not in names:
             continue
+        if node.parent is None:
+            node.location = columns[node.name]
         for other in sorted(settled, key=lambda n: -n.location[1]):
             if _cover(node, other):
                 node.location = (node.location[0], other.location[1] - height(other) - GAP)

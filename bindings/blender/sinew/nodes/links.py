@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 from . import names, sockets
@@ -128,15 +128,58 @@ def connect_number(tree: Any, socket: Any, raw: Any) -> bool:
     if parsed is None or found is None:
         return False
     _link(tree, found[0], socket)
-    socket.index = parsed["index"]
-    socket.remap = "" if parsed["remap"] is None else json.dumps(parsed["remap"])
-    socket.interpolation = parsed["interpolation"]
+    wanted = {"index": parsed["index"], "remap": "" if parsed["remap"] is None else json.dumps(parsed["remap"])}
+    for prop, value in {**wanted, "interpolation": parsed["interpolation"]}.items():
+        if getattr(socket, prop) != value:
+            setattr(socket, prop, value)
     return True
+
+
+class Plan:
+    """Stands for a tree while its links are read. `draw` then changes only links that differ."""
+
+    def __init__(self, tree: Any) -> None:
+        self.tree, self.nodes, self.links = tree, tree.nodes, self
+        self.wanted: dict[int, list[Any]] = {}
+
+    def new(self, source: Any, target: Any) -> None:
+        """Remembers a link."""
+        found = self.wanted.setdefault(target.as_pointer(), [])
+        if not target.is_multi_input:
+            found.clear()
+        found.append(source)
+
+    def draw(self, names: Container[str]) -> None:
+        """Gives the nodes of these names in Blender the links that were remembered."""
+        now, by_socket = index(self.tree), {}
+        for link in self.tree.links:
+            by_socket.setdefault(link.to_socket.as_pointer(), []).append(link)
+        changes = []
+        for node in self.nodes:
+            for socket in node.inputs if node.name in names else ():
+                wanted = self.wanted.get(socket.as_pointer(), [])
+                if now(socket) != wanted:
+                    changes.append((socket, wanted, by_socket.get(socket.as_pointer(), [])))
+        for _, _, old in changes:
+            for link in old:
+                self.tree.links.remove(link)
+        for socket, wanted, _ in changes:
+            for source in wanted:
+                self.tree.links.new(source, socket)
+
+
+def first_socket(node: Any) -> Any:
+    """The output that the bare name means, or None."""
+    found = sockets.find(node.outputs, first(node))
+    if found is None and is_guessed(node):
+        found = node.outputs.new("SinewSocket_any", "out", identifier=FIRST)
+    return found
 
 
 def _link(tree: Any, source: Any, target: Any) -> None:
     tree.links.new(source, target)
-    target.hide = False
+    if target.hide:
+        target.hide = False
 
 
 def connect(tree: Any, socket: Any, raw: Any) -> bool:

@@ -10,7 +10,10 @@ from . import base, diagnostics, joints, properties, sockets, values
 
 
 def _tree(context: Any) -> Any:
+    """The tree of the node editor, or else that of the active object."""
     tree = getattr(context.space_data, "edit_tree", None)
+    if tree is None or tree.bl_idname != base.TREE:
+        tree = getattr(getattr(context.active_object, "sinew", None), "tree", None)
     return tree if tree is not None and tree.bl_idname == base.TREE else None
 
 
@@ -22,7 +25,7 @@ class _NodeOperator:
     @classmethod
     def poll(cls, context: Any) -> bool:
         if _tree(context) is None:
-            cls.poll_message_set("Open a Sinew graph in a node editor")
+            cls.poll_message_set("Open a Sinew graph in a node editor, or make an object with one active")
             return False
         return True
 
@@ -88,7 +91,7 @@ class SINEW_OT_node_add_joint(_NodeOperator, bpy.types.Operator):
             return {"CANCELLED"}
         prop = properties.prop_name(param)
         text = getattr(node, prop)
-        current, wrong = values.parse(text) if text else ([], "")
+        current, wrong = values.parse_as(param.type, text) if text else ([], "")
         if wrong or not isinstance(current, list):
             self.report({"ERROR"}, f"'{param.name}' of node '{node.key}' is not a JSON list: {text}. Mend it, then add the bone")
             return {"CANCELLED"}
@@ -130,7 +133,7 @@ class SINEW_OT_nodes_check(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         if _tree(context) is None:
-            cls.poll_message_set("Open a Sinew graph in a node editor")
+            cls.poll_message_set("Open a Sinew graph in a node editor, or make an object with one active")
             return False
         return True
 

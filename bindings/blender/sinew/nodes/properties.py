@@ -86,12 +86,13 @@ def transform(prop: str, label: str, update: Update | None = None) -> dict[str, 
 _MAKERS = {"float": _float, "int": _int, "vec3": _vector, "vec4": _vector, "int3": _vector, "choice": _choice, "text": _text}
 
 
-def of_param(param: Param, touched: Callable[[Param], Update]) -> dict[str, Any]:
-    """Annotations for a parameter: its value, and a text for what sliders cannot hold."""
-    update = touched(param)
+def of_param(param: Param, touched: Callable[[Param], Update], moved: Callable[[Param], Update] | None = None) -> dict[str, Any]:
+    """Annotations for a parameter: its value, and a text for what sliders cannot hold. `moved` makes the callback of sliders."""
+    text_update = touched(param)
+    update = moved(param) if moved is not None else text_update
     label, prop = title(param.name), prop_name(param)
     common = {"name": label, "description": tooltip(param), "update": update}
-    text = bpy.props.StringProperty(name=f"{label} (JSON)", description=f"{param.name} as in documents: keys, a joint, a matrix", update=update)
+    text = bpy.props.StringProperty(name=f"{label} (JSON)", description=f"{param.name} as in documents: keys, a joint, a matrix", update=text_update)
     if param.type == "transform":
         return {**transform(prop, label, update), text_name(param): text}
     if param.type == "bool":
@@ -111,11 +112,11 @@ def tooltip(param: Param) -> str:
     return ". ".join(p for p in parts if p)
 
 
-def of_kind(kind: Kind, touched: Callable[[Param], Update], preset_changed: Update) -> dict[str, Any]:
+def of_kind(kind: Kind, touched: Callable[[Param], Update], preset_changed: Update, moved: Callable[[Param], Update] | None = None) -> dict[str, Any]:
     """Annotations for all parameters of a kind, and its presets."""
     made: dict[str, Any] = {}
     for param in kind.parameters:
-        made.update(of_param(param, touched))
+        made.update(of_param(param, touched, moved))
     if kind.presets:
         items = [("NONE", "No preset", "The defaults of the node", 0)]
         items += [(name, title(name), kind.preset_docs[name], number + 1) for number, name in enumerate(kind.presets)]

@@ -32,33 +32,22 @@ def from_document(document: dict[str, Any], name: str, folder: str | None = None
 
 def _read(document: dict[str, Any], name: str, folder: str | None) -> Any:
     made = bpy.data.node_groups.new(name, base.TREE)
-    _Reader(made, document, folder).read()
+    Reader(made, document, folder).read()
     trees.refresh(made)
     layout.arrange(made)
     return made
 
 
-def replace(tree: Any, document: dict[str, Any], folder: str | None = None) -> None:
-    """Gives a tree new content, in place. Nodes with the same name stay where the user put them.
+class Reader:
+    """Makes the nodes of a document in a tree without nodes."""
 
-    Args:
-        tree: The tree.
-        document: Keys of the document.
-        folder: Folder of the files that the document names.
-    """
-    places = {} if layout.is_arranged(tree) else {node.name: tuple(node.location) for node in tree.nodes}
-    tree.nodes.clear()
-    _Reader(tree, document, folder).read()
-    trees.refresh(tree)
-    layout.arrange(tree)
-    layout.keep(tree, places)
-
-
-class _Reader:
     def __init__(self, tree: Any, document: dict[str, Any], folder: str | None) -> None:
         self.tree, self.document, self.folder = tree, document, folder
         self.orders: dict[str, list[str]] = {}
         self.verbatim: dict[str, dict[str, Any]] = {}
+        self.entries: dict[str, Any] = {}
+        """What the document says about each node, by its name in Blender."""
+        self.taken: dict[str, set[str]] = {"node": set(), "parameter": set(), "output": set()}
 
     def read(self) -> None:
         """Nodes first, then links."""
@@ -67,12 +56,46 @@ class _Reader:
         self._each("nodes", "node", self._read_node)
         steps = self._read_stack()
         self._each("outputs", "output", self._read_output)
-        for node in list(self.tree.nodes):
-            _connect_all(self.tree, node)
-        if steps:
-            stack.connect(self.tree, steps, "outputs" not in self.document)
+        self._connect(steps)
         kept = {key: None if key in self.orders else value for key, value in self.document.items()}
         self.tree.source = json.dumps({"keys": kept, "orders": self.orders, "verbatim": self.verbatim}, ensure_ascii=False)
+
+    def _connect(self, steps: list[Any]) -> None:
+        plan = links.Plan(self.tree)
+        for node in list(self.tree.nodes):
+            if node.name in self.entries:
+                _connect_all(plan, node, self.entries[node.name])
+        if steps:
+            last = stack.connect(plan, steps, lambda node, name: stack.states(node, self.entries[node.name], name))
+            if "outputs" not in self.document:
+                self._end_stack(plan, last)
+        plan.draw(self.entries)
+
+    def _end_stack(self, plan: Any, last: Any) -> None:
+        """The output that a stack implies."""
+        main = stack.main_input(self.tree, "mesh")
+        node = self._node("SinewOutputNode", "output", main.key if main is not None else "body", {}, _nothing)
+        node.implied = True
+        socket = links.first_socket(last)
+        if socket is not None:
+            plan.links.new(socket, node.inputs[0])
+
+    def _node(self, bl_idname: str, space: str, key: str, entry: Any, show: Any) -> Any:
+        """The node of an entry, with everything but its links."""
+        self.taken[space].add(key)
+        node = self._place(bl_idname, space, key, entry, show)
+        self.entries[node.name] = as_keys(entry)
+        return node
+
+    def _place(self, bl_idname: str, _space: str, key: str, entry: Any, show: Any) -> Any:
+        node = self.tree.nodes.new(bl_idname)
+        node.key = key
+        base.set_source(node, entry)
+        if isinstance(entry, dict) and isinstance(entry.get("doc"), str):
+            node.doc = entry["doc"]
+        show(node, as_keys(entry))
+        base.set_source(node, entry)
+        return node
 
     def _each(self, section: str, space: str, make: Any) -> None:
         entries = self.document.get(section)
@@ -81,58 +104,38 @@ class _Reader:
         self.orders[section] = list(entries)
         for key, entry in entries.items():
             usable = isinstance(entry, str if space == "output" else dict) and names.legal(key, "") == key != ""
-            if not usable or key in base.keys_in_use(self.tree, space):
+            if not usable or key in self.taken[space]:
                 self.verbatim.setdefault(section, {})[key] = entry
                 continue
             make(key, entry)
 
-    def _add(self, bl_idname: str, key: str, source: Any) -> Any:
-        node = self.tree.nodes.new(bl_idname)
-        node.key = key
-        base.set_source(node, source)
-        if isinstance(source, dict) and isinstance(source.get("doc"), str):
-            node.doc = source["doc"]
-        return node
-
     def _read_inputs(self) -> None:
         if "inputs" not in self.document:
             for key, kind in (("body", "mesh"), ("pose", "pose")):
-                self._read_input(key, {"type": kind})
-                links.named(self.tree, key).implied = True
+                self._read_input(key, {"type": kind}).implied = True
         self._each("inputs", "node", self._read_input)
 
-    def _read_input(self, key: str, entry: dict[str, Any]) -> None:
-        node = self._add("SinewInputNode", key, entry)
-        _show_parameters(node, entry)
-        node.sync()
-
-    def _read_parameter(self, key: str, entry: dict[str, Any]) -> None:
-        node = self._add("SinewParameterNode", key, entry)
-        _show_parameters(node, entry)
-        if "default" in entry:
-            decoded = values.decode(node.p_type, node.value_prop(), entry["default"])
-            if decoded is not None:
-                values.write(node, decoded)
-        base.set_source(node, entry)
-
-    def _read_output(self, key: str, entry: str) -> None:
-        node = self._add("SinewOutputNode", key, {"link": entry})
-        node.inputs[0].name = key
-
-    def _read_node(self, key: str, entry: Any) -> Any:
-        entry_keys = entry if isinstance(entry, dict) else {"node": entry}
-        node = self._add(special.class_of(entry_keys.get("node")), key, entry)
-        if node.bl_idname == "SinewGroupNode":
-            self._read_group(node, entry_keys)
-        elif node.bl_idname == "SinewKernelNode":
-            node.sync()
-        else:
-            _show_parameters(node, entry_keys)
-            _show_preset(node, entry_keys)
-        base.set_source(node, entry)
+    def _read_input(self, key: str, entry: dict[str, Any]) -> Any:
+        node = self._node("SinewInputNode", "node", key, entry, show_input)
+        node.implied = False
         return node
 
-    def _read_group(self, node: Any, entry: dict[str, Any]) -> None:
+    def _read_parameter(self, key: str, entry: dict[str, Any]) -> None:
+        self._node("SinewParameterNode", "parameter", key, entry, show_parameter)
+
+    def _read_output(self, key: str, entry: str) -> None:
+        node = self._node("SinewOutputNode", "output", key, {"link": entry}, _nothing)
+        node.implied = False
+        node.inputs[0].name = key
+
+    def _read_node(self, key: str, entry: Any, step: int = 0) -> Any:
+        bl_idname = special.class_of(as_keys(entry).get("node"))
+        show = {"SinewGroupNode": self._show_group, "SinewKernelNode": show_kernel}.get(bl_idname, show_node)
+        node = self._node(bl_idname, "node", key, entry, show)
+        node.step = step
+        return node
+
+    def _show_group(self, node: Any, entry: dict[str, Any]) -> None:
         if isinstance(entry.get("graph"), dict):
             node.tree = _read(entry["graph"], f"{self.tree.name}/{node.key}", self.folder)
         if isinstance(entry.get("file"), str):
@@ -140,7 +143,7 @@ class _Reader:
             inner = _load(self.folder, entry["file"])
             if inner is not None:
                 _show_ports(node, inner)
-        _show_group_values(node, entry)
+        show_group_values(node, entry)
 
     def _read_stack(self) -> list[Any]:
         items = self.document.get("stack")
@@ -151,13 +154,11 @@ class _Reader:
         for number, item in enumerate(items):
             base_name = stack.base_name(item)
             key = names.free(base_name, self._names())
-            node = self._read_node(key, item)
-            node.step = number + 1
-            steps.append(node)
+            steps.append(self._read_node(key, item, number + 1))
         return steps
 
     def _names(self) -> set[str]:
-        return base.keys_in_use(self.tree, "node") | set(self.verbatim.get("nodes", ())) | set(self.verbatim.get("inputs", ()))
+        return self.taken["node"] | set(self.verbatim.get("nodes", ())) | set(self.verbatim.get("inputs", ()))
 
 
 def _is_step(item: Any) -> bool:
@@ -166,18 +167,49 @@ def _is_step(item: Any) -> bool:
     return isinstance(kind, str) and isinstance(name, str) and name != "" and names.legal(name) == name and names.legal(kind) == kind != ""
 
 
-def _show_parameters(node: Any, entry: dict[str, Any]) -> None:
-    for key, raw in entry.items():
-        param = node.kind().parameter(key)
-        if param is not None and not (key == param.name and f"{key}_degrees" in entry and param.is_angle):
-            base.set_value(node, param, raw, key != param.name)
+def as_keys(entry: Any) -> dict[str, Any]:
+    """An entry as keys: steps of stacks may be only the name of a kind."""
+    return entry if isinstance(entry, dict) else {"node": entry}
 
 
-def _show_preset(node: Any, entry: dict[str, Any]) -> None:
+def _nothing(_node: Any, _entry: dict[str, Any]) -> None:
+    """Outputs have no values."""
+
+
+def show_input(node: Any, entry: dict[str, Any]) -> None:
+    """Values of an input, and its socket."""
+    show_parameters(node, entry)
+    node.sync()
+
+
+def show_parameter(node: Any, entry: dict[str, Any]) -> None:
+    """Values of a parameter of the graph."""
+    show_parameters(node, entry)
+    if "default" in entry:
+        decoded = values.decode(node.p_type, node.value_prop(), entry["default"])
+        if decoded is not None:
+            values.write(node, decoded)
+
+
+def show_kernel(node: Any, _entry: dict[str, Any]) -> None:
+    """Ports of the declaration."""
+    node.sync()
+
+
+def show_node(node: Any, entry: dict[str, Any]) -> None:
+    """Values of a node of the registry."""
+    show_parameters(node, entry)
     preset = entry.get("preset")
     if isinstance(preset, str) and preset in node.kind().presets:
         base.set_source(node, entry)
         node.preset = preset
+
+
+def show_parameters(node: Any, entry: dict[str, Any]) -> None:
+    for key, raw in entry.items():
+        param = node.kind().parameter(key)
+        if param is not None and not (key == param.name and f"{key}_degrees" in entry and param.is_angle):
+            base.set_value(node, param, raw, key != param.name)
 
 
 def _load(folder: str | None, file: str) -> dict[str, Any] | None:
@@ -204,7 +236,8 @@ def _show_ports(node: Any, inner: dict[str, Any]) -> None:
     )
 
 
-def _show_group_values(node: Any, entry: dict[str, Any]) -> None:
+def show_group_values(node: Any, entry: dict[str, Any]) -> None:
+    """Values at the sockets of a group."""
     for socket in node.inputs:
         if socket.bl_idname == "SinewSocket_number" and socket.identifier in entry:
             decoded = values.decode(sockets.value_type(socket), sockets.value_prop(socket), entry[socket.identifier])
@@ -214,9 +247,8 @@ def _show_group_values(node: Any, entry: dict[str, Any]) -> None:
             values.write(socket, decoded)
 
 
-def _connect_all(tree: Any, node: Any) -> None:
+def _connect_all(tree: Any, node: Any, source: dict[str, Any]) -> None:
     """Links of a node. Keys whose links lead nowhere are remembered."""
-    source = base.source_of(node)
     dangling = []
     if node.bl_idname == "SinewOutputNode":
         if not links.connect(tree, node.inputs[0], source.get("link")):
@@ -227,7 +259,8 @@ def _connect_all(tree: Any, node: Any) -> None:
         _connect_guessed(tree, node, source)
     else:
         dangling = [key for key, raw in source.items() if not _connect_key(tree, node, key, raw)]
-    node.dangling = json.dumps(dangling)
+    if node.dangling != json.dumps(dangling):
+        node.dangling = json.dumps(dangling)
 
 
 def _connect_key(tree: Any, node: Any, key: str, raw: Any) -> bool:
@@ -247,10 +280,12 @@ def _connect_key(tree: Any, node: Any, key: str, raw: Any) -> bool:
 def _clear_text(node: Any, param: registry.Param) -> None:
     source = node.source
     prop = base.properties.prop_name(param) if base.is_text(param) else base.properties.text_name(param)
-    setattr(node, prop, "")
+    if getattr(node, prop):
+        setattr(node, prop, "")
     if param.type == "text":
         base.set_value(node, param, param.default)
-    node.source = source
+    if node.source != source:
+        node.source = source
 
 
 def _connect_kernel(tree: Any, node: Any, source: dict[str, Any]) -> list[str]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from . import base, links, names, sockets
@@ -41,9 +42,7 @@ def implied_links(tree: Any, node: Any, before: Any) -> dict[str, Any]:
             continue
         if name == "pose" and node.kind().name in FIND_THEIR_POSE:
             continue
-        output = sockets.find(source.outputs, links.first(source))
-        if output is None and links.is_guessed(source):
-            output = source.outputs.new("SinewSocket_any", "out", identifier=links.FIRST)
+        output = links.first_socket(source)
         if output is not None:
             result[name] = output
     return result
@@ -51,7 +50,11 @@ def implied_links(tree: Any, node: Any, before: Any) -> dict[str, Any]:
 
 def is_stated(node: Any, name: str) -> bool:
     """True if the document writes the link of that input."""
-    source = base.source_of(node)
+    return states(node, base.source_of(node), name)
+
+
+def states(node: Any, source: dict[str, Any], name: str) -> bool:
+    """True if these keys of a node have the link of that input."""
     if node.bl_idname == "SinewKernelNode":
         declared = source.get("inputs")
         entry = declared.get(name) if isinstance(declared, dict) else None
@@ -59,25 +62,15 @@ def is_stated(node: Any, name: str) -> bool:
     return name in source
 
 
-def connect(tree: Any, steps: list[Any], ends_in_output: bool) -> None:
-    """Draws the links that the stack implies."""
+def connect(tree: Any, steps: list[Any], stated: Callable[[Any, str], bool]) -> Any:
+    """Draws the links that the stack implies, and returns the last step."""
     before = None
     for node in steps:
         for name, output in implied_links(tree, node, before).items():
-            if not is_stated(node, name):
+            if not stated(node, name):
                 tree.links.new(output, sockets.find(node.inputs, name))
         before = node
-    if ends_in_output and before is not None:
-        main = main_input(tree, "mesh")
-        node = tree.nodes.new("SinewOutputNode")
-        node.key = main.key if main is not None else "body"
-        node.implied = True
-        base.set_source(node, {})
-        last = sockets.find(before.outputs, links.first(before))
-        if last is None and links.is_guessed(before):
-            last = before.outputs.new("SinewSocket_any", "out", identifier=links.FIRST)
-        if last is not None:
-            tree.links.new(last, node.inputs[0])
+    return before
 
 
 def is_still_one(tree: Any) -> bool:

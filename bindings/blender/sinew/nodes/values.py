@@ -52,6 +52,15 @@ def shortest_degrees(radians: float) -> float:
     return degrees
 
 
+def rounded(value: Any) -> Any:
+    """A value that was computed in 32 bits, without the digits that the computation got wrong."""
+    if isinstance(value, float):
+        return float(f"{value:.7g}")
+    if isinstance(value, list):
+        return [rounded(item) for item in value]
+    return {key: rounded(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
 def is_number(value: Any) -> bool:
     """True for a JSON number."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
@@ -166,6 +175,8 @@ def parse_as(kind: str, text: str) -> tuple[Any, str]:
     value, wrong = parse(text)
     if wrong and kind == "word" and text[0] not in "[{":
         return text, ""
+    if wrong and kind == "texts" and text.lstrip()[:1] not in ("[", "{", '"'):
+        return [item.strip() for item in text.split(",") if item.strip()], ""
     return value, wrong
 
 

@@ -304,7 +304,7 @@ class Writer:
         paths = {prop: owner.path_from_id(prop) for prop in props}
         if any(path in self.driven for path in paths.values()):
             self.notes.append(f"node '{name}': '{what}' has a driver; the document has its value in this frame")
-            return constant
+            return values.rounded(constant)
         if setup:
             self.notes.append(f"node '{name}': '{what}' has keyframes, but it is read in setup; the document has its value in this frame")
             return constant
