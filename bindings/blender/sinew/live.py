@@ -142,10 +142,14 @@ def _drop_if_stale(obj: bpy.types.Object, scene: bpy.types.Scene) -> None:
     if bound is None:
         if edited:
             STATE.failures.pop(key, None)
-    elif bound.settings != settings(obj, scene) or bound.posed != (obj.sinew.armature is not None):
+    elif (
+        bound.settings != settings(obj, scene)
+        or bound.posed != (obj.sinew.armature is not None)
+        or any(CHANGED[part](obj, bound) for part in edited)
+    ):
         STATE.sessions.pop(key)
-    elif any(CHANGED[part](obj, bound) for part in edited):
-        STATE.sessions.pop(key)
+        # A message of the last frame must not keep the new binding away.
+        STATE.failures.pop(key, None)
 
 
 def _mesh_changed(obj: bpy.types.Object, bound: Session) -> bool:

@@ -63,6 +63,7 @@ class Session:
         extras = [o for o in scene.objects if o in others]
         built = character.build(obj, obj.sinew.armature, self.binds, extras, follows_surface=self.roots is not None)
         self.extra_counts = {o.name: _point_count(o) for o in extras}
+        self.extra_uids = {o.name: o.session_uid for o in extras}
         # An input that takes the object itself too has its rest shape.
         self.extras = {name: [o.name for o in objects] for name, objects in extra_inputs.items() if obj not in objects}
         self.character, self.bones, self.count = built.character, built.bones, built.count
@@ -101,8 +102,14 @@ class Session:
 
     def reads(self) -> list[str]:
         """Names of the objects that must be evaluated before this one."""
-        names = [name for objects in self.extras.values() for name in objects]
-        return names + ([self.roots.name] if self.roots is not None else [])
+        now = self.renamed()
+        names = [now.get(name, name) for objects in self.extras.values() for name in objects]
+        return names + ([self.roots.present_name()] if self.roots is not None else [])
+
+    def renamed(self) -> dict[str, str]:
+        """New names of the objects of other inputs, by their names at the binding."""
+        found = {name: surface.object_of(name, uid) for name, uid in self.extra_uids.items()}
+        return {name: other.name for name, other in found.items() if other is not None and other.name != name}
 
     def restart(self) -> None:
         """Simulations start again at the next frame."""
@@ -168,13 +175,16 @@ class Session:
             if before is not None:
                 out[self.input] = moved(before, SCENE_FROM_WORLD @ self.binds[0])
         for name, objects in self.extras.items():
-            out[name] = np.concatenate([self._extra(other, depsgraph, others) for other in objects])
+            out[name] = np.concatenate([self._extra(name, other, depsgraph, others) for other in objects])
         return out
 
-    def _extra(self, name: str, depsgraph: bpy.types.Depsgraph, others: dict[str, Points]) -> Points:
-        if name in others:
-            return others[name]
-        evaluated = bpy.data.objects[name].evaluated_get(depsgraph)
+    def _extra(self, given: str, name: str, depsgraph: bpy.types.Depsgraph, others: dict[str, Points]) -> Points:
+        other = surface.object_of(name, self.extra_uids[name])
+        if other is None or other.name not in depsgraph.scene.objects:
+            raise Problem(f"Object '{name}' that input '{given}' takes is gone. Set the name at the input node, then press Rebind")
+        if other.name in others:
+            return others[other.name]
+        evaluated = other.evaluated_get(depsgraph)
         points = _points(evaluated)
         if len(points) != self.extra_counts[name]:
             raise Problem(

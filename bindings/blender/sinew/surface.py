@@ -20,7 +20,7 @@ class Roots:
     def __init__(self, hair: bpy.types.Object, bind: Matrix, rest: Points, roots: Points) -> None:
         """`bind`: world matrix of the hair at bind. `rest`: the surface at rest, `roots`: first points of the strands, both local."""
         surface = hair.data.surface
-        self.name = surface.name
+        self.name, self.uid = surface.name, surface.session_uid
         self.count = len(rest)
         # The hair moves with the surface: what the objects are to each other is the same at bind.
         to_scene = SCENE_FROM_WORLD @ bind @ np.linalg.inv(matrix(hair.matrix_world)) @ matrix(surface.matrix_world)
@@ -32,6 +32,13 @@ class Roots:
         used[self.corners] = True
         self.around = triangles[used[triangles].any(axis=1)]
         self.inverse_rest = np.linalg.inv(self._frames(points))
+
+    def present_name(self) -> str:
+        """The name of the surface now."""
+        found = object_of(self.name, self.uid)
+        if found is not None:
+            self.name = found.name
+        return self.name
 
     def matrices(self, points: Points, size: float) -> Matrix:
         """(strands, 4, 4) motion of each root since rest. `points`: surface in the frame, scene space; `size`: scale of its object."""
@@ -57,6 +64,14 @@ class Roots:
         return made
 
 
+def object_of(name: str, uid: int) -> bpy.types.Object | None:
+    """The object that had a name, also when it has another one now."""
+    found = bpy.data.objects.get(name)
+    if found is not None and found.session_uid == uid:
+        return found
+    return next((o for o in bpy.data.objects if o.session_uid == uid), None)
+
+
 def roots_of(hair: bpy.types.Object, bind: Matrix, rest: Points, roots: Points) -> Roots | None:
     """The roots of hair that can follow its surface: a mesh with faces whose vertices stay the same in all frames."""
     surface = hair.data.surface
@@ -69,10 +84,13 @@ def roots_of(hair: bpy.types.Object, bind: Matrix, rest: Points, roots: Points) 
 
 def positions(roots: Roots, depsgraph: bpy.types.Depsgraph, others: dict[str, Points]) -> tuple[Points, float]:
     """The surface in the frame, in scene space, and the scale of its object. `others`: results of graphs in this frame."""
-    surface = bpy.data.objects[roots.name].evaluated_get(depsgraph)
+    found = object_of(roots.name, roots.uid)
+    if found is None or found.name not in depsgraph.scene.objects:
+        raise Problem(f"Surface '{roots.name}' is gone. Set one in Properties > Data > Surface, then press Rebind")
+    surface = found.evaluated_get(depsgraph)
     world = matrix(surface.matrix_world)
-    if roots.name in others:
-        points = others[roots.name]
+    if found.name in others:
+        points = others[found.name]
         if surface.sinew.armature is None:
             # Without an armature, scene space does not have the motion of the object.
             bind = np.array(surface.sinew.bind_object, np.float64).reshape(4, 4)
@@ -83,7 +101,7 @@ def positions(roots: Roots, depsgraph: bpy.types.Depsgraph, others: dict[str, Po
         points = moved(flat.reshape(-1, 3), SCENE_FROM_WORLD @ world)
     if len(points) != roots.count:
         raise Problem(
-            f"Surface '{roots.name}' has {len(points)} vertices in this frame and {roots.count} in its mesh. "
+            f"Surface '{found.name}' has {len(points)} vertices in this frame and {roots.count} in its mesh. "
             "Switch off the modifiers that add or remove vertices, then press Rebind"
         )
     return points, _size(SCENE_FROM_WORLD @ world)

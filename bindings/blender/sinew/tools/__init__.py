@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from . import corrective, diagnose, hair, lattice, mask, mirror, pose_driver, properties, sphere
+from . import corrective, diagnose, hair, lattice, mask, mirror, pose_driver, properties, renames, sphere
 
-MODULES = [properties, pose_driver, sphere, corrective, mirror, lattice, mask, hair, diagnose]
+MODULES = [properties, pose_driver, sphere, corrective, mirror, lattice, mask, hair, diagnose, renames]
 
 
 def register() -> None:

@@ -259,8 +259,8 @@ class SINEW_OT_corrective_apply(JobOperator):
                 yield best.steps, 600
             if max(np.linalg.norm(x, axis=1).max() for x in (best.offsets, before)) < DROP_BELOW:
                 raise Problem(
-                    f"No shape key brings the graph nearer to the sculpt, which stays {best.distance.max() * 1000:.3f} mm away: nodes after "
-                    "the skin smooth it away. Use the preset Skin, or a mask for these nodes. The sculpt is kept"
+                    f"No shape key brings the graph nearer to the sculpt, which stays {best.distance.max() * 1000:.3f} mm away: nodes "
+                    "after the skin smooth it away. Use the preset Skin, or a mask for these nodes. The sculpt is kept"
                 )
             changed = _store(context, obj, bound, best, driver, pose)
         except BaseException:

@@ -31,6 +31,7 @@ SLIGHT = 0.005
 LONGEST = 4.0
 # The damping is doubled, from at least this, until offsets are short enough.
 LEAST_DAMPING = 0.01
+MOST_DAMPING = 1000.0
 # Steps after which offsets that are too long are given up.
 TRIAL = 15
 # Damped offsets are done at this share of the largest move.
@@ -103,7 +104,7 @@ def offsets(
     if best.distance.max() <= tolerance and _length(best.offsets) <= longest:
         return
     steps = best.steps
-    while True:
+    while damping < MOST_DAMPING:
         for best in _damped(task, damping, longest, steps, limit):
             yield best
         if _length(best.offsets) <= longest:
