@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import random
 from typing import Any
@@ -37,9 +38,15 @@ NEEDS: dict[str, dict[str, Any]] = {
 SAMPLE_OF = {"morph": "creature", "drive_morphs": "creature"}
 
 
+@functools.cache
+def _sample(name: str) -> sd.Character:
+    """Samples take long to load, and nothing changes them."""
+    return sd.Character.sample(name)
+
+
 def positions(document: dict[str, Any], sample: str | sd.Character = "arm", frames: tuple[int, ...] = (0, 5, 10), folder: str | None = None) -> list[np.ndarray]:
     """What an independent player makes of a document: all numbers of all outputs at some frames."""
-    character = sd.Character.sample(sample) if isinstance(sample, str) else sample
+    character = _sample(sample) if isinstance(sample, str) else sample
     graph = sd.Graph.from_dict(document, "test", **({"folder": folder} if folder else {}))
     player = sd.Player(character, graph)
     found = []

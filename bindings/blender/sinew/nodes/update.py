@@ -114,8 +114,9 @@ class _Updater(reader.Reader):
             replace(node.tree, keys["graph"], self.folder)
             node.sync()
         changed = {key: value for key, value in keys.items() if key not in before or not _same(before[key], value)}
+        gone = before.keys() - keys.keys()
         for socket in node.inputs:
-            if socket.bl_idname == "SinewSocket_number" and (socket.identifier in changed) | ((socket.identifier in before) & (socket.identifier not in keys)):
+            if socket.bl_idname == "SinewSocket_number" and (socket.identifier in changed or socket.identifier in gone):
                 animation.forget(socket, [sockets.value_prop(socket)])
         reader.show_group_values(node, changed)
 
@@ -186,7 +187,10 @@ def _change_default(node: Any, before: dict[str, Any], entry: dict[str, Any]) ->
     if _same([before.get(key) for key in keys], [entry.get(key) for key in keys]):
         return
     prop = node.value_prop()
-    animation.forget(node, values.properties_of(node.p_type, prop))
+    props = values.properties_of(node.p_type, prop)
+    if "keys" not in entry and animation.is_driven(node, props):
+        return
+    animation.forget(node, props)
     decoded = values.decode(node.p_type, prop, entry["default"]) if "default" in entry else None
     if decoded is None:
         decoded = values.decode(node.p_type, prop, values.zero(node.p_type)) if prop != "v_json" else {prop: ""}
