@@ -219,6 +219,8 @@ class SINEW_OT_graph_save(Operator, ExportHelper):
         text = json.dumps(nodes.to_document(tree), indent=2, ensure_ascii=False)
         with bake.files(), bake.complete(path) as unfinished, open(unfinished, "w", encoding="utf-8") as file:
             file.write(text + "\n")
+        for note in nodes.notes_of(tree):
+            self.report({"WARNING"}, note)
         return f"Wrote {path}"
 
 

@@ -171,6 +171,16 @@ def test_paths_of_saved_graphs(tmp_path: Path) -> None:
     assert "/proc/none" in text and "FileNotFoundError" not in text
 
 
+def test_a_driver_that_a_document_cannot_hold_is_said(tmp_path: Path, capfd: pytest.CaptureFixture) -> None:
+    obj = tube()
+    tree = add(obj, "delta_mush")
+    tree.nodes["delta_mush"].driver_add("p_weight").driver.expression = "0.3"
+    bpy.context.view_layer.update()
+    bpy.ops.sinew.graph_save(filepath=str(tmp_path / "driven.json"))
+    assert "has a driver" in capfd.readouterr().out
+    assert '"weight": 0.3' in (tmp_path / "driven.json").read_text(encoding="utf-8")
+
+
 def test_a_subdivision_in_front_is_said_and_mended() -> None:
     obj = tube()
     add(obj, "skin")
