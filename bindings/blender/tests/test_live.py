@@ -586,3 +586,26 @@ def test_a_render_shows_each_frame_as_it_is(tmp_path: Path) -> None:
         assert np.abs(a - b).max() < 0.02
     assert scene.frame_current == 1
     assert np.abs(positions(obj)[: len(rest(obj))] - live.session(obj).local).max() < 0.2
+
+
+def test_undo_of_an_edit_of_the_mesh() -> None:
+    """Undo brings another mesh: the binding must be that of the mesh that is shown."""
+    obj = tube()
+    add(obj, "skin")
+    bend(obj.sinew.armature, 60)
+    name = obj.name
+    bpy.ops.ed.undo_push(message="plain")
+    plain = positions(obj).copy()
+    for vertex in obj.data.vertices:
+        vertex.co.x *= 2.0
+    obj.data.update()
+    bpy.context.view_layer.update()
+    bpy.ops.ed.undo_push(message="wide")
+    wide = positions(obj).copy()
+    assert np.abs(wide - plain).max() > 0.1
+    for step, expected in ((bpy.ops.ed.undo, plain), (bpy.ops.ed.redo, wide)):
+        step()
+        bpy.context.view_layer.update()
+        bend(bpy.data.objects[name].sinew.armature, 61)
+        bend(bpy.data.objects[name].sinew.armature, 60)
+        assert np.abs(positions(bpy.data.objects[name]) - expected).max() < 1e-6
