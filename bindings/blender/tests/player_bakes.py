@@ -10,9 +10,11 @@ import json
 import sys
 from pathlib import Path
 
+# First: it chooses Blender's folder of the user.
+from conftest import activate  # isort: skip
+
 import bpy
 import numpy as np
-from conftest import activate
 
 FRAMES = 9
 
