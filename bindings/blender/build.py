@@ -1,7 +1,7 @@
 """Builds the Blender extension: `python bindings/blender/build.py -o FOLDER` writes FOLDER/sinew-VERSION.zip and prints its path.
 
 Without wheels, it compiles one for this system, which needs Rust and a C++ compiler. With wheels, one for each system that the zip is for,
-it compiles nothing. Needs Python 3.11.
+it compiles nothing. Needs Python 3.10.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import re
 import subprocess
 import sys
 import tempfile
-import tomllib
 import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE / "sinew"
+VERSION = r'^version = "(.*)"$'
 # Blender's names of systems, by tags of wheels.
 PLATFORMS = {
     r"linux.*x86_64": "linux-x64",
@@ -37,12 +37,16 @@ def platform_of(wheel: pathlib.Path) -> str:
     sys.exit(f"{wheel}: found the platform tag '{tag}', expected one of Linux, macOS or Windows")
 
 
+def version() -> str:
+    """Version of the workspace."""
+    cargo = (HERE.parents[1] / "Cargo.toml").read_text(encoding="utf-8")
+    return re.search(VERSION, cargo, re.MULTILINE)[1]
+
+
 def manifest(wheels: list[pathlib.Path]) -> str:
     """The manifest with wheels and systems, and with the version of the workspace."""
     text = (SOURCE / "blender_manifest.toml").read_text(encoding="utf-8")
-    cargo = tomllib.loads((HERE.parents[1] / "Cargo.toml").read_text(encoding="utf-8"))
-    version = cargo["workspace"]["package"]["version"]
-    text, count = re.subn(r'^version = ".*"$', f'version = "{version}"', text, flags=re.MULTILINE)
+    text, count = re.subn(VERSION, f'version = "{version()}"', text, flags=re.MULTILINE)
     assert count == 1, "the manifest has one version"
     names = "".join(f'  "./wheels/{wheel.name}",\n' for wheel in wheels)
     platforms = ", ".join(f'"{name}"' for name in sorted({platform_of(w) for w in wheels}))
@@ -56,8 +60,7 @@ def build(wheels: list[pathlib.Path], folder: pathlib.Path) -> pathlib.Path:
         if not zipfile.is_zipfile(wheel):
             sys.exit(f"{wheel}: not a wheel. Build one with `maturin build --release` in bindings/sinew-py")
     text = manifest(wheels)
-    version = tomllib.loads(text)["version"]
-    out = folder / f"sinew-{version}.zip"
+    out = folder / f"sinew-{version()}.zip"
     folder.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(SOURCE.rglob("*")):
