@@ -3,28 +3,22 @@
 
 from __future__ import annotations
 
-import importlib
-from types import ModuleType
-
-from . import core
+from . import core, modules
 
 # Without the package: the preferences, which say so, and what objects store.
 MODULES = ["preferences", "properties", "nodes", "live", "operators", "panels", "tools", "out", "into"]
 WITHOUT_THE_PACKAGE = {"preferences", "properties"}
 
 
-def _modules() -> list[ModuleType]:
-    wanted = [name for name in MODULES if core.sd is not None or name in WITHOUT_THE_PACKAGE]
-    return [importlib.import_module(f".{name}", __package__) for name in wanted]
+def _names() -> list[str]:
+    return [name for name in MODULES if core.sd is not None or name in WITHOUT_THE_PACKAGE]
 
 
 def register() -> None:
     """Registers classes, properties and handlers."""
-    for module in _modules():
-        module.register()
+    modules.register(__package__, _names())
 
 
 def unregister() -> None:
-    """Takes all of it back. What files store of Sinew stays."""
-    for module in reversed(_modules()):
-        module.unregister()
+    """Removes them again. Files keep their graphs."""
+    modules.unregister(__package__, _names())

@@ -146,12 +146,12 @@ class SINEW_OT_remove(Operator):
 
 
 class SINEW_OT_rebind(Operator):
-    """Read mesh, weights, armature and graph again. The present position of the object is its new rest position"""
+    """Read mesh, weights, armature and graph again"""
 
     bl_idname = "sinew.rebind"
     bl_label = "Rebind"
 
-    move: bpy.props.BoolProperty(name="Take Position", description="The object was bound where it stands now", default=False)
+    move: bpy.props.BoolProperty(name="Take Position", description="The position where the object stands now is the one that it was bound at", default=False)
 
     def run(self, context: bpy.types.Context) -> str:
         obj = target(context)

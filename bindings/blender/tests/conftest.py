@@ -80,6 +80,12 @@ def empty_file() -> Iterator[None]:
     yield
 
 
+@pytest.fixture
+def scene() -> bpy.types.Scene:
+    """The scene of the empty file."""
+    return bpy.context.scene
+
+
 def activate(obj: bpy.types.Object) -> bpy.types.Object:
     """Makes an object the only selected and active one."""
     for other in bpy.context.view_layer.objects:

@@ -14,6 +14,8 @@ import sinew_deform as sd
 REGISTRY = {entry["name"]: entry for entry in json.loads(sd.node_list())["nodes"]}
 STRAND_KINDS = ("collide", "hair_sim", "tressfx_hair")
 
+ARM: dict[str, Any] = {"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}}}
+
 # Nodes that give each type of port, as documents write them.
 SOURCES: dict[str, tuple[str, dict[str, Any] | None]] = {
     "mesh": ("body", None),
@@ -128,3 +130,14 @@ class Layout:
         made = Properties()
         self.log.append(("operator", made))
         return made
+
+
+def document(nodes: dict[str, Any], outputs: dict[str, str], **more: Any) -> dict[str, Any]:
+    """A document with body and pose."""
+    return {**ARM, **more, "nodes": nodes, "outputs": outputs}
+
+
+def bent(**keys: Any) -> dict[str, Any]:
+    """Skinning and a bend."""
+    chain = {"skin": {"node": "skin", "mesh": "body", "pose": "pose"}, "bend": {"node": "bend", "mesh": "skin", "length": 0.5, **keys}}
+    return document(chain, {"body": "bend"})

@@ -14,41 +14,12 @@ import nodes_support as support
 import numpy as np
 import pytest
 import sinew_deform as sd
-from nodes_support import REGISTRY
+from nodes_support import ARM, REGISTRY, bent, document
 
 import bpy
 from sinew import documents, nodes, report
 
 DOCUMENTS = nodes_documents.everything()
-ARM = {"sinew": "1.0", "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}}}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def classes():
-    """The node classes, registered once."""
-    was_there = nodes.is_registered()
-    if not was_there:
-        nodes.register()
-    yield
-    if not was_there:
-        nodes.unregister()
-
-
-@pytest.fixture(autouse=True)
-def scene() -> Any:
-    """An empty scene."""
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    return bpy.context.scene
-
-
-def document(nodes_: dict[str, Any], outputs: dict[str, str], **more: Any) -> dict[str, Any]:
-    return {**ARM, **more, "nodes": nodes_, "outputs": outputs}
-
-
-def bent(**keys: Any) -> dict[str, Any]:
-    """Skinning and a bend."""
-    chain = {"skin": {"node": "skin", "mesh": "body", "pose": "pose"}, "bend": {"node": "bend", "mesh": "skin", "length": 0.5, **keys}}
-    return document(chain, {"body": "bend"})
 
 
 def used(tree: Any) -> None:

@@ -6,42 +6,17 @@ from __future__ import annotations
 import copy
 import json
 import random
-from collections.abc import Iterator
 from typing import Any
 
 import nodes_documents
 import pytest
+from nodes_support import bent
 
 import bpy
 from sinew import nodes
 
 DOCUMENTS = nodes_documents.everything()
 NAMES = sorted(DOCUMENTS)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def classes() -> Iterator[None]:
-    """The node classes, registered once."""
-    was_there = nodes.is_registered()
-    if not was_there:
-        nodes.register()
-    yield
-    if not was_there:
-        nodes.unregister()
-
-
-@pytest.fixture(autouse=True)
-def scene() -> Any:
-    """An empty scene."""
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    return bpy.context.scene
-
-
-def bent(**keys: Any) -> dict[str, Any]:
-    """Skinning and a bend."""
-    chain = {"skin": {"node": "skin", "mesh": "body", "pose": "pose"}, "bend": {"node": "bend", "mesh": "skin", "length": 0.5, **keys}}
-    inputs = {"body": {"type": "mesh"}, "pose": {"type": "pose"}}
-    return {"sinew": "1.0", "inputs": inputs, "nodes": chain, "outputs": {"body": "bend"}}
 
 
 def used(tree: Any) -> None:

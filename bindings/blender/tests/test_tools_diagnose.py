@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is wrong here: against Blender's armature modifier and closed forms."""
+"""Worst vertices: against Blender's armature modifier and closed forms."""
 
 from __future__ import annotations
 

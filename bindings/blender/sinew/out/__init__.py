@@ -3,23 +3,16 @@
 
 from __future__ import annotations
 
-import importlib
-from types import ModuleType
+from .. import modules
 
 MODULES = ["shape_keys", "point_cache", "alembic", "glb", "vat", "skin", "back", "panel"]
 
 
-def _modules() -> list[ModuleType]:
-    return [importlib.import_module(f".{name}", __package__) for name in MODULES]
-
-
 def register() -> None:
     """Registers the operators and the panel."""
-    for module in _modules():
-        module.register()
+    modules.register(__package__, MODULES)
 
 
 def unregister() -> None:
     """Removes them."""
-    for module in reversed(_modules()):
-        module.unregister()
+    modules.unregister(__package__, MODULES)

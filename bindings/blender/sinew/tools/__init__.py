@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tools: pose drivers, correctives, lattices, masks, hair, and what is wrong."""
+"""Tools: pose drivers, correctives, lattices, masks, hair, diagnosis."""
 
 from __future__ import annotations
 

@@ -160,9 +160,9 @@ class SINEW_OT_diagnose(Operator):
     """Find what is wrong in this frame: a heat map as attribute sinew_heat, and a list of the worst vertices"""
 
     bl_idname = "sinew.diagnose"
-    bl_label = "What Is Wrong Here"
+    bl_label = "Find Worst Vertices"
 
-    measure: bpy.props.EnumProperty(name="Measure", description="What is measured", items=MEASURES)
+    measure: bpy.props.EnumProperty(name="Measure", description="Number of each vertex", items=MEASURES)
 
     def run(self, context: bpy.types.Context) -> str:
         obj = target(context)
@@ -189,7 +189,7 @@ class SINEW_OT_select_worst(Operator):
         obj = target(context)
         found = FINDINGS.get(obj.session_uid)
         if found is None or not found.rows:
-            raise Problem(f"Nothing is listed for '{obj.name}'. Press What Is Wrong Here first")
+            raise Problem(f"Nothing is listed for '{obj.name}'. Press Find Worst Vertices first")
         editing = obj.mode == "EDIT"
         if editing:
             bpy.ops.object.mode_set(mode="OBJECT")
@@ -233,7 +233,7 @@ def measure_times(bound: Session) -> list[tuple[str, float]]:
 
 
 class SINEW_PT_diagnose(SubPanel, bpy.types.Panel):
-    """What is wrong, and what takes time."""
+    """The worst vertices, and the time of each node."""
 
     bl_label = "Diagnose"
 

@@ -157,7 +157,7 @@ def _article(obj: bpy.types.Object) -> str:
 
 
 def _check_surface(obj: bpy.types.Object) -> str:
-    """What is missing for hair to follow a body; empty if nothing is."""
+    """The reason why hair cannot follow the body; empty if it can."""
     if obj.data.surface is None:
         return f"'{obj.name}' has no surface: it does not follow a mesh. Set one in Properties > Data > Surface, then press Rebind"
     if obj.data.surface.type != "MESH" or not obj.data.surface.data.polygons:
