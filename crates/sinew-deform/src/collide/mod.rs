@@ -44,7 +44,7 @@ pub(crate) use motion::turn;
 pub use motion::{Rigid, RigidMotion};
 pub use node::DESC;
 pub use placed::{Collider, Contact};
-pub(crate) use placed::{Placement, Solids, unit_or};
+pub(crate) use placed::{Placed, Placement, Solids, unit_or};
 pub(crate) use ports::MAX_COLLIDERS;
 pub(crate) use response::CHOICES as GRADIENTS;
 #[cfg(test)]

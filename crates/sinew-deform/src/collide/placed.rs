@@ -122,7 +122,7 @@ const LONGER: f64 = 1.01;
 /// One contact's collider during a step.
 #[derive(Clone, Copy)]
 pub(crate) struct Placed<'a, R: Real> {
-    shape: &'a dyn Distance,
+    pub(crate) shape: &'a dyn Distance,
     pub(crate) at: &'a Placement<R>,
 }
 
@@ -139,6 +139,8 @@ pub(crate) struct Placement<R: Real> {
     pub(crate) carry: Rigid<R>,
     pub(crate) margin: R,
     pub(crate) friction: R,
+    /// Smallest detail of the solid; infinite for none.
+    pub(crate) detail: R,
     /// Distance of samples along segments; infinite for none.
     pub(crate) spacing: R,
     /// Penetration that counts as none.
@@ -155,6 +157,7 @@ impl<R: Real> Default for Placement<R> {
             carry: Rigid::identity(),
             margin: R::zero(),
             friction: R::zero(),
+            detail: R::zero(),
             spacing: R::zero(),
             tolerance: R::zero(),
         }
@@ -187,6 +190,7 @@ impl<R: Real> Placement<R> {
             carry: to.relative_to(&from),
             margin: R::from_single(contact.margin),
             friction: R::from_single(contact.friction.max(0.0)),
+            detail: R::from_single(collider.shape.feature_size()),
             spacing: R::from_single(spacing),
             tolerance: R::from_single(tolerance),
         }

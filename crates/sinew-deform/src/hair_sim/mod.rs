@@ -21,20 +21,14 @@
 mod bind;
 mod device;
 mod followers;
-#[cfg(test)]
-mod force_tests;
 mod frame;
+mod group;
 mod job;
-mod length;
 mod node;
 mod precision;
 mod presets;
-#[cfg(test)]
-mod rest_tests;
 pub(crate) mod roots;
 mod settings;
-mod shape;
-mod simd;
 mod state;
 mod step;
 mod strands_out;
@@ -52,10 +46,8 @@ pub(crate) use followers::mixed;
 pub use followers::{FollowerSettings, FollowersError, RootSkin, place_followers};
 pub use job::{HairError, HairJob};
 pub use node::DESC;
-#[cfg(test)]
-pub(crate) use precision::HairReal;
-pub use settings::HairSettings;
-pub(crate) use shape::shortest_arc;
+pub use precision::HairReal;
+pub use settings::{HairQuality, HairSettings};
 pub use state::HairState;
 pub use state::HairStateError;
 pub(crate) use strands_out::write_tangents;

@@ -19,6 +19,8 @@ use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 use fearless_simd_macros::simd;
 use sinew_geom::{PackedAffine, Real, Vec3};
 
+/// Vertices of followers that solids do not move.
+const FOLLOWER_PINS: usize = 2;
 /// Strands in one task.
 const CHUNK: usize = crate::collide::CHUNK;
 
@@ -52,7 +54,7 @@ pub(crate) fn write_strands<R: HairReal>(
         separation: R::from_single(out.settings.tip_separation),
         collide: (out.settings.collide_followers && !solids.is_empty()).then_some(
             CollideSettings {
-                exempt: out.settings.exempt,
+                exempt: FOLLOWER_PINS,
                 ..CollideSettings::default()
             },
         ),

@@ -3,6 +3,8 @@
 // Cells that the first vertex which collides may be deep in a field, and cells by which a follower is lifted, at most: `lift` in `strands_out.rs`.
 const DEEPEST = 0.08;
 const FARTHEST_LIFT = 0.1;
+// Vertices that solids do not move.
+const PINS = 2u;
 // Spacings of samples in a cell of a field.
 const SPACINGS = 2.0;
 
@@ -30,7 +32,7 @@ fn kernel(group: u32, local: u32) {
   team = local / LANES;
   lane = local % LANES;
   solid_at = NO_PLACEMENT;
-  exempt = u.begin.z;
+  exempt = PINS;
   strand = group * TEAMS + team;
   let has_strand = strand < FOLLOWERS;
   // Whoever has none goes along with nothing to do.

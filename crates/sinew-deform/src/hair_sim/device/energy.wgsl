@@ -1,0 +1,171 @@
+// The energies of a strand: `strand.rs`, `local.rs`, `contact.rs`, `joint.rs`.
+
+// A symmetric matrix: diagonal, then xy, xz, yz.
+struct Sym {
+  d: vec3f,
+  o: vec3f,
+}
+
+struct Local {
+  energy: f32,
+  gradient: vec3f,
+  matrix: Sym,
+}
+
+// Three axes.
+struct Axes {
+  t: vec3f,
+  u: vec3f,
+  w: vec3f,
+}
+
+struct Touch {
+  normal: vec3f,
+  offset: f32,
+  on: f32,
+  layer: f32,
+  friction: f32,
+  rub: f32,
+}
+
+struct Joint {
+  energy: f32,
+  torque: vec3f,
+  reaction: vec3f,
+  twist: f32,
+  bend: f32,
+  relative: Axes,
+}
+
+const TWIST = 0.75;
+
+fn sym_times(m: Sym, v: vec3f) -> vec3f {
+  return m.d * v + vec3f(m.o.x * v.y + m.o.y * v.z, m.o.x * v.x + m.o.z * v.z, m.o.y * v.x + m.o.z * v.y);
+}
+
+fn sym_sum(a: Sym, b: Sym) -> Sym {
+  return Sym(a.d + b.d, a.o + b.o);
+}
+
+fn outer(v: vec3f, f: f32) -> Sym {
+  return Sym(v * v * f, vec3f(v.x * v.y, v.x * v.z, v.y * v.z) * f);
+}
+
+fn along_of(q: vec4f) -> vec3f {
+  return vec3f(1.0 - 2.0 * (q.y * q.y + q.z * q.z), 2.0 * (q.x * q.y + q.w * q.z), 2.0 * (q.x * q.z - q.w * q.y));
+}
+
+fn axes_of(q: vec4f) -> Axes {
+  return Axes(
+    along_of(q),
+    vec3f(2.0 * (q.x * q.y - q.w * q.z), 1.0 - 2.0 * (q.x * q.x + q.z * q.z), 2.0 * (q.y * q.z + q.w * q.x)),
+    vec3f(2.0 * (q.x * q.z + q.w * q.y), 2.0 * (q.y * q.z - q.w * q.x), 1.0 - 2.0 * (q.x * q.x + q.y * q.y)),
+  );
+}
+
+// Coordinates along axes, and back.
+fn rows_times(a: Axes, v: vec3f) -> vec3f {
+  return vec3f(dot(a.t, v), dot(a.u, v), dot(a.w, v));
+}
+
+fn columns_times(a: Axes, v: vec3f) -> vec3f {
+  return a.t * v.x + a.u * v.y + a.w * v.z;
+}
+
+// The shortest rotation from one unit vector to another.
+fn arc(a: vec3f, b: vec3f) -> vec4f {
+  return normalize(vec4f(cross(a, b), max(dot(a, b) + 1.0, 1e-6)));
+}
+
+fn contact_touch(i: u32) -> Touch {
+  let p = room(6u, i);
+  return Touch(p.xyz, p.w, room(8u, i).w, room(9u, i).w, room(10u, i).w, room(3u, i).w);
+}
+
+fn segment_touch(i: u32) -> Touch {
+  let p = room(7u, i);
+  return Touch(p.xyz, p.w, room(11u, i).w, room(12u, i).w, room(13u, i).w, room(15u, i).w);
+}
+
+// Contact and friction of a point at `x`. Behind it, `rub` has the force of friction: what the contact gives now where that is new.
+fn touch_energy(t: ptr<function, Touch>, x: vec3f, anchor: vec3f, slack: f32, is_new: bool) -> Local {
+  let n = (*t).normal;
+  let deep = -(dot(n, x) + (*t).offset);
+  let depth = max(deep, 0.0);
+  let within = min(depth, (*t).layer);
+  let beyond = depth - within;
+  let steep = within * within * 16.0 / ((*t).layer * (*t).layer);
+  let force = within * (1.0 + steep);
+  let stiffness = 1.0 + 3.0 * steep;
+  let energy = 0.5 * within * within * (1.0 + 0.5 * steep) + force * beyond + 0.5 * stiffness * beyond * beyond;
+  let k = terms.contact * (*t).on;
+  let pressed = (force + stiffness * beyond) * k;
+  if is_new { (*t).rub = (*t).friction * pressed; }
+  let rub = (*t).rub;
+  let way = (x - anchor) - n * dot(x - anchor, n);
+  let extent = sqrt(dot(way, way) + slack * slack);
+  let f = rub / extent;
+  let along = outer(n, select(0.0, stiffness * k, deep > 0.0) - f);
+  return Local(energy * k + rub * extent, way * f - n * pressed, Sym(along.d + vec3f(f), along.o));
+}
+
+// All energies of a vertex at `x`.
+fn vertex_energy(i: u32, x: vec3f, is_new: bool) -> Local {
+  let bend = bound_bend(i);
+  let mass = bound_direction(i).w * select(0.0, 1.0, is_free(i));
+  let rest = bound_offset(i);
+  var k = mass * terms.heavier;
+  let from_goal = x - room(5u, i).xyz;
+  var energy = 0.5 * k * dot(from_goal, from_goal);
+  var gradient = from_goal * k;
+  let way = x - room(4u, i).xyz;
+  let extent = sqrt(dot(way, way) + terms.dry_slack * terms.dry_slack);
+  let dry = mass * terms.dry;
+  energy += dry * extent;
+  gradient += way * (dry / extent);
+  k += dry / extent;
+  let from_rest = x - rest.xyz * size;
+  let pull = mass * clamp(1.0 - (bend.y - pulled) / FADE, 0.0, 1.0) * terms.pull + select(0.0, terms.contact, rest.w > 1.5);
+  energy += 0.5 * pull * dot(from_rest, from_rest);
+  gradient += from_rest * pull;
+  k += pull;
+  var touch = contact_touch(i);
+  let local = touch_energy(&touch, x, room(3u, i).xyz, SLACK, is_new);
+  if is_new { set_w(3u, i, touch.rub); }
+  return Local(energy + local.energy, gradient + local.gradient, Sym(local.matrix.d + vec3f(k), local.matrix.o));
+}
+
+// Those of the point of a segment that touches something, between `a` and `b`.
+fn segment_energy(i: u32, a: vec3f, b: vec3f, is_new: bool) -> Local {
+  var touch = segment_touch(i);
+  let share = room(5u, i).w;
+  let before = room(4u, i - 1u).xyz;
+  let start = before + (room(4u, i).xyz - before) * share;
+  let local = touch_energy(&touch, a + (b - a) * share, start, terms.dry_slack, is_new);
+  if is_new { set_w(15u, i, touch.rub); }
+  return local;
+}
+
+fn joint_of(i: u32, before: Axes, after: Axes) -> Joint {
+  let d = bound_direction(i).xyz;
+  let bend = bound_bend(i).w * terms.bend;
+  let relative = Axes(rows_times(before, after.t), rows_times(before, after.u), rows_times(before, after.w));
+  let f = 1.0 / max(1.0 + d.x, 1e-3);
+  let rest = Axes(
+    d,
+    vec3f(-d.y, 1.0 - d.y * d.y * f, -(d.y * d.z * f)),
+    vec3f(-d.z, -(d.y * d.z * f), 1.0 - d.z * d.z * f),
+  );
+  let along = bend * (1.0 - 0.5 * TWIST);
+  let around = bend * (0.5 * TWIST);
+  let off_t = relative.t - rest.t;
+  let off_u = relative.u - rest.u;
+  let off_w = relative.w - rest.w;
+  let energy = 0.5 * (along * dot(off_t, off_t) + around * (dot(off_u, off_u) + dot(off_w, off_w)));
+  // The wanted axes along those of the segment after the joint.
+  let t = rows_times(relative, rest.t);
+  let u = rows_times(relative, rest.u);
+  let w = rows_times(relative, rest.w);
+  let torque = vec3f(around * (u.z - w.y), around * w.x - along * t.z, along * t.y - around * u.x);
+  return Joint(energy, torque, columns_times(relative, torque), bend * TWIST, bend, relative);
+}
