@@ -14,8 +14,6 @@
 
 mod chunks;
 mod contact;
-#[cfg(test)]
-mod contact_tests;
 mod device;
 mod field;
 mod job;

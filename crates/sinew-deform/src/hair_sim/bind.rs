@@ -267,34 +267,38 @@ fn bound_vertices(rest: &[[f32; 3]], masses: Option<&[f32]>) -> Vec<BoundVertex>
         .map(|i| {
             walked += lengths[i];
             let arc = if total > 0.0 { walked / total } else { i as f64 / segments };
-            let mut v = BoundVertex {
+            let inverse_mass = masses.map_or(if i < PINNED { 0.0 } else { 1.0 }, |m| m[i]);
+            // Half of each segment that ends here.
+            let mass = 0.5 * (length(i) + length(i + 1)) * segments / total.max(f64::MIN_POSITIVE);
+            BoundVertex {
                 offset: Into::<[f64; 3]>::into(points[i] - points[0]).map(|c| c as f32),
-                inverse_mass: masses.map_or(if i < PINNED { 0.0 } else { 1.0 }, |m| m[i]),
+                inverse_mass,
                 length: lengths[i] as f32,
                 arc: arc as f32,
+                mass: (mass / f64::from(inverse_mass).max(LEAST_INVERSE)) as f32,
                 direction: [1.0, 0.0, 0.0],
                 ..BoundVertex::default()
-            };
-            if i > 0 && total > 0.0 {
-                // Energy of a bend: EI angle^2 / (2 mean length).
-                let after = length(i).max(least);
-                let before = if i > 1 { length(i - 1).max(least) } else { after };
-                let modulus = segments * total.powi(3) / CANTILEVER;
-                v.bend = (modulus / (0.5 * (before + after))) as f32;
-                let share = 0.5 * (length(i) + length(i + 1)) * segments / total;
-                v.mass = (share / f64::from(v.inverse_mass).max(LEAST_INVERSE)) as f32;
             }
-            v
         })
         .collect();
     let pins = pinned(&out);
+    // A rod is clamped in the middle of its last pinned segment: half of each segment at a joint bends there.
+    let clamped = if pins > 1 { 0.5 * length(pins - 1) } else { 0.0 };
+    let bending: f64 = lengths[pins.min(lengths.len())..].iter().sum::<f64>() + clamped;
+    let modulus = bending.powi(4) / CANTILEVER * segments / total.max(f64::MIN_POSITIVE);
     let mut way = 0.0;
     for (i, v) in out.iter_mut().enumerate() {
         if i < pins {
             v.mass = 0.0;
-        } else {
-            way += lengths[i];
-            v.way = way as f32;
+            continue;
+        }
+        way += lengths[i];
+        v.way = way as f32;
+        // Energy of a bend: EI angle^2 / (2 mean length).
+        let before = if i > 1 { length(i - 1).max(least) } else { 0.0 };
+        let mean = 0.5 * (before + length(i).max(least));
+        if total > 0.0 {
+            v.bend = (modulus / mean) as f32;
         }
     }
     let turns = rest_turns(&points);

@@ -14,7 +14,7 @@ use std::ops::Range;
 /// Steps that tasks go through at once: there is room for where so many find the colliders.
 pub(crate) const RUN: usize = 16;
 /// Steps in which strands find a shape outside of what they begin in.
-const FREEING_STEPS: usize = 8;
+const FREEING_STEPS: usize = 24;
 
 /// What a task does to its guides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

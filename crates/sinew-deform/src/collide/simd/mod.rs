@@ -5,8 +5,6 @@ mod bounds;
 mod lanes;
 mod push;
 mod settle;
-#[cfg(test)]
-mod tests;
 mod unit;
 
 use super::placed::Solids;

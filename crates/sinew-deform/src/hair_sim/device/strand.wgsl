@@ -17,7 +17,7 @@ const FIRST = 0.5;
 const SHORTER = 0.4;
 const TRIES = 5u;
 // Further iterations for strands with a vertex inside of a solid.
-const MORE = 2u;
+const MORE = 4u;
 // Energies closer than this share are equal.
 const ROUNDING = 1e-5;
 // Motions closer to the identity than this are none but for roundings.

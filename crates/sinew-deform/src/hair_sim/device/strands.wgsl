@@ -1,7 +1,7 @@
 // All steps of a run of one guide. Nothing of other strands is read.
 
 // Steps in which a strand finds a shape outside of what it begins in.
-const FREEING_STEPS = 8u;
+const FREEING_STEPS = 24u;
 
 fn kernel(index: u32) {
   let u = uniforms();

@@ -17,7 +17,7 @@ const FIRST: f64 = 0.5;
 const SHORTER: f64 = 0.4;
 const TRIES: usize = 5;
 /// Further iterations for strands with a vertex inside of a solid.
-const MORE: usize = 2;
+const MORE: usize = 4;
 
 /// What is the same for all strands and steps of a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
