@@ -284,7 +284,7 @@ pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> DeviceNode {
         true => private_room(ROOMS, longest),
         false => stored_room(guides.vertices),
     };
-    add(pass("strands", STRANDS, count), room + &fields);
+    add(pass("strands", dev_text(), count), room + &fields);
     add(pass("advance", ADVANCE, 1), String::new());
     let groups = teams.groups(followers.strands.len());
     let of_followers = DevicePass {
@@ -615,4 +615,14 @@ fn uniforms(settings: &HairSettings, frame: &DeviceFrame<'_>) -> Uniforms {
         ],
         part: [hz[0][1], hz[1][1], hz[2][1], 0],
     }
+}
+
+fn dev_text() -> &'static str {
+    let Ok(dir) = std::env::var("SINEW_HAIR_WGSL") else { return STRANDS; };
+    let mut out = String::new();
+    for f in ["device/uniforms.wgsl","../collide/motion.wgsl","../collide/field.wgsl","../collide/solid.wgsl","device/layout.wgsl","device/gusts.wgsl","device/strand.wgsl","device/look.wgsl","device/energy.wgsl","device/solve.wgsl","device/strands.wgsl"] {
+        out += &std::fs::read_to_string(format!("{dir}/{f}")).unwrap();
+        out.push('\n');
+    }
+    out.leak()
 }

@@ -187,8 +187,8 @@ fn use_step(step: u32, is_freeing: bool) {
   let root_before = motion_at(motion, span.x);
   root_now = motion_at(motion, span.y);
   // Motions about one screw axis add up.
-  let shared = relative_to(motion_at(motion, span.x + (span.y - span.x) * share), root_before);
-  back = as_seen(root_now, shared, root_before);
+  let together = relative_to(motion_at(motion, span.x + (span.y - span.x) * share), root_before);
+  back = as_seen(root_now, together, root_before);
   size = placed_before.w + (placed.w - placed_before.w) * min(span.y, 1.0);
   use_laws(laws, u.gravity.w);
   for (var c = 0u; c < COLLIDERS; c++) {
