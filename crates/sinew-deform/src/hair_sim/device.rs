@@ -28,7 +28,7 @@ use super::settings::{HairSettings, Piece};
 use super::wind::{Gusts, RATIOS};
 use crate::collide::ports::RESET;
 use crate::collide::{
-    LIGHT_ROOMS, PLACEMENT, Teams, fields_text, linked_ports, private_room, stored_room,
+    LIGHT_ROOMS, PLACEMENT, Teams, fields_text, linked_ports, stored_room,
 };
 use crate::{
     BindContext, DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame, DeviceFrameData,
@@ -41,7 +41,7 @@ const RUN: usize = 32;
 /// Vertices of strands that are worked on in memory of the invocation.
 const LONGEST_PRIVATE: usize = 32;
 /// Vectors of room a vertex of a guide, as in `strand.wgsl`.
-const ROOMS: usize = 18;
+const ROOMS: usize = 15;
 /// Vectors of a guide vertex in the state.
 const KEPT: usize = 4;
 /// Vectors of a guide's drive in the state.
@@ -280,11 +280,12 @@ pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> DeviceNode {
     add(pass("start", ROOTS, count), start);
     add(pass("aim", ROOTS, count), aim);
     add(pass("place", PLACE, places.max(RUN)), fields.clone());
-    let room = match is_private {
-        true => private_room(ROOMS, longest),
-        false => stored_room(guides.vertices),
-    };
-    add(pass("strands", dev_text(), count), room + &fields);
+    let written = shared(ROOMS, guides.vertices) + &fields;
+    let groups = teams.groups(count);
+    add(
+        DevicePass::in_groups("strands", dev_text(), groups, Teams::SIZE),
+        written,
+    );
     add(pass("advance", ADVANCE, 1), String::new());
     let groups = teams.groups(followers.strands.len());
     let of_followers = DevicePass {

@@ -28,15 +28,6 @@ struct Touch {
   rub: f32,
 }
 
-struct Joint {
-  energy: f32,
-  torque: vec3f,
-  reaction: vec3f,
-  twist: f32,
-  bend: f32,
-  relative: Axes,
-}
-
 const TWIST = 0.75;
 
 fn sym_times(m: Sym, v: vec3f) -> vec3f {
@@ -84,7 +75,7 @@ fn contact_touch(i: u32) -> Touch {
 
 fn segment_touch(i: u32) -> Touch {
   let p = room(7u, i);
-  return Touch(p.xyz, p.w, room(11u, i).w, room(12u, i).w, room(13u, i).w, room(15u, i).w);
+  return Touch(p.xyz, p.w, room(11u, i).w, room(12u, i).w, room(13u, i).w, room(14u, i).w);
 }
 
 // Contact and friction of a point at `x`. Behind it, `rub` has the force of friction: what the contact gives now where that is new.
@@ -142,30 +133,38 @@ fn segment_energy(i: u32, a: vec3f, b: vec3f, is_new: bool) -> Local {
   let before = room(4u, i - 1u).xyz;
   let start = before + (room(4u, i).xyz - before) * share;
   let local = touch_energy(&touch, a + (b - a) * share, start, terms.dry_slack, is_new);
-  if is_new { set_w(15u, i, touch.rub); }
+  if is_new { set_w(14u, i, touch.rub); }
   return local;
 }
 
-fn joint_of(i: u32, before: Axes, after: Axes) -> Joint {
-  let d = bound_direction(i).xyz;
-  let bend = bound_bend(i).w * terms.bend;
-  let relative = Axes(rows_times(before, after.t), rows_times(before, after.u), rows_times(before, after.w));
+// Where the axes of a segment are at rest along those of the one before.
+fn rest_axes(d: vec3f) -> Axes {
   let f = 1.0 / max(1.0 + d.x, 1e-3);
-  let rest = Axes(
-    d,
-    vec3f(-d.y, 1.0 - d.y * d.y * f, -(d.y * d.z * f)),
-    vec3f(-d.z, -(d.y * d.z * f), 1.0 - d.z * d.z * f),
-  );
+  return Axes(d, vec3f(-d.y, 1.0 - d.y * d.y * f, -(d.y * d.z * f)), vec3f(-d.z, -(d.y * d.z * f), 1.0 - d.z * d.z * f));
+}
+
+// The axes of segment `after` along those of `before`.
+fn relative_axes(before: vec4f, after: vec4f) -> Axes {
+  return axes_of(rotations(opposite(before), after));
+}
+
+fn joint_energy(i: u32, relative: Axes) -> f32 {
+  let rest = rest_axes(bound_direction(i).xyz);
+  let bend = bound_bend(i).w * terms.bend;
+  let t = relative.t - rest.t;
+  let u = relative.u - rest.u;
+  let w = relative.w - rest.w;
+  return 0.5 * bend * ((1.0 - 0.5 * TWIST) * dot(t, t) + 0.5 * TWIST * (dot(u, u) + dot(w, w)));
+}
+
+// On the segment after the joint, along its axes.
+fn joint_torque(i: u32, relative: Axes) -> vec3f {
+  let rest = rest_axes(bound_direction(i).xyz);
+  let bend = bound_bend(i).w * terms.bend;
   let along = bend * (1.0 - 0.5 * TWIST);
   let around = bend * (0.5 * TWIST);
-  let off_t = relative.t - rest.t;
-  let off_u = relative.u - rest.u;
-  let off_w = relative.w - rest.w;
-  let energy = 0.5 * (along * dot(off_t, off_t) + around * (dot(off_u, off_u) + dot(off_w, off_w)));
-  // The wanted axes along those of the segment after the joint.
   let t = rows_times(relative, rest.t);
   let u = rows_times(relative, rest.u);
   let w = rows_times(relative, rest.w);
-  let torque = vec3f(around * (u.z - w.y), around * w.x - along * t.z, along * t.y - around * u.x);
-  return Joint(energy, torque, columns_times(relative, torque), bend * TWIST, bend, relative);
+  return vec3f(around * (u.z - w.y), around * w.x - along * t.z, along * t.y - around * u.x);
 }

@@ -22,7 +22,10 @@ fn margin_at(collider: u32, way: f32) -> f32 {
 
 fn find_bases() {
   var pin = 0u;
-  while pin + 1u < count && !is_free(pin + 1u) { pin++; }
+  for (var i = 1u; i < count; i++) {
+    if is_free(i) { break; }
+    pin = i;
+  }
   for (var c = 0u; c < COLLIDERS; c++) {
     use_solid(c);
     if !is_there() { continue; }
@@ -33,67 +36,71 @@ fn find_bases() {
 
 // Looks at all vertices, then at segments. In the first iteration vertices come from where the step found them.
 fn look(is_first: bool, segments: bool) {
-  for (var i = 0u; i < count; i++) {
+  for (var i = lane; i < count; i += LANES) {
     set_w(4u, i, select(0.0, 1e6, is_free(i)));
     set_room(6u, i, vec4f(0.0));
-    for (var slot = 8u; slot < 14u; slot++) { set_w(slot, i, 0.0); }
+    for (var slot = 8u; slot < SLOTS; slot++) { set_room(slot, i, vec4f(0.0)); }
     set_w(9u, i, LEAST_LAYER);
     set_w(12u, i, LEAST_LAYER);
-    set_w(14u, i, -1.0);
-    // The old bound waits where the step will be.
-    set_xyz(14u, i, vec3f(room(0u, i).w, 0.0, 0.0));
-    set_w(0u, i, FAR);
+    set_w(2u, i, -1.0);
+    if is_free(i) { look_at_vertex(i, is_first); }
   }
+  sync();
+  if segments && COLLIDERS > 0u {
+    for (var i = lane; i < count; i += LANES) {
+      if i > 0u && is_free(i) && is_free(i - 1u) { look_at_segment(i); }
+    }
+  }
+}
+
+fn look_at_vertex(i: u32, is_first: bool) {
+  let x = point(i);
+  let known = room(0u, i).w;
+  var least = FAR;
+  var gap = 1e6;
+  let next = min(i + 1u, count - 1u);
+  let reach = max(bound_bend(i).x, bound_bend(next).x) * size * 2.0;
   for (var c = 0u; c < COLLIDERS; c++) {
     use_solid(c);
     if !is_there() { continue; }
-    for (var i = 0u; i < count; i++) {
-      if is_free(i) { look_at_vertex(i, c, is_first); }
+    let margin = margin_at(c, bound_bend(i).z * size);
+    var at = x;
+    var bound = known;
+    if is_first {
+      let begins = point_of(carried[c], room(4u, i).xyz);
+      bound = known - length(x - begins);
+      if bound < margin + reach { at = first_met(begins, x, known); }
+    }
+    if !(bound < margin + reach) {
+      least = min(least, bound);
+      gap = min(gap, bound - margin);
+      continue;
+    }
+    let found = look_up(at);
+    // As the plane at the surface that a blocked way met says.
+    let here = found.w + dot(found.xyz, x - at);
+    least = min(least, found.w - length(x - at));
+    if here - margin < gap {
+      gap = here - margin;
+      set_room(6u, i, vec4f(found.xyz, gap - dot(found.xyz, x)));
+      set_w(8u, i, 1.0);
+      set_w(9u, i, layer_of());
+      set_w(10u, i, solid.friction);
+      set_w(2u, i, f32(c));
     }
   }
-  for (var i = 0u; i < count; i++) { set_xyz(17u, i, point(i)); }
-  if !segments || COLLIDERS == 0u { return; }
-  for (var i = 1u; i < count; i++) {
-    if is_free(i) && is_free(i - 1u) { look_at_segment(i); }
-  }
+  set_w(0u, i, least);
+  set_w(4u, i, gap);
 }
 
-fn look_at_vertex(i: u32, collider: u32, is_first: bool) {
-  let x = point(i);
-  var from_place = room(17u, i).xyz;
-  if is_first { from_place = point_of(carried[collider], room(4u, i).xyz); }
-  let moved = length(x - from_place);
-  let known = room(14u, i).x;
-  let bound = known - moved;
-  let next = min(i + 1u, count - 1u);
-  let reach = max(bound_bend(i).x, bound_bend(next).x) * size * 2.0;
-  let margin = margin_at(collider, bound_bend(i).z * size);
-  if !(bound < margin + reach) {
-    set_w(0u, i, min(room(0u, i).w, bound));
-    set_w(4u, i, min(room(4u, i).w, bound - margin));
-    return;
-  }
-  let at = first_met(from_place, x, known, moved);
-  let found = look_up(at);
-  // As the plane at the surface that a blocked way met says.
-  let here = found.w + dot(found.xyz, x - at);
-  set_w(0u, i, min(room(0u, i).w, found.w));
-  if here - margin < room(4u, i).w {
-    set_w(4u, i, here - margin);
-    set_room(6u, i, vec4f(found.xyz, here - margin - dot(found.xyz, x)));
-    set_w(8u, i, 1.0);
-    set_w(9u, i, layer_of());
-    set_w(10u, i, solid.friction);
-    set_w(14u, i, f32(collider));
-  }
-}
-
-// The end of a way, or where it is blocked.
-fn first_met(begins: vec3f, ends: vec3f, known: f32, moved: f32) -> vec3f {
-  if !(known > 0.0) || moved == 0.0 { return ends; }
+// Where the way of a whole step is blocked that begins like that to `x`; `x` where it is not.
+fn first_met(begins: vec3f, x: vec3f, known: f32) -> vec3f {
+  let ends = begins + (x - begins) / FIRST;
+  let moved = length(ends - begins);
+  if !(known > 0.0) || moved == 0.0 || known > moved { return x; }
   let detail = solid.spacing * 2.0;
   let distance = sampled(point_of(root_now, ends)).w;
-  if !(distance < known && (known + distance < moved || distance < -detail)) { return ends; }
+  if !(distance < known && (known + distance < moved || distance < -detail)) { return x; }
   let least = 0.5 * min(detail, moved);
   var share = 0.0;
   var free = 0.0;
@@ -106,7 +113,7 @@ fn first_met(begins: vec3f, ends: vec3f, known: f32, moved: f32) -> vec3f {
     free = share;
     step = max(d, least);
   }
-  return select(mix(begins, ends, free), ends, distance >= 0.0);
+  return select(mix(begins, ends, free), x, distance >= 0.0);
 }
 
 struct Nearest {
@@ -183,20 +190,20 @@ fn look_at_segment(i: u32) {
   set_w(13u, i, solid.friction);
 }
 
-// Whether a vertex touches something where it is.
+// Whether a vertex of the invocation touches something where it is.
 fn is_touching() -> bool {
-  for (var i = 0u; i < count; i++) {
-    if room(8u, i).w > 0.0 && room(4u, i).w < 0.0 { return true; }
-  }
-  return false;
+  var out = false;
+  for (var i = lane; i < count; i += LANES) { out = out || (room(8u, i).w > 0.0 && room(4u, i).w < 0.0); }
+  return out;
 }
 
-// Whether a vertex is inside of a solid, as far as the last look tells.
+// Whether one is inside of a solid, as far as the last look tells.
 fn is_inside() -> bool {
-  for (var i = 0u; i < count; i++) {
+  var out = false;
+  for (var i = lane; i < count; i += LANES) {
     let plane_of = room(6u, i);
     let gap = dot(plane_of.xyz, point(i)) + plane_of.w;
-    if room(8u, i).w > 0.0 && gap + room(9u, i).w < 0.0 { return true; }
+    out = out || (room(8u, i).w > 0.0 && gap + room(9u, i).w < 0.0);
   }
-  return false;
+  return out;
 }

@@ -1,15 +1,14 @@
-// A strand and a step of it, as one invocation keeps them: `vertex.rs`, `group.rs`. Places are relative to the root and along its axes.
+// A strand and a step of it, as a team of invocations keeps them: `vertex.rs`, `group.rs`. Places are relative to the root and along its axes.
 //
 // Vectors of room a vertex, each with a number behind it:
 //  0 where it is; no solid is nearer than this        1 rotation of the segment
 //  2 velocity; the solid that it touches, or -1       3 where friction holds it; force of friction at most
 //  4 where the step found it; distance beyond margin  5 where inertia leads; fraction of the segment that touches
 //  6 contact: normal; offset                          7 contact of the segment: normal; offset
-//  8 to 10 rotation by displacement; weight, layer and friction of the contact
-// 11 to 13 rotation by rotation; the same of the segment
-// 14 step; solid of the contact                       15 place to try; friction of the segment at most
-// 16 rotation to try                                  17 where it was looked up; weight of the vertex: 0 pinned
-const ROOMS = 18u;
+//  8 to 10 matrix and gradient of the vertex, then rotation by displacement; weight, layer and friction of the contact
+// 11 to 13 the same of the segment, then rotation by rotation; weight, layer and friction of its contact
+// 14 torque of the joint, then the step; friction of the segment at most
+const SLOTS = 15u;
 
 // A strand is first looked at where it would be after this fraction of a step at its speed.
 const FIRST = 0.5;
@@ -49,6 +48,11 @@ struct Terms {
   dry_slack: f32,
 }
 
+// Of the invocation: its team, and its place in it.
+var<private> team: u32;
+var<private> lane: u32;
+// Strands of the group whose numbers are lost; whose trial is worse; that have a vertex in a solid.
+var<workgroup> lost: array<atomic<u32>, TEAMS>;
 var<private> strand: u32;
 var<private> count: u32;
 // Size of the skin at the root.
@@ -85,7 +89,7 @@ fn bound_direction(i: u32) -> vec4f {
 }
 
 fn is_free(i: u32) -> bool {
-  return room(17u, i).w > 0.0;
+  return bound_offset(i).w > 0.0;
 }
 
 fn point(i: u32) -> vec3f {
@@ -124,28 +128,31 @@ fn largest_of(v: vec3f) -> f32 {
 
 // Brings the strand to hand.
 fn load_strand() {
-  for (var i = 0u; i < count; i++) {
+  for (var i = lane; i < count; i += LANES) {
     let vertex = vertex_at(i);
-    for (var slot = 4u; slot < ROOMS; slot++) { set_room(slot, i, vec4f(0.0)); }
+    for (var slot = 4u; slot < SLOTS; slot++) { set_room(slot, i, vec4f(0.0)); }
     set_room(0u, i, vec4f(0.0, 0.0, 0.0, read_state(kept_at(2u, vertex)).w));
     set_room(1u, i, read_state(kept_at(0u, vertex)));
     set_room(2u, i, read_state(kept_at(1u, vertex)));
     set_room(3u, i, vec4f(read_state(kept_at(2u, vertex)).xyz, 0.0));
-    set_room(17u, i, vec4f(0.0, 0.0, 0.0, bound_offset(i).w));
   }
+  sync();
 }
 
 // Gives it back, and where it is in the scene.
-fn store_strand() {
-  var sum = vec4f(0.0);
-  for (var i = 0u; i < count; i++) {
-    sum += room(1u, i) + vec4f(room(2u, i).xyz + room(3u, i).xyz, 0.0);
+fn store_strand(is_wanted: bool) {
+  for (var i = lane; i < count; i += LANES) {
+    let sum = room(1u, i) + vec4f(room(2u, i).xyz + room(3u, i).xyz, 0.0);
+    if !all_finite(sum) { atomicStore(&lost[team], 1u); }
   }
-  if !all_finite(sum) {
-    restart_strand();
-    return;
-  }
-  for (var i = 0u; i < count; i++) {
+  sync();
+  let is_lost = atomicLoad(&lost[team]) != 0u;
+  if !is_wanted { return; }
+  for (var i = lane; i < count; i += LANES) {
+    if is_lost {
+      restart_vertex(i);
+      continue;
+    }
     let vertex = vertex_at(i);
     write_state(vertex, vec4f(point_of(root_now, point(i)), 0.0));
     write_state(kept_at(0u, vertex), room(1u, i));
@@ -155,16 +162,14 @@ fn store_strand() {
 }
 
 // Back to the rest position on the skin: numbers too large to go on with.
-fn restart_strand() {
+fn restart_vertex(i: u32) {
   let end_size = read_state(drive_at(3u, strand)).w;
-  for (var i = 0u; i < count; i++) {
-    let vertex = vertex_at(i);
-    let rest = bound_offset(i).xyz;
-    write_state(vertex, vec4f(point_of(root_now, rest * end_size), 0.0));
-    write_state(kept_at(0u, vertex), read_rest(vertex));
-    write_state(kept_at(1u, vertex), vec4f(0.0, 0.0, 0.0, -1.0));
-    write_state(kept_at(2u, vertex), vec4f(rest, UNKNOWN));
-  }
+  let vertex = vertex_at(i);
+  let rest = bound_offset(i).xyz;
+  write_state(vertex, vec4f(point_of(root_now, rest * end_size), 0.0));
+  write_state(kept_at(0u, vertex), read_rest(vertex));
+  write_state(kept_at(1u, vertex), vec4f(0.0, 0.0, 0.0, -1.0));
+  write_state(kept_at(2u, vertex), vec4f(rest, UNKNOWN));
 }
 
 // Where root and solids are in step `step` of the run, and the laws of the step.

@@ -11,7 +11,7 @@
 use super::contact::LEAST_LAYER;
 use super::math::{Motion, V};
 use super::number::Number;
-use super::strand::Step;
+use super::strand::{FIRST, Step};
 use super::vertex::{Contact, Vertex};
 use crate::collide::Distance;
 
@@ -91,12 +91,11 @@ impl<N: Number> Step<'_, '_, N> {
         let (mut gap, mut solid_of) = (zero.k(1e6), zero.k(-1.0));
         let (mut looked, mut friction, mut layer) = (zero, zero, zero.k(LEAST_LAYER));
         for (number, solid) in self.solids.iter().enumerate() {
-            let from = match is_first {
-                true => Motion::<N>::load(token, &solid.carry).point(V::load(token, &v.before)),
-                false => V::load(token, &v.seen),
-            };
-            let moved = (x - from).norm();
-            let bound = room - moved;
+            let (mut from, mut bound) = (x, room);
+            if is_first {
+                from = Motion::<N>::load(token, &solid.carry).point(V::load(token, &v.before));
+                bound = room - (x - from).norm();
+            }
             let margin = self.margin(solid, way);
             let is_near = bound.lt(margin + reach) & free.is_on();
             if !N::any(is_near) {
@@ -104,10 +103,11 @@ impl<N: Number> Step<'_, '_, N> {
                 gap = gap.min(bound - margin);
                 continue;
             }
-            let (distance, n, point) = self.sample(solid, (x, from), (room, moved), is_near);
+            let (distance, n, point) = self.sample(solid, (x, from), room, is_near);
             // As the plane at the surface that a blocked way met says.
             let here = distance + n.dot(x - point);
-            nearest = nearest.min(N::pick(is_near, distance, bound));
+            let least = distance - (x - point).norm();
+            nearest = nearest.min(N::pick(is_near, least, bound));
             let above = N::pick(is_near, here, bound) - margin;
             let better = above.lt(gap) & is_near;
             gap = gap.min(above);
@@ -118,7 +118,6 @@ impl<N: Number> Step<'_, '_, N> {
             layer = N::pick(better, zero.k(solid.layer()), layer);
         }
         nearest.store(&mut v.room);
-        x.store(&mut v.seen);
         normal.store(&mut v.contact.normal);
         (gap - normal.dot(x)).store(&mut v.contact.offset);
         looked.store(&mut v.contact.on);
@@ -144,7 +143,7 @@ impl<N: Number> Step<'_, '_, N> {
         &self,
         solid: &Solid<'_, N::Stored>,
         (x, from): (V<N>, V<N>),
-        (room, moved): (N, N),
+        room: N,
         wanted: N::Mask,
     ) -> (N, V<N>, V<N>) {
         let token = self.token;
@@ -152,9 +151,8 @@ impl<N: Number> Step<'_, '_, N> {
         let (mut to, mut start) = (Default::default(), Default::default());
         inward.point(x).store(&mut to);
         inward.point(from).store(&mut start);
-        let (mut rooms, mut ways) = (Default::default(), Default::default());
+        let mut rooms = N::Stored::default();
         room.store(&mut rooms);
-        moved.store(&mut ways);
         let mut distances = N::Stored::default();
         let mut gradients = [N::Stored::default(); 3];
         let mut shares = N::Stored::default();
@@ -164,7 +162,7 @@ impl<N: Number> Step<'_, '_, N> {
                 solid,
                 lane_of::<N>(&start, lane),
                 lane_of::<N>(&to, lane),
-                (N::lane(&rooms, lane), N::lane(&ways, lane)),
+                N::lane(&rooms, lane),
             );
             N::set_lane(&mut distances, lane, found.0);
             for k in 0..3 {
@@ -366,18 +364,29 @@ fn at(shape: &dyn Distance, point: [f64; 3]) -> (f64, [f64; 3]) {
     (f64::from(distance), gradient.map(f64::from))
 }
 
-/// Distance and gradient at the end of a way, and 1; or where the way is blocked and the fraction of it that is free. At its beginning no
-/// solid is nearer than `room`.
+/// Distance and gradient at `to`, and 1; or, if the way of a whole step that begins like that is blocked, where it is, and the fraction of
+/// the way to `to` there. At its beginning no solid is nearer than `room`.
 fn look_along<L>(
     solid: &Solid<'_, L>,
     from: [f64; 3],
     to: [f64; 3],
-    (room, moved): (f64, f64),
+    room: f64,
 ) -> (f64, [f64; 3], f64) {
-    let (distance, gradient) = at(solid.shape, to);
-    let may_cross = distance < room && (room + distance < moved || distance < -solid.detail);
-    if !(room > 0.0 && may_cross) {
-        return (distance, gradient, 1.0);
+    let here = |share: f64| {
+        let (distance, gradient) = at(solid.shape, mixed(from, to, share / FIRST));
+        (distance, gradient, share / FIRST)
+    };
+    let moved = (0..3).map(|k| (to[k] - from[k]).powi(2)).sum::<f64>().sqrt() / FIRST;
+    if !(room > 0.0) || moved == 0.0 || room > moved {
+        return here(FIRST);
+    }
+    let distance_at = |share: f64| {
+        let point = mixed(from, to, share / FIRST).map(|c| c as f32);
+        f64::from(solid.shape.distance(point))
+    };
+    let end = distance_at(1.0);
+    if !(end < room && (room + end < moved || end < -solid.detail)) {
+        return here(FIRST);
     }
     let least = 0.5 * solid.detail.min(moved);
     let (mut share, mut free, mut step) = (0.0, 0.0, room.max(least));
@@ -386,17 +395,12 @@ fn look_along<L>(
         if share >= 1.0 {
             break;
         }
-        let distance = f64::from(solid.shape.distance(mixed(from, to, share).map(|c| c as f32)));
+        let distance = distance_at(share);
         if distance < 0.0 {
-            let (distance, gradient) = at(solid.shape, mixed(from, to, free));
-            return (distance, gradient, free);
+            return here(free);
         }
         free = share;
         step = distance.max(least);
     }
-    if distance >= 0.0 {
-        return (distance, gradient, 1.0);
-    }
-    let (distance, gradient) = at(solid.shape, mixed(from, to, free));
-    (distance, gradient, free)
+    here(if end >= 0.0 { FIRST } else { free })
 }

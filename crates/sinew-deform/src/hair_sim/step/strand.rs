@@ -12,7 +12,7 @@ use std::f64::consts::TAU;
 
 /// A strand is first looked at where it would be after this fraction of a step at its speed: at rest it is where it is, and what is about
 /// to hit something has not yet run into it.
-const FIRST: f64 = 0.5;
+pub(super) const FIRST: f64 = 0.5;
 /// Lengths of a step to try, each this fraction of the one before.
 const SHORTER: f64 = 0.4;
 const TRIES: usize = 5;
@@ -282,6 +282,8 @@ impl<N: Number> Step<'_, '_, N> {
             share = N::pick(is_worse, share * share.k(SHORTER), share);
         }
         for v in vertices {
+            let way = V::<N>::load(self.token, &v.trial) - V::load(self.token, &v.x);
+            (N::load(self.token, &v.room) - way.norm()).store(&mut v.room);
             v.x = v.trial;
             v.turn = v.trial_turn;
         }
@@ -340,8 +342,6 @@ impl<N: Number> Step<'_, '_, N> {
             let free = N::load(token, &v.free);
             let moved = self.back.point(V::load(token, &v.before));
             ((x - moved) * (faster * free)).store(&mut v.velocity);
-            let looked = (x - V::load(token, &v.seen)).norm();
-            (N::load(token, &v.room) - looked).store(&mut v.room);
             let touch = Touch::<N>::load(token, &v.contact);
             let holds = (touch.rub * touch.on).is_on();
             let dragged = (x - V::load(token, &v.anchor)).across(touch.normal);

@@ -44,8 +44,6 @@ pub(crate) struct Vertex<L> {
     pub(crate) contact: Contact<L>,
     /// Of a point of the segment.
     pub(crate) segment: Contact<L>,
-    /// Where it was when solids were looked up.
-    pub(crate) seen: [L; 3],
     pub(crate) trial: [L; 3],
     pub(crate) trial_turn: [L; 4],
     /// How the segment's rotation follows from what is nearer to the root: see `solve.rs`.
