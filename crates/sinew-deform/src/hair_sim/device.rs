@@ -38,10 +38,10 @@ use sinew_geom::{Real, Vec3, index32};
 
 /// Steps that one dispatch goes through, at most.
 const RUN: usize = 32;
-/// Vertices of strands that are worked on in memory of the invocation.
+/// Vertices of followers that are worked on in memory of the workgroup.
 const LONGEST_PRIVATE: usize = 32;
-/// Vectors of room a vertex of a guide, as in `strand.wgsl`.
-const ROOMS: usize = 15;
+/// Invocations of a group of `strands`, one a vertex: no strand is longer. They tell each other 112 bytes a vertex.
+const VERTICES_OF_GROUP: usize = 128;
 /// Vectors of a guide vertex in the state.
 const KEPT: usize = 4;
 /// Vectors of a guide's drive in the state.
@@ -211,8 +211,17 @@ fn spread(bits: u32) -> u32 {
     (x | x << 2) & 0x0924_9249
 }
 
-pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> DeviceNode {
+/// Invocations of a strand.
+fn lanes_of(longest: usize) -> usize {
+    longest.next_power_of_two().clamp(4, VERTICES_OF_GROUP)
+}
+
+/// `None` for strands with too many vertices.
+pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> Option<DeviceNode> {
     let bind = &hair.bind;
+    if bind.longest > VERTICES_OF_GROUP {
+        return None;
+    }
     let guides = Sorted::new(
         0..bind.guide_count(),
         |g| bind.guide_range(g).len(),
@@ -252,8 +261,6 @@ pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> DeviceNode {
         vectors("followers", followers.vertices.max(1)),
     ];
     if !is_private {
-        let room = ROOMS * guides.vertices;
-        node.scratch.push(vectors("work", room));
         let room = LIGHT_ROOMS * followers.vertices;
         node.scratch.push(vectors("follower_work", room.max(1)));
     }
@@ -280,12 +287,9 @@ pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> DeviceNode {
     add(pass("start", ROOTS, count), start);
     add(pass("aim", ROOTS, count), aim);
     add(pass("place", PLACE, places.max(RUN)), fields.clone());
-    let written = shared(ROOMS, guides.vertices) + &fields;
-    let groups = teams.groups(count);
-    add(
-        DevicePass::in_groups("strands", dev_text(), groups, Teams::SIZE),
-        written,
-    );
+    let groups = count.div_ceil(VERTICES_OF_GROUP / lanes_of(longest));
+    let strands = DevicePass::in_groups("strands", dev_text(), groups, VERTICES_OF_GROUP as u32);
+    add(strands, fields.clone());
     add(pass("advance", ADVANCE, 1), String::new());
     let groups = teams.groups(followers.strands.len());
     let of_followers = DevicePass {
@@ -299,7 +303,7 @@ pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> DeviceNode {
         let text = format!("{roots_text}\n{BESIDE}");
         add(pass("beside", ROOTS, followers.strands.len()), text);
     }
-    node
+    Some(node)
 }
 
 fn vectors(name: &'static str, len: usize) -> DeviceArray {
@@ -326,6 +330,11 @@ fn settings_of(
         ("VERTICES", bind.vertex_count()),
         ("STRANDS", bind.strands().len()),
         ("FOLLOWERS", followers.strands.len()),
+        ("STRAND_LANES", lanes_of(guides.planes.len())),
+        (
+            "STRAND_TEAMS",
+            VERTICES_OF_GROUP / lanes_of(guides.planes.len()),
+        ),
     ];
     let setting = |(name, n)| (name, DeviceSetting::U32(index32(n)));
     let settings = settings.into_iter().chain(teams.settings());

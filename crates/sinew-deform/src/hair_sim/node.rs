@@ -208,7 +208,7 @@ impl BoundNode for Hair {
         Ok(())
     }
     fn device(&self, context: &BindContext<'_>) -> Option<DeviceNode> {
-        Some(device::node(self, context))
+        device::node(self, context)
     }
     fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
         device::write_frame(self, frame, data);

@@ -19,15 +19,6 @@ struct Axes {
   w: vec3f,
 }
 
-struct Touch {
-  normal: vec3f,
-  offset: f32,
-  on: f32,
-  layer: f32,
-  friction: f32,
-  rub: f32,
-}
-
 const TWIST = 0.75;
 
 fn sym_times(m: Sym, v: vec3f) -> vec3f {
@@ -68,18 +59,8 @@ fn arc(a: vec3f, b: vec3f) -> vec4f {
   return normalize(vec4f(cross(a, b), max(dot(a, b) + 1.0, 1e-6)));
 }
 
-fn contact_touch(i: u32) -> Touch {
-  let p = room(6u, i);
-  return Touch(p.xyz, p.w, room(8u, i).w, room(9u, i).w, room(10u, i).w, room(3u, i).w);
-}
-
-fn segment_touch(i: u32) -> Touch {
-  let p = room(7u, i);
-  return Touch(p.xyz, p.w, room(11u, i).w, room(12u, i).w, room(13u, i).w, room(14u, i).w);
-}
-
 // Contact and friction of a point at `x`. Behind it, `rub` has the force of friction: what the contact gives now where that is new.
-fn touch_energy(t: ptr<function, Touch>, x: vec3f, anchor: vec3f, slack: f32, is_new: bool) -> Local {
+fn touch_energy(t: ptr<private, Touch>, x: vec3f, anchor: vec3f, slack: f32, is_new: bool) -> Local {
   let n = (*t).normal;
   let deep = -(dot(n, x) + (*t).offset);
   let depth = max(deep, 0.0);
@@ -100,41 +81,32 @@ fn touch_energy(t: ptr<function, Touch>, x: vec3f, anchor: vec3f, slack: f32, is
   return Local(energy * k + rub * extent, way * f - n * pressed, Sym(along.d + vec3f(f), along.o));
 }
 
-// All energies of a vertex at `x`.
-fn vertex_energy(i: u32, x: vec3f, is_new: bool) -> Local {
-  let bend = bound_bend(i);
-  let mass = bound_direction(i).w * select(0.0, 1.0, is_free(i));
-  let rest = bound_offset(i);
-  var k = mass * terms.heavier;
-  let from_goal = x - room(5u, i).xyz;
+// All energies of the vertex at `x`.
+fn vertex_energy(x: vec3f, is_new: bool) -> Local {
+  var k = me.mass * terms.heavier;
+  let from_goal = x - me.goal;
   var energy = 0.5 * k * dot(from_goal, from_goal);
   var gradient = from_goal * k;
-  let way = x - room(4u, i).xyz;
+  let way = x - me.before;
   let extent = sqrt(dot(way, way) + terms.dry_slack * terms.dry_slack);
-  let dry = mass * terms.dry;
+  let dry = me.mass * terms.dry;
   energy += dry * extent;
   gradient += way * (dry / extent);
   k += dry / extent;
-  let from_rest = x - rest.xyz * size;
-  let pull = mass * clamp(1.0 - (bend.y - pulled) / FADE, 0.0, 1.0) * terms.pull + select(0.0, terms.contact, rest.w > 1.5);
+  let from_rest = x - me.rest * size;
+  let pull = me.mass * clamp(1.0 - (me.arc - pulled) / FADE, 0.0, 1.0) * terms.pull + select(0.0, terms.contact, me.kind > 1.5);
   energy += 0.5 * pull * dot(from_rest, from_rest);
   gradient += from_rest * pull;
   k += pull;
-  var touch = contact_touch(i);
-  let local = touch_energy(&touch, x, room(3u, i).xyz, SLACK, is_new);
-  if is_new { set_w(3u, i, touch.rub); }
+  if !(contact.on > 0.0) { return Local(energy, gradient, Sym(vec3f(k), vec3f(0.0))); }
+  let local = touch_energy(&contact, x, me.anchor, SLACK, is_new);
   return Local(energy + local.energy, gradient + local.gradient, Sym(local.matrix.d + vec3f(k), local.matrix.o));
 }
 
-// Those of the point of a segment that touches something, between `a` and `b`.
-fn segment_energy(i: u32, a: vec3f, b: vec3f, is_new: bool) -> Local {
-  var touch = segment_touch(i);
-  let share = room(5u, i).w;
-  let before = room(4u, i - 1u).xyz;
-  let start = before + (room(4u, i).xyz - before) * share;
-  let local = touch_energy(&touch, a + (b - a) * share, start, terms.dry_slack, is_new);
-  if is_new { set_w(14u, i, touch.rub); }
-  return local;
+// Those of the point of the segment that touches something, from `a` to `b`; the step found its beginning at `before`.
+fn segment_energy(a: vec3f, b: vec3f, before: vec3f, is_new: bool) -> Local {
+  let start = before + (me.before - before) * place;
+  return touch_energy(&segment, a + (b - a) * place, start, terms.dry_slack, is_new);
 }
 
 // Where the axes of a segment are at rest along those of the one before.
@@ -148,9 +120,9 @@ fn relative_axes(before: vec4f, after: vec4f) -> Axes {
   return axes_of(rotations(opposite(before), after));
 }
 
-fn joint_energy(i: u32, relative: Axes) -> f32 {
-  let rest = rest_axes(bound_direction(i).xyz);
-  let bend = bound_bend(i).w * terms.bend;
+fn joint_energy(relative: Axes) -> f32 {
+  let rest = rest_axes(me.direction);
+  let bend = me.bend * terms.bend;
   let t = relative.t - rest.t;
   let u = relative.u - rest.u;
   let w = relative.w - rest.w;
@@ -158,9 +130,9 @@ fn joint_energy(i: u32, relative: Axes) -> f32 {
 }
 
 // On the segment after the joint, along its axes.
-fn joint_torque(i: u32, relative: Axes) -> vec3f {
-  let rest = rest_axes(bound_direction(i).xyz);
-  let bend = bound_bend(i).w * terms.bend;
+fn joint_torque(relative: Axes) -> vec3f {
+  let rest = rest_axes(me.direction);
+  let bend = me.bend * terms.bend;
   let along = bend * (1.0 - 0.5 * TWIST);
   let around = bend * (0.5 * TWIST);
   let t = rows_times(relative, rest.t);

@@ -21,55 +21,42 @@ fn margin_at(collider: u32, way: f32) -> f32 {
 }
 
 fn find_bases() {
-  var pin = 0u;
-  for (var i = 1u; i < count; i++) {
-    if is_free(i) { break; }
-    pin = i;
-  }
   for (var c = 0u; c < COLLIDERS; c++) {
     use_solid(c);
-    if !is_there() { continue; }
-    let root = look_up(vec3f(0.0)).w;
-    bases[c] = max(max(root, look_up(bound_offset(pin).xyz * size).w), 0.0);
+    if is_there() { bases[c] = max(max(look_up(vec3f(0.0)).w, look_up(pin * size).w), 0.0); }
   }
 }
 
-// Looks at all vertices, then at segments. In the first iteration vertices come from where the step found them.
+// Looks at the vertex, then at its segment. In the first iteration the vertex comes from where the step found it.
 fn look(is_first: bool, segments: bool) {
-  for (var i = lane; i < count; i += LANES) {
-    set_w(4u, i, select(0.0, 1e6, is_free(i)));
-    set_room(6u, i, vec4f(0.0));
-    for (var slot = 8u; slot < SLOTS; slot++) { set_room(slot, i, vec4f(0.0)); }
-    set_w(9u, i, LEAST_LAYER);
-    set_w(12u, i, LEAST_LAYER);
-    set_w(2u, i, -1.0);
-    if is_free(i) { look_at_vertex(i, is_first); }
-  }
+  contact.on = 0.0;
+  segment.on = 0.0;
+  me.gap = 0.0;
+  me.touched = -1.0;
+  if is_free { look_at_vertex(is_first); }
+  if !segments || COLLIDERS == 0u { return; }
+  set_cell(0u, vec4f(me.x, me.gap));
+  set_cell(1u, vec4f(contact.normal, contact.on));
   sync();
-  if segments && COLLIDERS > 0u {
-    for (var i = lane; i < count; i += LANES) {
-      if i > 0u && is_free(i) && is_free(i - 1u) { look_at_segment(i); }
-    }
-  }
+  if is_led { look_at_segment(cell(0u, lane - 1u), cell(1u, lane - 1u)); }
+  sync();
 }
 
-fn look_at_vertex(i: u32, is_first: bool) {
-  let x = point(i);
-  let known = room(0u, i).w;
+fn look_at_vertex(is_first: bool) {
+  let known = me.room;
   var least = FAR;
   var gap = 1e6;
-  let next = min(i + 1u, count - 1u);
-  let reach = max(bound_bend(i).x, bound_bend(next).x) * size * 2.0;
+  let reach = me.longest * size * 2.0;
   for (var c = 0u; c < COLLIDERS; c++) {
     use_solid(c);
     if !is_there() { continue; }
-    let margin = margin_at(c, bound_bend(i).z * size);
-    var at = x;
+    let margin = margin_at(c, me.way * size);
+    var at = me.x;
     var bound = known;
     if is_first {
-      let begins = point_of(carried[c], room(4u, i).xyz);
-      bound = known - length(x - begins);
-      if bound < margin + reach { at = first_met(begins, x, known); }
+      let begins = point_of(carried[c], me.before);
+      bound = known - length(me.x - begins);
+      if bound < margin + reach { at = first_met(begins, me.x, known); }
     }
     if !(bound < margin + reach) {
       least = min(least, bound);
@@ -78,19 +65,16 @@ fn look_at_vertex(i: u32, is_first: bool) {
     }
     let found = look_up(at);
     // As the plane at the surface that a blocked way met says.
-    let here = found.w + dot(found.xyz, x - at);
-    least = min(least, found.w - length(x - at));
+    let here = found.w + dot(found.xyz, me.x - at);
+    least = min(least, found.w - length(me.x - at));
     if here - margin < gap {
       gap = here - margin;
-      set_room(6u, i, vec4f(found.xyz, gap - dot(found.xyz, x)));
-      set_w(8u, i, 1.0);
-      set_w(9u, i, layer_of());
-      set_w(10u, i, solid.friction);
-      set_w(2u, i, f32(c));
+      contact = Touch(found.xyz, gap - dot(found.xyz, me.x), 1.0, layer_of(), solid.friction, 0.0);
+      me.touched = f32(c);
     }
   }
-  set_w(0u, i, least);
-  set_w(4u, i, gap);
+  me.room = least;
+  me.gap = gap;
 }
 
 // Where the way of a whole step is blocked that begins like that to `x`; `x` where it is not.
@@ -134,20 +118,19 @@ fn nearest(x: vec3f, way: f32) -> Nearest {
   return best;
 }
 
-fn look_at_segment(i: u32) {
-  let extent = bound_bend(i).x * size;
-  let a = point(i - 1u);
-  let b = point(i);
-  var gap_a = room(4u, i - 1u).w;
-  var gap_b = room(4u, i).w;
+// `before` is where the segment begins and how far that is beyond the margin, `surface` the normal there and whether one was found.
+fn look_at_segment(before: vec4f, surface: vec4f) {
+  let extent = me.extent * size;
+  var gap_a = before.w;
+  var gap_b = me.gap;
   if !(gap_a + gap_b < extent) { return; }
-  let along = b - a;
+  let along = me.x - before.xyz;
   var slope_a = -extent;
   var slope_b = extent;
-  if room(8u, i - 1u).w > 0.0 { slope_a = dot(room(6u, i - 1u).xyz, along); }
-  if room(8u, i).w > 0.0 { slope_b = dot(room(6u, i).xyz, along); }
+  if surface.w > 0.0 { slope_a = dot(surface.xyz, along); }
+  if contact.on > 0.0 { slope_b = dot(contact.normal, along); }
   let shallower = min(gap_a, gap_b);
-  let way = bound_bend(i - 1u).z * size;
+  let way = me.way * size - extent;
   var low = 0.0;
   var high = 1.0;
   var deepest = Nearest(vec3f(0.0), FAR, 0u);
@@ -161,7 +144,7 @@ fn look_at_segment(i: u32) {
     let is_ridge = slope_a < -0.5 * extent && slope_b > 0.5 * extent;
     let level = low + span * slope_a / (slope_a - slope_b);
     let share = clamp(select(level, meet, is_ridge), low + 0.02 * span, high - 0.02 * span);
-    let found = nearest(a + along * share, way + share * extent);
+    let found = nearest(before.xyz + along * share, way + share * extent);
     if found.gap < deepest.gap {
       deepest = found;
       at_share = share;
@@ -182,28 +165,7 @@ fn look_at_segment(i: u32) {
   let layer = layer_of();
   let between = min(min(8.0 * at_share, 8.0 * (1.0 - at_share)), 1.0);
   let deeper = clamp((shallower - deepest.gap) * 5.0 / layer, 0.0, 1.0);
-  let x = a + along * at_share;
-  set_room(7u, i, vec4f(deepest.normal, deepest.gap - dot(deepest.normal, x)));
-  set_w(5u, i, at_share);
-  set_w(11u, i, between * deeper);
-  set_w(12u, i, layer);
-  set_w(13u, i, solid.friction);
-}
-
-// Whether a vertex of the invocation touches something where it is.
-fn is_touching() -> bool {
-  var out = false;
-  for (var i = lane; i < count; i += LANES) { out = out || (room(8u, i).w > 0.0 && room(4u, i).w < 0.0); }
-  return out;
-}
-
-// Whether one is inside of a solid, as far as the last look tells.
-fn is_inside() -> bool {
-  var out = false;
-  for (var i = lane; i < count; i += LANES) {
-    let plane_of = room(6u, i);
-    let gap = dot(plane_of.xyz, point(i)) + plane_of.w;
-    out = out || (room(8u, i).w > 0.0 && gap + room(9u, i).w < 0.0);
-  }
-  return out;
+  let x = before.xyz + along * at_share;
+  segment = Touch(deepest.normal, deepest.gap - dot(deepest.normal, x), between * deeper, layer, solid.friction, 0.0);
+  place = at_share;
 }

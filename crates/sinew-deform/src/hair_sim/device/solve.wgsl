@@ -1,12 +1,15 @@
-// Newton's method for a strand: `solve.rs`, `strand.rs`. Vertices side by side, and the recursion along the strand by the team's first
-// invocation.
+// Newton's method for a strand: `solve.rs`, `strand.rs`. Vertices side by side; the recursion along a strand by one invocation for each team of
+// the group, all of them neighbours.
+//
+// What the recursion reads of a vertex: cells 0 to 4 have matrix and gradient of the vertex and those of the point of its segment, the fraction
+// of that point or -1, and the stiffness of the joint; cell 5 has the joint's torque and the length; cell 6 the rotation. It leaves the step in 5.
 
 const RIDGE = 1e-4;
-const GROUP_SIZE = LANES * TEAMS;
 
 var<workgroup> partial: array<f32, GROUP_SIZE>;
-var<workgroup> energy_of: array<f32, TEAMS>;
-var<workgroup> share_of: array<f32, TEAMS>;
+// Of each team: its first free vertex and how many there are; the energy to be under, and the share of a step that is tried.
+var<workgroup> range_of: array<vec2u, STRAND_TEAMS>;
+var<workgroup> share_of: array<f32, STRAND_TEAMS>;
 var<workgroup> goes_on: atomic<u32>;
 
 fn inverse_of(m: Sym) -> Sym {
@@ -26,106 +29,125 @@ fn minus_products(m: Sym, a: Axes, b: Axes) -> Sym {
 
 // Sum of what invocations of each team hold; all of the group come here.
 fn sum_of_team(mine: f32) -> f32 {
-  partial[team * LANES + lane] = mine;
+  partial[team * STRAND_LANES + lane] = mine;
   workgroupBarrier();
   var sum = 0.0;
-  for (var k = 0u; k < LANES; k++) { sum += partial[team * LANES + k]; }
+  for (var k = 0u; k < STRAND_LANES; k++) { sum += partial[team * STRAND_LANES + k]; }
   workgroupBarrier();
   return sum;
 }
 
-// Where a vertex is: segments from the last pin on, which are in room 8.
-fn chained(i: u32) -> vec3f {
-  var x = vec3f(0.0);
-  for (var k = i; k > 0u; k--) {
-    if !is_free(k) { return x + bound_offset(k).xyz * size; }
-    x += room(8u, k).xyz;
-  }
-  return x;
+// Whether any invocation of the group says so: the same for all of them.
+fn group_flag(mine: bool) -> bool {
+  workgroupBarrier();
+  if lane == 0u { atomicStore(&goes_on, 0u); }
+  workgroupBarrier();
+  if mine { atomicStore(&goes_on, 1u); }
+  return workgroupUniformLoad(&goes_on) != 0u;
 }
 
-fn lay_segments() {
-  for (var i = lane; i < count; i += LANES) { set_xyz(8u, i, along_of(room(1u, i)) * (bound_bend(i).x * size)); }
+// The same of the team.
+fn team_flag(mine: bool) -> bool {
+  return sum_of_team(select(0.0, 1.0, mine)) > 0.0;
+}
+
+// Where the vertex is, if segments are rotated like that.
+fn laid(turn: vec4f) -> vec3f {
+  set_cell(2u, vec4f(along_of(turn) * (me.extent * size), 0.0));
   sync();
+  var x = me.rest * size;
+  if is_free {
+    x = pin * size;
+    for (var k = first_free; k <= lane; k++) { x += cell(2u, k).xyz; }
+  }
+  sync();
+  return x;
 }
 
 // Where the step begins, where inertia leads, and where the strand is first looked at.
 fn begin_step(gravity: vec3f, wind: vec3f) {
-  lay_segments();
-  for (var i = lane; i < count; i += LANES) { set_xyz(4u, i, chained(i)); }
+  me.before = laid(me.turn);
+  let along = along_of(me.turn);
+  let moved = point_of(back, me.before);
+  let velocity = turned(back.rotation, me.velocity);
+  let push = velocity * terms.h + (gravity + (wind - along * dot(along, wind))) * (terms.h * terms.h);
+  me.goal = moved + push / terms.heavier;
+  let coasting = moved + velocity * terms.h - me.before;
+  set_cell(0u, vec4f(me.before, 0.0));
+  set_cell(1u, vec4f(coasting, 0.0));
   sync();
-  for (var i = lane; i < count; i += LANES) {
-    let turn = room(1u, i);
-    let along = along_of(turn);
-    let now = room(4u, i).xyz;
-    let moved = point_of(back, now);
-    let velocity = turned(back.rotation, room(2u, i).xyz);
-    let push = velocity * terms.h + (gravity + (wind - along * dot(along, wind))) * (terms.h * terms.h);
-    set_xyz(5u, i, moved + push / terms.heavier);
-    // The direction to begin with; that of the first free segment is kept.
-    if i > 0u && is_free(i) && is_free(i - 1u) {
-      let before = room(4u, i - 1u).xyz;
-      let drift = point_of(back, before) + turned(back.rotation, room(2u, i - 1u).xyz) * terms.h - before;
-      let coasting = moved + velocity * terms.h - now;
-      let to = along * (bound_bend(i).x * size) + (coasting - drift) * FIRST;
-      set_room(1u, i, normalize(rotations(arc(along, to / max(length(to), 1e-9)), turn)));
-    }
-    // The anchor goes with the solid that it is on.
-    let touched = room(2u, i).w;
-    if touched >= 0.0 { set_xyz(3u, i, point_of(carried[min(u32(touched), COLLIDERS)], room(3u, i).xyz)); }
+  // The direction to begin with; that of the first free segment is kept.
+  if is_led {
+    before_led = cell(0u, lane - 1u).xyz;
+    let to = along * (me.extent * size) + (coasting - cell(1u, lane - 1u).xyz) * FIRST;
+    me.turn = normalize(rotations(arc(along, to / max(length(to), 1e-9)), me.turn));
   }
-  sync();
-  lay_segments();
-  for (var i = lane; i < count; i += LANES) { set_xyz(0u, i, chained(i)); }
-  sync();
+  // The anchor goes with the solid that it is on.
+  if me.touched >= 0.0 { me.anchor = point_of(carried[min(u32(me.touched), COLLIDERS)], me.anchor); }
+  me.x = laid(me.turn);
 }
 
 // Energies, gradients and matrices of vertices, segments and joints. Returns the energy of the strand.
 fn assemble() -> f32 {
+  set_cell(6u, me.turn);
+  sync();
   var energy = 0.0;
-  for (var i = lane; i < count; i += LANES) {
-    if !is_free(i) { continue; }
-    let x = point(i);
-    let local = vertex_energy(i, x, true);
-    energy += local.energy;
-    set_xyz(8u, i, local.matrix.d);
-    set_xyz(9u, i, local.matrix.o);
-    set_xyz(10u, i, local.gradient);
-    if room(11u, i).w > 0.0 {
-      let at = segment_energy(i, point(i - 1u), x, true);
+  if is_free {
+    let local = vertex_energy(me.x, true);
+    energy = local.energy;
+    var at = Local(0.0, vec3f(0.0), Sym(vec3f(0.0), vec3f(0.0)));
+    var share = -1.0;
+    if segment.on > 0.0 {
+      at = segment_energy(me.x - along_of(me.turn) * (me.extent * size), me.x, before_led, true);
+      share = place;
       energy += at.energy;
-      set_xyz(11u, i, at.matrix.d);
-      set_xyz(12u, i, at.matrix.o);
-      set_xyz(13u, i, at.gradient);
     }
-    let relative = relative_axes(room(1u, i - 1u), room(1u, i));
-    energy += joint_energy(i, relative);
-    set_xyz(14u, i, joint_torque(i, relative));
+    let relative = relative_axes(cell(6u, lane - 1u), me.turn);
+    energy += joint_energy(relative);
+    set_cell(0u, vec4f(local.matrix.d, local.matrix.o.x));
+    set_cell(1u, vec4f(local.matrix.o.yz, local.gradient.xy));
+    set_cell(2u, vec4f(local.gradient.z, at.matrix.d));
+    set_cell(3u, vec4f(at.matrix.o, at.gradient.x));
+    set_cell(4u, vec4f(at.gradient.yz, share, me.bend * terms.bend));
+    set_cell(5u, vec4f(joint_torque(relative), me.extent * size));
   }
   return sum_of_team(energy);
 }
 
-// From tip to root: how each segment's rotation follows from those before; then, from root to tip, the rotations. By one invocation.
-fn eliminate() {
+fn cell_at(of_team: u32, slot: u32, i: u32) -> vec4f {
+  return cells[(slot * STRAND_TEAMS + of_team) * STRAND_LANES + i];
+}
+
+fn set_cell_at(of_team: u32, slot: u32, i: u32, v: vec4f) {
+  cells[(slot * STRAND_TEAMS + of_team) * STRAND_LANES + i] = v;
+}
+
+// From tip to root: how each segment's rotation follows from those before; then, from root to tip, the rotations.
+fn eliminate(t: u32) {
   var a = Sym(vec3f(0.0), vec3f(0.0));
   var b = Axes(vec3f(0.0), vec3f(0.0), vec3f(0.0));
   var c = a;
   var by_move = vec3f(0.0);
   var by_turn = vec3f(0.0);
   var sum = vec3f(0.0);
-  var first = count;
-  var turn = room(1u, count - 1u);
-  for (var i = count - 1u; i > 0u; i--) {
-    if !is_free(i) { break; }
-    first = i;
-    let gradient = room(10u, i).xyz;
-    a = sym_sum(a, Sym(room(8u, i).xyz, room(9u, i).xyz));
+  let range = range_of[t];
+  let end = max(range.y, 1u) - 1u;
+  var turn = cell_at(t, 6u, end);
+  for (var i = end; i >= range.x; i--) {
+    let c0 = cell_at(t, 0u, i);
+    let c1 = cell_at(t, 1u, i);
+    let c2 = cell_at(t, 2u, i);
+    let c3 = cell_at(t, 3u, i);
+    let c4 = cell_at(t, 4u, i);
+    let c5 = cell_at(t, 5u, i);
+    let before = cell_at(t, 6u, i - 1u);
+    let gradient = vec3f(c1.zw, c2.x);
+    a = sym_sum(a, Sym(c0.xyz, vec3f(c0.w, c1.xy)));
     by_move += gradient;
     sum += gradient;
     // From the vertex at the end of the segment to that before it.
     let axes = axes_of(turn);
-    let bound = bound_bend(i);
-    let extent = bound.x * size;
+    let extent = c5.w;
     let p = axes.w * -extent;
     let q = axes.u * extent;
     let ap = sym_times(a, p);
@@ -136,10 +158,10 @@ fn eliminate() {
     b.w += aq;
     by_turn += vec3f(0.0, dot(p, by_move), dot(q, by_move));
     var pull = sum;
-    if room(11u, i).w > 0.0 {
-      let matrix = Sym(room(11u, i).xyz, room(12u, i).xyz);
-      let pressed = room(13u, i).xyz;
-      let share = room(5u, i).w;
+    if c4.z >= 0.0 {
+      let matrix = Sym(c2.yzw, c3.xyz);
+      let pressed = vec3f(c3.w, c4.xy);
+      let share = c4.z;
       let mp = sym_times(matrix, p) * share;
       let mq = sym_times(matrix, q) * share;
       a = sym_sum(a, matrix);
@@ -154,10 +176,8 @@ fn eliminate() {
     }
     let tension = extent * max(-dot(axes.t, pull), 0.0);
     // The joint.
-    let before = room(1u, i - 1u);
     let relative = relative_axes(before, turn);
-    let torque = room(14u, i).xyz;
-    let bend = bound.w * terms.bend;
+    let bend = c4.w;
     let twist = bend * TWIST;
     c.d += vec3f(twist + extent * extent * RIDGE + 1e-30, bend + tension, bend + tension);
     let k = inverse_of(c);
@@ -165,19 +185,18 @@ fn eliminate() {
     let cross_k = Axes(relative.t * -twist, relative.u * -bend, relative.w * -bend);
     let m = Axes(columns_times(b, rows.t), columns_times(b, rows.u), columns_times(b, rows.w));
     let n = Axes(columns_times(cross_k, rows.t), columns_times(cross_k, rows.u), columns_times(cross_k, rows.w));
-    let step = rows_times(rows, by_turn - torque);
-    set_xyz(8u, i, m.t);
-    set_xyz(9u, i, m.u);
-    set_xyz(10u, i, m.w);
-    set_xyz(11u, i, n.t);
-    set_xyz(12u, i, n.u);
-    set_xyz(13u, i, n.w);
-    set_xyz(14u, i, step);
+    let step = rows_times(rows, by_turn - c5.xyz);
+    set_cell_at(t, 0u, i, vec4f(m.t, n.t.x));
+    set_cell_at(t, 1u, i, vec4f(m.u, n.t.y));
+    set_cell_at(t, 2u, i, vec4f(m.w, n.t.z));
+    set_cell_at(t, 3u, i, vec4f(n.u, n.w.x));
+    set_cell_at(t, 4u, i, vec4f(n.w.yz, 0.0, 0.0));
+    set_cell_at(t, 5u, i, vec4f(step, extent));
     a = minus_products(a, b, m);
     let own = outer(relative.t, twist - bend);
     c = minus_products(Sym(own.d + vec3f(bend), own.o), cross_k, n);
     by_move -= columns_times(b, step);
-    by_turn = columns_times(relative, torque) - columns_times(cross_k, step);
+    by_turn = columns_times(relative, c5.xyz) - columns_times(cross_k, step);
     b = Axes(
       -columns_times(b, vec3f(n.t.x, n.u.x, n.w.x)),
       -columns_times(b, vec3f(n.t.y, n.u.y, n.w.y)),
@@ -187,89 +206,79 @@ fn eliminate() {
   }
   var moved = vec3f(0.0);
   var q = vec3f(0.0);
-  for (var i = first; i < count; i++) {
-    let m = Axes(room(8u, i).xyz, room(9u, i).xyz, room(10u, i).xyz);
-    let n = Axes(room(11u, i).xyz, room(12u, i).xyz, room(13u, i).xyz);
-    q = -(room(14u, i).xyz + rows_times(m, moved) + rows_times(n, q));
-    set_xyz(14u, i, q);
-    let axes = axes_of(room(1u, i));
-    moved += (axes.u * q.z - axes.w * q.y) * (bound_bend(i).x * size);
+  for (var i = range.x; i < range.y; i++) {
+    let c0 = cell_at(t, 0u, i);
+    let c1 = cell_at(t, 1u, i);
+    let c2 = cell_at(t, 2u, i);
+    let c3 = cell_at(t, 3u, i);
+    let c4 = cell_at(t, 4u, i);
+    let c5 = cell_at(t, 5u, i);
+    let m = Axes(c0.xyz, c1.xyz, c2.xyz);
+    let n = Axes(vec3f(c0.w, c1.w, c2.w), c3.xyz, vec3f(c3.w, c4.xy));
+    q = -(c5.xyz + rows_times(m, moved) + rows_times(n, q));
+    set_cell_at(t, 5u, i, vec4f(q, c5.w));
+    let axes = axes_of(cell_at(t, 6u, i));
+    moved += (axes.u * q.z - axes.w * q.y) * c5.w;
   }
 }
 
 // One iteration. Strands that are not active stay.
-fn iterate(is_active: bool) {
+fn iterate(local: u32, is_active: bool) {
   let energy = assemble();
-  if lane == 0u {
-    if count > 1u { eliminate(); }
-    energy_of[team] = energy + energy * ROUNDING;
-    share_of[team] = select(0.0, 1.0, is_active);
-  }
+  let most = energy + energy * ROUNDING;
+  if local < STRAND_TEAMS { eliminate(local); }
+  if lane == 0u { share_of[team] = select(0.0, 1.0, is_active); }
+  sync();
+  rotation = cell(5u, lane).xyz;
   sync();
   for (var k = 0u; k < TRIES; k++) {
     let tried = attempt(share_of[team]);
-    if lane == 0u { atomicStore(&goes_on, 0u); }
+    if local == 0u { atomicStore(&goes_on, 0u); }
     workgroupBarrier();
-    if lane == 0u && share_of[team] > 0.0 && energy_of[team] < tried {
+    if lane == 0u && share_of[team] > 0.0 && most < tried {
       share_of[team] *= SHORTER;
       atomicStore(&goes_on, 1u);
     }
-    workgroupBarrier();
     if workgroupUniformLoad(&goes_on) == 0u { break; }
   }
-  let share = share_of[team];
-  for (var i = lane; i < count; i += LANES) {
-    if !is_free(i) { continue; }
-    let x = chained(i);
-    let way = length(x - point(i));
-    set_room(0u, i, vec4f(x, room(0u, i).w - way));
+  if is_free {
+    me.room -= length(trial_x - me.x);
+    me.x = trial_x;
+    me.turn = trial;
   }
   sync();
-  for (var i = lane; i < count; i += LANES) {
-    if is_free(i) { set_room(1u, i, trial_turn(i, share)); }
-  }
-  sync();
-}
-
-// A segment's rotation after that share of the step: first its direction, then about it.
-fn trial_turn(i: u32, share: f32) -> vec4f {
-  if !is_free(i) { return room(1u, i); }
-  let q = room(14u, i).xyz * (0.5 * share);
-  let twist = clamp(q.x, -1.0, 1.0);
-  return normalize(rotations(room(1u, i), vec4f(twist, q.y + q.z * twist, q.z - q.y * twist, 1.0)));
 }
 
 // The energy of the strand after that share of the step.
 fn attempt(share: f32) -> f32 {
-  for (var i = lane; i < count; i += LANES) { set_xyz(8u, i, along_of(trial_turn(i, share)) * (bound_bend(i).x * size)); }
-  sync();
+  trial = me.turn;
+  if is_free {
+    // First the direction, then about it.
+    let q = rotation * (0.5 * share);
+    let twist = clamp(q.x, -1.0, 1.0);
+    trial = normalize(rotations(me.turn, vec4f(twist, q.y + q.z * twist, q.z - q.y * twist, 1.0)));
+  }
+  set_cell(6u, trial);
+  trial_x = laid(trial);
   var energy = 0.0;
-  for (var i = lane; i < count; i += LANES) {
-    if !is_free(i) { continue; }
-    let there = chained(i);
-    energy += vertex_energy(i, there, false).energy;
-    if room(11u, i).w > 0.0 { energy += segment_energy(i, there - room(8u, i).xyz, there, false).energy; }
-    energy += joint_energy(i, relative_axes(trial_turn(i - 1u, share), trial_turn(i, share)));
+  if is_free {
+    energy = vertex_energy(trial_x, false).energy;
+    if segment.on > 0.0 { energy += segment_energy(trial_x - along_of(trial) * (me.extent * size), trial_x, before_led, false).energy; }
+    energy += joint_energy(relative_axes(cell(6u, lane - 1u), trial));
   }
   return sum_of_team(energy);
 }
 
 // Velocities, and where friction holds.
 fn finish_step() {
-  for (var i = lane; i < count; i += LANES) {
-    let x = point(i);
-    let moved = point_of(back, room(4u, i).xyz);
-    let rub = room(3u, i).w * room(8u, i).w;
-    let velocity = select(vec3f(0.0), (x - moved) / terms.h, is_free(i));
-    set_room(2u, i, vec4f(velocity, select(-1.0, room(2u, i).w, rub > 0.0)));
-    var held = x;
-    if rub > 0.0 {
-      let n = room(6u, i).xyz;
-      let way = x - room(3u, i).xyz;
-      let dragged = way - n * dot(way, n);
-      held = x - dragged * min(SLACK * DRAGGED / max(length(dragged), 1e-12), 1.0);
-    }
-    set_room(3u, i, vec4f(held, 0.0));
+  let rub = contact.rub * contact.on;
+  me.velocity = select(vec3f(0.0), (me.x - point_of(back, me.before)) / terms.h, is_free);
+  if !(rub > 0.0) {
+    me.touched = -1.0;
+    me.anchor = me.x;
+    return;
   }
-  sync();
+  let way = me.x - me.anchor;
+  let dragged = way - contact.normal * dot(way, contact.normal);
+  me.anchor = me.x - dragged * min(SLACK * DRAGGED / max(length(dragged), 1e-12), 1.0);
 }

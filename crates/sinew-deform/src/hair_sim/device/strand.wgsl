@@ -1,14 +1,41 @@
-// A strand and a step of it, as a team of invocations keeps them: `vertex.rs`, `group.rs`. Places are relative to the root and along its axes.
-//
-// Vectors of room a vertex, each with a number behind it:
-//  0 where it is; no solid is nearer than this        1 rotation of the segment
-//  2 velocity; the solid that it touches, or -1       3 where friction holds it; force of friction at most
-//  4 where the step found it; distance beyond margin  5 where inertia leads; fraction of the segment that touches
-//  6 contact: normal; offset                          7 contact of the segment: normal; offset
-//  8 to 10 matrix and gradient of the vertex, then rotation by displacement; weight, layer and friction of the contact
-// 11 to 13 the same of the segment, then rotation by rotation; weight, layer and friction of its contact
-// 14 torque of the joint, then the step; friction of the segment at most
-const SLOTS = 15u;
+// A strand and a step of it: `vertex.rs`, `group.rs`. A team of STRAND_LANES invocations has a strand, and each of them a vertex of it and the segment
+// that leads there, in its own memory. Places are relative to the root and along its axes.
+
+struct Vertex {
+  // Kept from step to step: see `layout.wgsl`.
+  turn: vec4f,
+  velocity: vec3f,
+  touched: f32,
+  anchor: vec3f,
+  room: f32,
+  // Of setup: rest position, length of the segment, fraction of the arc, way from the last pin, stiffness of the joint, direction
+  // along the axes before, mass, 0 for pins and 2 for those behind vertices that move.
+  rest: vec3f,
+  extent: f32,
+  // The longer one of its segment and the next.
+  longest: f32,
+  arc: f32,
+  way: f32,
+  bend: f32,
+  direction: vec3f,
+  mass: f32,
+  kind: f32,
+  // Where it is, where the step found it, where inertia leads, distance beyond the margin.
+  x: vec3f,
+  before: vec3f,
+  goal: vec3f,
+  gap: f32,
+}
+
+// A solid's surface near the vertex or a point of its segment: `Contact` in `vertex.rs`.
+struct Touch {
+  normal: vec3f,
+  offset: f32,
+  on: f32,
+  layer: f32,
+  friction: f32,
+  rub: f32,
+}
 
 // A strand is first looked at where it would be after this fraction of a step at its speed.
 const FIRST = 0.5;
@@ -48,11 +75,6 @@ struct Terms {
   dry_slack: f32,
 }
 
-// Of the invocation: its team, and its place in it.
-var<private> team: u32;
-var<private> lane: u32;
-// Strands of the group whose numbers are lost; whose trial is worse; that have a vertex in a solid.
-var<workgroup> lost: array<atomic<u32>, TEAMS>;
 var<private> strand: u32;
 var<private> count: u32;
 // Size of the skin at the root.
@@ -69,39 +91,59 @@ var<private> carried: array<Rigid, COLLIDERS + 1u>;
 // How far pins are from each solid; found in the first step.
 var<private> bases: array<f32, COLLIDERS + 1u>;
 
+
+// Of the invocation: its team, and its place in it.
+var<private> team: u32;
+var<private> lane: u32;
+// Its vertex, the one before, and what they touch. `place` is where the segment touches, from 0 to 1.
+var<private> me: Vertex;
+var<private> is_free: bool;
+var<private> is_led: bool;
+var<private> contact: Touch;
+var<private> segment: Touch;
+var<private> place: f32;
+// The last pin, where the vertex before was when the step began, and the step of the iteration.
+var<private> pin: vec3f;
+var<private> first_free: u32;
+var<private> before_led: vec3f;
+var<private> rotation: vec3f;
+var<private> trial: vec4f;
+var<private> trial_x: vec3f;
+
+// What invocations of a team tell each other: CELLS vectors a vertex.
+const CELLS = 7u;
+const GROUP_SIZE = STRAND_LANES * STRAND_TEAMS;
+const GROUP_CELLS = CELLS * GROUP_SIZE;
+var<workgroup> cells: array<vec4f, GROUP_CELLS>;
+
+fn cell(slot: u32, i: u32) -> vec4f {
+  return cells[(slot * STRAND_TEAMS + team) * STRAND_LANES + i];
+}
+
+fn set_cell(slot: u32, v: vec4f) {
+  cells[(slot * STRAND_TEAMS + team) * STRAND_LANES + lane] = v;
+}
+
+fn sync() {
+  workgroupBarrier();
+}
+
+// The last pin, and the first vertex after it.
+fn find_pin() {
+  pin = vec3f(0.0);
+  first_free = count;
+  for (var i = 1u; i < count; i++) {
+    let offset = read_bound(vertex_at(i));
+    if offset.w > 0.0 {
+      first_free = i;
+      break;
+    }
+    pin = offset.xyz;
+  }
+}
+
 fn vertex_at(i: u32) -> u32 {
   return plane(i) + strand;
-}
-
-// Rest position; 0 for pins, 1 for vertices that move, 2 for pins behind them.
-fn bound_offset(i: u32) -> vec4f {
-  return read_bound(vertex_at(i));
-}
-
-// Length, share of the arc, way from the last pin, stiffness of the joint.
-fn bound_bend(i: u32) -> vec4f {
-  return read_bound(GUIDE_VERTICES + vertex_at(i));
-}
-
-// Direction along the axes of the segment before; mass.
-fn bound_direction(i: u32) -> vec4f {
-  return read_bound(2u * GUIDE_VERTICES + vertex_at(i));
-}
-
-fn is_free(i: u32) -> bool {
-  return bound_offset(i).w > 0.0;
-}
-
-fn point(i: u32) -> vec3f {
-  return room(0u, i).xyz;
-}
-
-fn set_xyz(slot: u32, i: u32, v: vec3f) {
-  set_room(slot, i, vec4f(v, room(slot, i).w));
-}
-
-fn set_w(slot: u32, i: u32, w: f32) {
-  set_room(slot, i, vec4f(room(slot, i).xyz, w));
 }
 
 fn placement_word(at: u32) -> vec4u {
@@ -126,50 +168,57 @@ fn largest_of(v: vec3f) -> f32 {
   return max(abs(v.x), max(abs(v.y), abs(v.z)));
 }
 
-// Brings the strand to hand.
-fn load_strand() {
-  for (var i = lane; i < count; i += LANES) {
-    let vertex = vertex_at(i);
-    for (var slot = 4u; slot < SLOTS; slot++) { set_room(slot, i, vec4f(0.0)); }
-    set_room(0u, i, vec4f(0.0, 0.0, 0.0, read_state(kept_at(2u, vertex)).w));
-    set_room(1u, i, read_state(kept_at(0u, vertex)));
-    set_room(2u, i, read_state(kept_at(1u, vertex)));
-    set_room(3u, i, vec4f(read_state(kept_at(2u, vertex)).xyz, 0.0));
-  }
-  sync();
+// Brings the vertex to hand; invocations without one have nothing to do.
+fn load_vertex() {
+  me = Vertex();
+  me.turn = vec4f(0.0, 0.0, 0.0, 1.0);
+  me.direction = vec3f(1.0, 0.0, 0.0);
+  contact.layer = LEAST_LAYER;
+  segment.layer = LEAST_LAYER;
+  is_free = false;
+  is_led = false;
+  if lane >= count { return; }
+  let vertex = vertex_at(lane);
+  let a = read_bound(vertex);
+  let b = read_bound(GUIDE_VERTICES + vertex);
+  let c = read_bound(2u * GUIDE_VERTICES + vertex);
+  let moving = read_state(kept_at(1u, vertex));
+  let held = read_state(kept_at(2u, vertex));
+  me.turn = read_state(kept_at(0u, vertex));
+  me.velocity = moving.xyz;
+  me.touched = moving.w;
+  me.anchor = held.xyz;
+  me.room = held.w;
+  me.rest = a.xyz;
+  me.kind = a.w;
+  me.extent = b.x;
+  me.longest = max(b.x, read_bound(GUIDE_VERTICES + vertex_at(min(lane + 1u, count - 1u))).x);
+  me.arc = b.y;
+  me.way = b.z;
+  me.bend = b.w;
+  me.direction = c.xyz;
+  me.mass = c.w;
+  is_free = a.w > 0.0;
+  if lane > 0u { is_led = is_free && read_bound(vertex_at(lane - 1u)).w > 0.0; }
 }
 
 // Gives it back, and where it is in the scene.
-fn store_strand(is_wanted: bool) {
-  for (var i = lane; i < count; i += LANES) {
-    let sum = room(1u, i) + vec4f(room(2u, i).xyz + room(3u, i).xyz, 0.0);
-    if !all_finite(sum) { atomicStore(&lost[team], 1u); }
+fn store_vertex(is_lost: bool) {
+  if lane >= count { return; }
+  let vertex = vertex_at(lane);
+  if is_lost {
+    // Back to the rest position on the skin: numbers too large to go on with.
+    me.x = me.rest * read_state(drive_at(3u, strand)).w;
+    me.turn = read_rest(vertex);
+    me.velocity = vec3f(0.0);
+    me.touched = -1.0;
+    me.anchor = me.rest;
+    me.room = UNKNOWN;
   }
-  sync();
-  let is_lost = atomicLoad(&lost[team]) != 0u;
-  if !is_wanted { return; }
-  for (var i = lane; i < count; i += LANES) {
-    if is_lost {
-      restart_vertex(i);
-      continue;
-    }
-    let vertex = vertex_at(i);
-    write_state(vertex, vec4f(point_of(root_now, point(i)), 0.0));
-    write_state(kept_at(0u, vertex), room(1u, i));
-    write_state(kept_at(1u, vertex), room(2u, i));
-    write_state(kept_at(2u, vertex), vec4f(room(3u, i).xyz, room(0u, i).w));
-  }
-}
-
-// Back to the rest position on the skin: numbers too large to go on with.
-fn restart_vertex(i: u32) {
-  let end_size = read_state(drive_at(3u, strand)).w;
-  let vertex = vertex_at(i);
-  let rest = bound_offset(i).xyz;
-  write_state(vertex, vec4f(point_of(root_now, rest * end_size), 0.0));
-  write_state(kept_at(0u, vertex), read_rest(vertex));
-  write_state(kept_at(1u, vertex), vec4f(0.0, 0.0, 0.0, -1.0));
-  write_state(kept_at(2u, vertex), vec4f(rest, UNKNOWN));
+  write_state(vertex, vec4f(point_of(root_now, me.x), 0.0));
+  write_state(kept_at(0u, vertex), me.turn);
+  write_state(kept_at(1u, vertex), vec4f(me.velocity, me.touched));
+  write_state(kept_at(2u, vertex), vec4f(me.anchor, me.room));
 }
 
 // Where root and solids are in step `step` of the run, and the laws of the step.
