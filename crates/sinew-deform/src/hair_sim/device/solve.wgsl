@@ -114,7 +114,7 @@ fn assemble() -> f32 {
   return sum_of_team(energy);
 }
 
-fn cell_at(of_team: u32, slot: u32, i: u32) -> vec4f {
+fn read_cell(of_team: u32, slot: u32, i: u32) -> vec4f {
   return cells[(slot * STRAND_TEAMS + of_team) * STRAND_LANES + i];
 }
 
@@ -132,15 +132,15 @@ fn eliminate(t: u32) {
   var sum = vec3f(0.0);
   let range = range_of[t];
   let end = max(range.y, 1u) - 1u;
-  var turn = cell_at(t, 6u, end);
+  var turn = read_cell(t, 6u, end);
   for (var i = end; i >= range.x; i--) {
-    let c0 = cell_at(t, 0u, i);
-    let c1 = cell_at(t, 1u, i);
-    let c2 = cell_at(t, 2u, i);
-    let c3 = cell_at(t, 3u, i);
-    let c4 = cell_at(t, 4u, i);
-    let c5 = cell_at(t, 5u, i);
-    let before = cell_at(t, 6u, i - 1u);
+    let c0 = read_cell(t, 0u, i);
+    let c1 = read_cell(t, 1u, i);
+    let c2 = read_cell(t, 2u, i);
+    let c3 = read_cell(t, 3u, i);
+    let c4 = read_cell(t, 4u, i);
+    let c5 = read_cell(t, 5u, i);
+    let before = read_cell(t, 6u, i - 1u);
     let gradient = vec3f(c1.zw, c2.x);
     a = sym_sum(a, Sym(c0.xyz, vec3f(c0.w, c1.xy)));
     by_move += gradient;
@@ -207,17 +207,17 @@ fn eliminate(t: u32) {
   var moved = vec3f(0.0);
   var q = vec3f(0.0);
   for (var i = range.x; i < range.y; i++) {
-    let c0 = cell_at(t, 0u, i);
-    let c1 = cell_at(t, 1u, i);
-    let c2 = cell_at(t, 2u, i);
-    let c3 = cell_at(t, 3u, i);
-    let c4 = cell_at(t, 4u, i);
-    let c5 = cell_at(t, 5u, i);
+    let c0 = read_cell(t, 0u, i);
+    let c1 = read_cell(t, 1u, i);
+    let c2 = read_cell(t, 2u, i);
+    let c3 = read_cell(t, 3u, i);
+    let c4 = read_cell(t, 4u, i);
+    let c5 = read_cell(t, 5u, i);
     let m = Axes(c0.xyz, c1.xyz, c2.xyz);
     let n = Axes(vec3f(c0.w, c1.w, c2.w), c3.xyz, vec3f(c3.w, c4.xy));
     q = -(c5.xyz + rows_times(m, moved) + rows_times(n, q));
     set_cell_at(t, 5u, i, vec4f(q, c5.w));
-    let axes = axes_of(cell_at(t, 6u, i));
+    let axes = axes_of(read_cell(t, 6u, i));
     moved += (axes.u * q.z - axes.w * q.y) * c5.w;
   }
 }

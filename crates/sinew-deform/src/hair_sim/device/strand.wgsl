@@ -131,7 +131,7 @@ fn sync() {
 // The last pin, and the first vertex after it.
 fn find_pin() {
   pin = vec3f(0.0);
-  first_free = count;
+  first_free = max(count, 1u);
   for (var i = 1u; i < count; i++) {
     let offset = read_bound(vertex_at(i));
     if offset.w > 0.0 {
