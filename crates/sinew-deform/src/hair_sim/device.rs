@@ -213,7 +213,7 @@ fn spread(bits: u32) -> u32 {
 
 /// Invocations of a strand.
 fn lanes_of(longest: usize) -> usize {
-    longest.next_power_of_two().clamp(4, VERTICES_OF_GROUP)
+    longest.next_power_of_two().clamp(8, VERTICES_OF_GROUP)
 }
 
 /// `None` for strands with too many vertices.

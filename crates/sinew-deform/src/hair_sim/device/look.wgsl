@@ -21,9 +21,15 @@ fn margin_at(collider: u32, way: f32) -> f32 {
 }
 
 fn find_bases() {
+  near = 0u;
+  let reach = bitcast<f32>(row_of(strand).w) * size * LONGER;
   for (var c = 0u; c < COLLIDERS; c++) {
     use_solid(c);
-    if is_there() { bases[c] = max(max(look_up(vec3f(0.0)).w, look_up(pin * size).w), 0.0); }
+    if !is_there() { continue; }
+    let root = look_up(vec3f(0.0)).w;
+    bases[c] = max(max(root, look_up(pin * size).w), 0.0);
+    root_far[c] = root;
+    if root - layer_of() < reach { near |= 1u << c; }
   }
 }
 
@@ -48,8 +54,11 @@ fn look_at_vertex(is_first: bool) {
   var gap = 1e6;
   let reach = me.longest * size * 2.0;
   for (var c = 0u; c < COLLIDERS; c++) {
+    if !is_near(c) {
+      least = min(least, root_far[c] - bitcast<f32>(row_of(strand).w) * size * LONGER);
+      continue;
+    }
     use_solid(c);
-    if !is_there() { continue; }
     let margin = margin_at(c, me.way * size);
     var at = me.x;
     var bound = known;
@@ -109,8 +118,8 @@ struct Nearest {
 fn nearest(x: vec3f, way: f32) -> Nearest {
   var best = Nearest(vec3f(0.0), FAR, 0u);
   for (var c = 0u; c < COLLIDERS; c++) {
+    if !is_near(c) { continue; }
     use_solid(c);
-    if !is_there() { continue; }
     let found = look_up(x);
     let gap = found.w - margin_at(c, way);
     if gap < best.gap { best = Nearest(found.xyz, gap, c); }

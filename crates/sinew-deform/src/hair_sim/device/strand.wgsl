@@ -88,8 +88,18 @@ var<private> root_now: Rigid;
 // What the strand does not share of the root's motion, and where solids take points, both as the root sees them.
 var<private> back: Rigid;
 var<private> carried: array<Rigid, COLLIDERS + 1u>;
-// How far pins are from each solid; found in the first step.
+// How far pins are from each solid, and the root at least; found in the first step.
 var<private> bases: array<f32, COLLIDERS + 1u>;
+var<private> root_far: array<f32, COLLIDERS + 1u>;
+// The solids that the strand can reach, a bit each.
+var<private> near: u32;
+// Of the run: laws of its steps; steps done, and how many the frame has; sizes and motion of the root in the frame.
+var<private> laws_of_run: vec4f;
+var<private> done: f32;
+var<private> of_sort: f32;
+var<private> sizes: vec2f;
+var<private> root_motion: Motion;
+var<private> root_share: f32;
 
 
 // Of the invocation: its team, and its place in it.
@@ -221,34 +231,79 @@ fn store_vertex(is_lost: bool) {
   write_state(kept_at(2u, vertex), vec4f(me.anchor, me.room));
 }
 
-// Where root and solids are in step `step` of the run, and the laws of the step.
-fn use_step(step: u32, is_freeing: bool) {
+// What the steps of a run have in common.
+fn use_run(is_freeing: bool) {
   let u = uniforms();
   let sort = sort_of(u.steps, read_moment(0u).x);
-  var laws = u.step_2;
-  if sort.x == 0u { laws = u.step_0; }
-  if sort.x == 1u { laws = u.step_1; }
-  if is_freeing { laws = u.calm; }
-  step_of_run = select(step, 0u, is_freeing);
-  let of_sort = f32(max(sort.z, 1u));
-  let placed_before = read_state(drive_at(1u, strand));
+  laws_of_run = u.step_2;
+  if sort.x == 0u { laws_of_run = u.step_0; }
+  if sort.x == 1u { laws_of_run = u.step_1; }
+  if is_freeing { laws_of_run = u.calm; }
+  done = f32(sort.y);
+  of_sort = f32(max(sort.z, 1u));
+  let before = read_state(drive_at(1u, strand));
   let placed = read_state(drive_at(3u, strand));
-  let first = Rigid(read_state(drive_at(0u, strand)), placed_before.xyz);
-  let last = Rigid(read_state(drive_at(2u, strand)), placed.xyz);
-  let motion = motion_between(first, last);
-  let share = read_state(drive_at(4u, strand)).w;
-  let span = vec2f(f32(sort.y + step), f32(sort.y + step + 1u)) / of_sort;
-  let root_before = motion_at(motion, span.x);
-  root_now = motion_at(motion, span.y);
+  sizes = vec2f(before.w, placed.w);
+  let first = Rigid(read_state(drive_at(0u, strand)), before.xyz);
+  root_motion = motion_between(first, Rigid(read_state(drive_at(2u, strand)), placed.xyz));
+  root_share = read_state(drive_at(4u, strand)).w;
+}
+
+// Where root and solids are in step `step` of the run, and the laws of the step. The invocations of a team share the work.
+fn use_step(step: u32, is_freeing: bool) {
+  step_of_run = select(step, 0u, is_freeing);
+  let span = vec2f(done + f32(step), done + f32(step) + 1.0) / of_sort;
   // Motions about one screw axis add up.
-  let together = relative_to(motion_at(motion, span.x + (span.y - span.x) * share), root_before);
-  back = as_seen(root_now, together, root_before);
-  size = placed_before.w + (placed.w - placed_before.w) * min(span.y, 1.0);
-  use_laws(laws, u.gravity.w);
-  for (var c = 0u; c < COLLIDERS; c++) {
-    use_solid(c);
-    carried[c] = as_seen(root_now, solid.carry, root_before);
+  let at = array<f32, 4>(span.x, span.y, span.x + (span.y - span.x) * root_share, span.y);
+  let mine = motion_at(root_motion, at[lane % 4u]);
+  set_cell(0u, mine.rotation);
+  set_cell(1u, vec4f(mine.translation, 0.0));
+  sync();
+  let root_before = rigid_in(0u, 0u);
+  root_now = rigid_in(0u, 1u);
+  let shared_end = rigid_in(0u, 2u);
+  size = sizes.x + (sizes.y - sizes.x) * min(span.y, 1.0);
+  use_laws(laws_of_run, uniforms().gravity.w);
+  for (var c = lane; c <= COLLIDERS; c += STRAND_LANES) {
+    var motion = relative_to(shared_end, root_before);
+    if c < COLLIDERS {
+      use_solid(c);
+      motion = solid.carry;
+    }
+    let seen = as_seen(root_now, motion, root_before);
+    set_cell_of(2u, c, seen.rotation);
+    set_cell_of(4u, c, vec4f(seen.translation, 0.0));
   }
+  sync();
+  back = rigid_of(COLLIDERS);
+  near = 0u;
+  let reach = bitcast<f32>(row_of(strand).w) * size * LONGER;
+  for (var c = 0u; c < COLLIDERS; c++) {
+    carried[c] = rigid_of(c);
+    root_far[c] -= length(carried[c].translation);
+    use_solid(c);
+    if is_there() && root_far[c] - max(solid.margin, LEAST_LAYER) < reach { near |= 1u << c; }
+  }
+  sync();
+}
+
+fn is_near(collider: u32) -> bool {
+  return (near & (1u << collider)) != 0u;
+}
+
+fn rigid_in(slot: u32, i: u32) -> Rigid {
+  return Rigid(cell(slot, i), cell(slot + 1u, i).xyz);
+}
+
+// Cells of a team in a row: up to two slots of vertices for up to nine motions.
+fn set_cell_of(slot: u32, k: u32, v: vec4f) {
+  cells[((slot + k / STRAND_LANES) * STRAND_TEAMS + team) * STRAND_LANES + k % STRAND_LANES] = v;
+}
+
+fn rigid_of(k: u32) -> Rigid {
+  let i = k % STRAND_LANES;
+  let row = k / STRAND_LANES;
+  return Rigid(cell(2u + row, i), cell(4u + row, i).xyz);
 }
 
 fn use_laws(laws: vec4f, dry: f32) {

@@ -20,6 +20,8 @@ fn kernel(group: u32, local: u32) {
   find_pin();
   if lane == 0u { range_of[team] = vec2u(first_free, count); }
   load_vertex();
+  use_run(is_freeing);
+  for (var c = 0u; c < COLLIDERS; c++) { root_far[c] = FAR; }
   use_step(0u, is_freeing);
   if COLLIDERS > 0u { find_bases(); }
   if group_flag(is_freeing) {
@@ -32,7 +34,7 @@ fn kernel(group: u32, local: u32) {
   let steps = run_length(u.steps, progress.x);
   for (var step = 0u; step < BATCH; step++) {
     if !group_flag(step < steps) { break; }
-    use_step(step, false);
+    if step > 0u { use_step(step, false); }
     var wind = vec3f(0.0);
     if is_windy { wind = turned_back(root_now.rotation, wind_in(step, phases, u.wind, u.sideways.xyz)); }
     run_step(u, local, turned_back(root_now.rotation, u.gravity.xyz), wind);
