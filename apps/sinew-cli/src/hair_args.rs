@@ -116,6 +116,9 @@ pub(crate) struct HairGrowArgs {
     /// Tilt strands at random by up to this angle, in degrees. Default: 6.
     #[arg(long, value_name = "DEGREES")]
     pub(crate) lean: Option<f32>,
+    /// Set the share of their length over which strands bend from the skin to the comb direction. Default: 0.4.
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) bend: Option<f32>,
     /// Set how far tips hang down by gravity: 0 is not at all, 1 is as far as they stand out. Default: 0.
     #[arg(long, value_name = "SHARE")]
     pub(crate) droop: Option<f32>,

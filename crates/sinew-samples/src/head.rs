@@ -251,7 +251,10 @@ fn hair(mesh: &Mesh) -> Result<Mesh, SampleError> {
     settings.vertices = 16;
     settings.length = 0.19;
     settings.length_variation = 0.25;
-    settings.lean = 0.2;
+    settings.lean = 0.1;
+    settings.bend = 0.25;
+    settings.clump = 0.5;
+    settings.clump_size = 0.022;
     settings.droop = 2.0;
     settings.curl_radius = 0.0025;
     settings.curl_length = 0.06;

@@ -172,6 +172,7 @@ fn settings(args: &HairGrowArgs) -> GrowSettings {
     for (setting, given) in [
         (&mut out.length, args.length),
         (&mut out.length_variation, args.length_variation),
+        (&mut out.bend, args.bend),
         (&mut out.droop, args.droop),
         (&mut out.curl_radius, args.curl),
         (&mut out.curl_length, args.curl_length),

@@ -37,6 +37,8 @@ pub struct GrowSettings {
     pub lean: f32,
     /// How far strands bend towards the combing direction: 0 is not at all, 1 is completely. Default 1.
     pub comb: f32,
+    /// Share of their length over which strands bend from the normal to the combing direction; above 0, at most 1. Default 0.4.
+    pub bend: f32,
     /// How far tips hang down (along -y): 0 is not at all, 1 is as much as they stand out. Default 0.
     pub droop: f32,
     /// Radius of curls; 0 for no curls. Below `curl_length / 2 pi`, at which a strand would only go round. Default 0.
@@ -70,6 +72,7 @@ impl Default for GrowSettings {
             length_variation: 0.2,
             lean: 0.1,
             comb: 1.0,
+            bend: 0.4,
             droop: 0.0,
             curl_radius: 0.0,
             curl_length: 0.05,
@@ -339,7 +342,8 @@ fn check_settings(s: &GrowSettings) -> Result<(), GrowError> {
         let found = format!("{n}, of {} vertices each", s.vertices);
         return wrong("the number of strands", found, IN_ALL);
     }
-    let numbers: [(&'static str, f32, f32, &'static str); 9] = [
+    let numbers: [(&'static str, f32, f32, &'static str); 10] = [
+        ("the bend", s.bend, 1.0, "above 0, at most 1"),
         ("the clumping", s.clump, 1.0, "0 to 1"),
         ("the frizz", s.frizz, f32::MAX, "0 or more"),
         ("the gathering", s.gather, 1.0, "0 to 1"),
@@ -365,6 +369,7 @@ fn check_settings(s: &GrowSettings) -> Result<(), GrowError> {
         ("the length of a curl", s.curl_length),
         ("the size of a clump", s.clump_size),
         ("the length of frizz", s.frizz_length),
+        ("the bend", s.bend),
     ] {
         if !(found > 0.0 && found.is_finite()) {
             return wrong(setting, found.to_string(), "a number above 0");

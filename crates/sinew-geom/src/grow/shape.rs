@@ -1,12 +1,12 @@
 //! The curve of one strand.
 //!
-//! The middle line starts along the normal of the skin, after a random lean. Over the first 40 % of its length it bends to the combing
+//! The middle line starts along the normal of the skin, after a random lean. Over the share `bend` of its length it bends to the combing
 //! direction, quadratically; droop adds a direction down that grows linearly to the tip. Its direction is integrated by the midpoint rule
 //! in eight steps per segment.
 //!
 //! With a guide curve, a strand bends to a point that moves along the curve ahead of it, `AHEAD` of its length. The point keeps the offset
-//! of the root from the start of the curve; `gather` takes a share of this offset away, which grows over the first 40 % of the length. After
-//! the end of the curve, the point goes on straight.
+//! of the root from the start of the curve; `gather` takes a share of this offset away, which grows over the first 40 % of the length, or
+//! over the length of the offset, where that is shorter. After the end of the curve, the point goes on straight.
 //!
 //! Curls are a helix around the middle line. Its frame is carried along without twist, and its radius grows from 0 within the first
 //! rotation, which keeps the root in place. The middle line advances by the part of the length that the helix leaves. Frizz adds two
@@ -25,8 +25,8 @@ use std::f64::consts::TAU;
 
 /// Points of the fine curve for each segment.
 const FINE: usize = 8;
-/// Share of its length over which a strand bends from the normal to where it is combed.
-const BEND: f64 = 0.4;
+/// Share of its length over which a strand gathers around its guide curve, at most.
+const GATHERING: f64 = 0.4;
 /// Share of its length that a strand looks ahead along its guide curve.
 const AHEAD: f64 = 0.1;
 /// Other streams of random numbers.
@@ -68,6 +68,7 @@ pub(super) fn strand(
             None => Vec3::zeros(),
         },
         strength: f64::from(settings.comb),
+        bend: f64::from(settings.bend),
         droop: f64::from(settings.droop),
         length: f64::from(settings.length) * factor * (1.0 - shorter),
         curl_radius: f64::from(settings.curl_radius),
@@ -128,7 +129,8 @@ impl Guide {
     /// Where a strand of that length aims at the share `t` of it, relative to its root.
     fn aim(&self, t: f64, strand: f64) -> Vec3<f64> {
         let ahead = (t + AHEAD) * strand;
-        let kept = 1.0 - self.gather * ((t + AHEAD) / BEND).min(1.0);
+        let over = (GATHERING * strand).min(self.offset.norm()).max(1e-9);
+        let kept = 1.0 - self.gather * (ahead / over).min(1.0);
         point_at(&self.points, ahead) + self.offset * kept - self.points[0] - self.offset
     }
 }
@@ -160,6 +162,7 @@ struct Growth {
     comb: Vec3<f64>,
     /// Strength of a guide.
     strength: f64,
+    bend: f64,
     droop: f64,
     length: f64,
     curl_radius: f64,
@@ -174,7 +177,7 @@ struct Growth {
 impl Growth {
     /// Direction of the middle line at the share `t` of it, at `point` relative to the root.
     fn direction(&self, t: f64, point: Vec3<f64>) -> Vec3<f64> {
-        let rest = (1.0 - t / BEND).max(0.0);
+        let rest = (1.0 - t / self.bend).max(0.0);
         let bent = 1.0 - rest * rest;
         let guided = self.guide.as_ref().map(|guide| {
             let way = guide.aim(t, self.length) - point;

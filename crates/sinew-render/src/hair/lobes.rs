@@ -18,7 +18,7 @@ const FACING: f32 = 0.046_5;
 /// Tilt of the scales of a hair, in sines: the shift of R, TT and TRT is -2, 1 and 4 times this.
 const TILT: f32 = 0.035;
 /// Width of the Gaussians of R, TT and TRT, in sines.
-const WIDTHS: [f32; 3] = [0.10, 0.07, 0.22];
+const WIDTHS: [f32; 3] = [0.08, 0.06, 0.16];
 
 /// Directions of light and eye relative to a hair.
 #[derive(Clone, Copy, Debug)]

@@ -25,9 +25,9 @@ const MOST_PIECES: f32 = 4.0;
 /// Angle between the segments of a smooth strand, radians.
 const SMOOTH: f32 = 0.2;
 /// Strands without thickness: together they cover this part of the surface of their box.
-const COVERED: f32 = 1.5;
+const COVERED: f32 = 3.0;
 /// Their diameters, as a part of the diagonal of that box.
-const DIAMETERS: [f32; 2] = [2.5e-4, 1.5e-3];
+const DIAMETERS: [f32; 2] = [2.5e-4, 2e-3];
 /// Diameter at the tip of strands without thickness, in that at the root.
 const TIP: f32 = 0.35;
 

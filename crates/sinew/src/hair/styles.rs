@@ -16,8 +16,8 @@ pub struct HairStyle {
     comb: Option<[f32; 3]>,
     /// Strands, vertices of each.
     size: [usize; 2],
-    /// Length in metres, its variation, droop.
-    shape: [f32; 3],
+    /// Length in metres, its variation, bend, droop.
+    shape: [f32; 4],
     /// Random tilt in degrees.
     lean: f32,
     /// Radius and length of curls, metres.
@@ -39,7 +39,7 @@ pub const HAIR_STYLES: &[HairStyle] = &[
         doc: "Short hair on a head: 9000 strands of 4.5 cm.",
         comb: Some([0.0, -0.8, 0.0]),
         size: [9000, 8],
-        shape: [0.045, 0.35, 0.3],
+        shape: [0.045, 0.35, 0.4, 0.3],
         lean: 14.0,
         curl: [0.0, 0.05],
         clump: [0.45, 0.008],
@@ -52,7 +52,7 @@ pub const HAIR_STYLES: &[HairStyle] = &[
         doc: "Long straight hair: 9000 strands of 34 cm.",
         comb: Some([0.0, -1.0, -0.3]),
         size: [9000, 32],
-        shape: [0.34, 0.15, 4.0],
+        shape: [0.34, 0.15, 0.12, 6.0],
         lean: 4.0,
         curl: [0.0, 0.05],
         clump: [0.55, 0.012],
@@ -65,7 +65,7 @@ pub const HAIR_STYLES: &[HairStyle] = &[
         doc: "Curly hair: 7000 strands of 24 cm in ringlets.",
         comb: Some([0.0, -1.0, -0.1]),
         size: [7000, 32],
-        shape: [0.24, 0.25, 2.5],
+        shape: [0.24, 0.25, 0.25, 2.5],
         lean: 8.0,
         curl: [0.007, 0.055],
         clump: [0.8, 0.014],
@@ -78,7 +78,7 @@ pub const HAIR_STYLES: &[HairStyle] = &[
         doc: "Fur of an animal: 16000 strands of 2.5 cm in tufts.",
         comb: Some([0.0, -0.3, -0.7]),
         size: [16_000, 8],
-        shape: [0.025, 0.4, 0.3],
+        shape: [0.025, 0.4, 0.4, 0.3],
         lean: 12.0,
         curl: [0.0, 0.05],
         clump: [0.65, 0.006],
@@ -88,10 +88,10 @@ pub const HAIR_STYLES: &[HairStyle] = &[
     },
     HairStyle {
         name: "ponytail",
-        doc: "Hair combed back to a tail: 8000 strands of 36 cm.",
+        doc: "Hair combed back to a tail: 8000 strands of 38 cm.",
         comb: None,
         size: [8000, 32],
-        shape: [0.36, 0.12, 0.0],
+        shape: [0.38, 0.12, 0.06, 0.0],
         lean: 2.0,
         curl: [0.0, 0.05],
         clump: [0.4, 0.008],
@@ -112,7 +112,7 @@ impl HairStyle {
         let mut out = GrowSettings::default();
         let [strands, vertices] = self.size;
         (out.amount, out.vertices) = (GrowAmount::Strands(strands), vertices);
-        [out.length, out.length_variation, out.droop] = self.shape;
+        [out.length, out.length_variation, out.bend, out.droop] = self.shape;
         out.lean = self.lean.to_radians();
         [out.curl_radius, out.curl_length] = self.curl;
         [out.clump, out.clump_size] = self.clump;
@@ -165,7 +165,7 @@ impl HairStyle {
 }
 
 /// How far the strands of a ponytail come together.
-const GATHER: f32 = 0.95;
+const GATHER: f32 = 0.88;
 
 /// An attribute of that name and type, whatever the case of its letters.
 fn painted(mesh: &Mesh, name: &str, fits: impl Fn(&Attribute) -> bool) -> Option<String> {
