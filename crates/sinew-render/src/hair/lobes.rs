@@ -63,8 +63,8 @@ pub(super) fn scattered(color: [f32; 3], along: V, light: V, eye: V, tilt: f32) 
     let half_around = (0.5 + 0.5 * angles.around).sqrt();
     let reflected =
         gauss(0, -2.0) * 0.25 * half_around * fresnel((0.5 + 0.5 * angles.between).sqrt());
-    // The paper has 3.98 here, with which hair without colour would send out 3 % more than it receives.
-    let through = gauss(1, 1.0) * (-3.65 * angles.around - 4.05).exp();
+    // The paper has 3.98 here, with which hair without colour would send out up to 7 % more than it receives.
+    let through = gauss(1, 1.0) * (-3.65 * angles.around - 4.10).exp();
     let inside = gauss(2, 4.0) * (17.0 * angles.around - 16.78).exp();
     // Light through the hair: how far off the middle it enters, and how far it goes inside.
     let bent = 1.0 / (1.19 / angles.half + 0.36 * angles.half);
