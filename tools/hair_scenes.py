@@ -5,7 +5,7 @@ needs Pillow. `--list` prints the names. What is measured, in this order of colu
 
 - how deep free vertices and points of segments (five a segment) are in the true solid, every 0.1 s from 0.3 s on, in mm. Vertices 0 and 1
   and the segment behind them follow the root and do not count. The true solid is a closed form, or the mesh itself: no field of Sinew
-- the largest stretch of a segment, as a share of its length
+- the largest stretch of a segment, as a share of its length, or of 1 % of the mean length if that is more
 - the fastest vertex of each strand in the last 0.3 s: the maximum and the median of the strands in mm/s, and how many are above 1 mm/s
 - the largest rise of kinetic and gravitational energy of a strand after the motion, as mm of lift of the whole strand: a run at 240 Hz
   with `local_stiffness` 0, in which nothing but an error of the solver does work

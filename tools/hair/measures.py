@@ -53,8 +53,10 @@ class Measures:
         return count[0] >= 0 and count[0] > count[1]
 
     def _judge(self, hair, solid):
-        stretch = np.linalg.norm(np.diff(hair, axis=1), axis=2) / self.lengths - 1
-        self.stretch = max(self.stretch, np.abs(stretch[:, PINNED - 1 :]).max())
+        longer = np.linalg.norm(np.diff(hair, axis=1), axis=2) - self.lengths
+        # The mohawk has segments of less than a micrometre, which is the rounding of positions.
+        share = np.abs(longer) / np.maximum(self.lengths, 0.01 * self.lengths.mean())
+        self.stretch = max(self.stretch, share[:, PINNED - 1 :].max())
         if self.scene.depths is None:
             return
         hair = (hair - solid[:3, 3]) @ solid[:3, :3]
