@@ -5,6 +5,7 @@ import math
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -65,6 +66,12 @@ class Options:
     device: str
 
 
+@cache
+def warn_of(name):
+    """Says once that the node has no such key."""
+    print(f"warning: hair_sim has no '{name}': left out", file=sys.stderr)
+
+
 def sim_node(keys, options):
     """The node `hair_sim` with the keys that this version of the package knows."""
     known = inspect.signature(sd.nodes.hair_sim).parameters
@@ -72,7 +79,7 @@ def sim_node(keys, options):
     if options.preset:
         keys["preset"] = options.preset
     for name in sorted(set(keys) - set(known)):
-        print(f"warning: hair_sim has no '{name}': left out", file=sys.stderr)
+        warn_of(name)
     return {"node": "hair_sim", "strands": "hair", "pose": "pose"} | {k: v for k, v in keys.items() if k in known}
 
 
