@@ -62,7 +62,7 @@ class MeshTruth:
 
     def distance(self, point):
         """Exact distance of a point (3,) to the triangles."""
-        far, nearest = self.tree.query(point)
+        far, _ = self.tree.query(point)
         near = np.unique(self.owner[self.tree.query_ball_point(point, far + self.reach)])
         return _to_triangles(point, self.corners[near], self.normals[near])[0].min()
 
