@@ -2,8 +2,8 @@
 
 use crate::args::{Numbers, parse_hex};
 use clap::Subcommand;
-use clap::builder::PossibleValuesParser;
-use sinew::hair::HAIR_STYLES;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use sinew::hair::{HAIR_STYLES, HairStyle};
 use sinew::picture::linear_from_srgb;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -15,7 +15,8 @@ Examples:
   sinew hair grow hero.glb --joint head --guide \"0,1.7,-0.1 0,1.65,-0.2 0,1.3,-0.25\" --gather 0.8 -o ponytail.tfx";
 
 fn styles() -> PossibleValuesParser {
-    PossibleValuesParser::new(HAIR_STYLES.iter().map(|s| s.name))
+    let value = |s: &HairStyle| PossibleValue::new(s.name).help(s.doc.trim_end_matches('.'));
+    PossibleValuesParser::new(HAIR_STYLES.iter().map(value))
 }
 
 #[derive(Debug, Subcommand)]

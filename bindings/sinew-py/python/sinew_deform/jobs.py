@@ -804,7 +804,11 @@ def hair_grow(
         preset: Kind of hair. It sets how many strands there are, their length, shape, thickness
             and colour. Other options override it. It uses the painted attributes `scalp` (where
             hair grows) and `comb`, if the mesh has them and no option says otherwise. The node
-            hair_sim has presets with the same names.
+            hair_sim has presets with the same names. `short`: Short hair on a head: 9000
+            strands of 4.5 cm; `long_straight`: Long straight hair: 9000 strands of 34 cm;
+            `curly`: Curly hair: 7000 strands of 24 cm in ringlets; `fur`: Fur of an animal:
+            16000 strands of 2.5 cm in tufts; `ponytail`: Hair combed back to a tail: 8000
+            strands of 38 cm.
         count: Set the number of strands. Default: 1000.
         per_square_metre: Set the number of strands per square metre at density 1, instead of
             `count`.
