@@ -4,7 +4,7 @@ use crate::args::{Numbers, parse_hex};
 use clap::Subcommand;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use sinew::hair::{HAIR_STYLES, HairStyle};
-use sinew::picture::linear_from_srgb;
+use sinew_picture::linear_from_srgb;
 use std::path::PathBuf;
 use std::str::FromStr;
 
