@@ -22,6 +22,8 @@ type V = Vec3<f32>;
 const BROWN: [f32; 3] = [0.23, 0.115, 0.055];
 /// Most pieces of a segment.
 const MOST_PIECES: f32 = 4.0;
+/// Points of much hair: it gets fewer pieces, since some GPUs bind no more than 128 MiB at once.
+const MOST_POINTS: f32 = 1.5e6;
 /// Angle between the segments of a smooth strand, radians.
 const SMOOTH: f32 = 0.2;
 /// Strands without thickness: together they cover this part of the surface of their box.
@@ -63,6 +65,7 @@ impl Hair {
         let colors = rest.colors.first();
         let thickness = rest.strand_thickness();
         let usual = usual_diameter(strands.ranges(), positions);
+        let most = (MOST_POINTS / positions.len().max(1) as f32).clamp(1.0, MOST_PIECES);
         for (strand, range) in strands.ranges().enumerate() {
             let last = (range.len() - 1).max(1) as f32;
             let knot = |v: usize| {
@@ -75,7 +78,8 @@ impl Hair {
             };
             let knots: Vec<Knot> = range.clone().map(knot).collect();
             let first = out.points.len();
-            out.points.extend(smooth(&knots, chance(strand as u32)));
+            out.points
+                .extend(smooth(&knots, most, chance(strand as u32)));
             out.strands.push(first..out.points.len());
         }
         out
@@ -128,9 +132,9 @@ fn chance(strand: u32) -> f32 {
 }
 
 /// Points of the Catmull-Rom spline through the vertices of a strand: more where it bends more.
-fn smooth(knots: &[Knot], chance: f32) -> Vec<Point> {
+fn smooth(knots: &[Knot], most: f32, chance: f32) -> Vec<Point> {
     let at = |i: usize| knots[i.min(knots.len() - 1)].at;
-    let pieces = pieces(knots);
+    let pieces = pieces(knots, most);
     let mut out = Vec::with_capacity(pieces * knots.len());
     for (i, pair) in knots.windows(2).enumerate() {
         let around = [at(i.saturating_sub(1)), pair[0].at, pair[1].at, at(i + 2)];
@@ -150,11 +154,11 @@ fn smooth(knots: &[Knot], chance: f32) -> Vec<Point> {
     out
 }
 
-/// Pieces of each segment, by the sharpest bend of the strand.
-fn pieces(knots: &[Knot]) -> usize {
+/// Pieces of each segment, by the sharpest bend of the strand, at most `most`.
+fn pieces(knots: &[Knot], most: f32) -> usize {
     let bend = |w: &[Knot]| (w[1].at - w[0].at).angle(&(w[2].at - w[1].at));
     let sharpest = knots.windows(3).map(bend).fold(0.0, f32::max);
-    (sharpest / SMOOTH).ceil().clamp(1.0, MOST_PIECES) as usize
+    (sharpest / SMOOTH).ceil().clamp(1.0, most) as usize
 }
 
 fn between(pair: &[Knot], [a, b, c, d]: [V; 4], t: f32, chance: f32) -> Point {
