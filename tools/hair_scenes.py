@@ -1,7 +1,7 @@
 """Plays hair in scenes that are hard for a solver, through the Python package, and measures it: `python hair_scenes.py [SCENE ...]`.
 
 Prints one line a scene and run, and writes all numbers with `--json FILE`. Needs the package `sinew_deform` and SciPy; `--pictures` also
-needs Pillow. `--list` prints the names. What is measured, in this order of columns:
+needs Pillow. `--list` prints the names. The columns, in their order:
 
 - how deep free vertices and points of segments (five a segment) are in the true solid, every 0.1 s from 0.3 s on, in mm. Vertices 0 and 1
   and the segment behind them follow the root and do not count. The true solid is a closed form, or the mesh itself: no field of Sinew

@@ -29,7 +29,7 @@ from .truth import MeshTruth
 
 @dataclass
 class Scene:
-    """What is played: a character, a graph whose node `sim` makes the output `hair`, and a motion."""
+    """A scene to play: a character, a graph whose node `sim` makes the output `hair`, and a motion."""
 
     character: sd.Character
     document: dict

@@ -57,6 +57,9 @@ impl Hair {
     /// if it has them. A mesh that is not made of strands gives no hair.
     ///
     /// Without colours, hair is brown. Without thickness, strands are so thick that they cover the surface of their box together.
+    ///
+    /// # Panics
+    /// If there are fewer positions than vertices.
     pub fn new(rest: &Mesh, positions: &[[f32; 3]]) -> Self {
         let mut out = Self::default();
         let Some(strands) = rest.topology.strands() else {

@@ -14,18 +14,22 @@ pub struct HairStyle {
     pub doc: &'static str,
     /// Where it is combed if nobody says it; `None` for hair that is tied at the back of the head.
     comb: Option<[f32; 3]>,
-    /// Strands, vertices of each.
-    size: [usize; 2],
-    /// Length in metres, its variation, bend, droop.
-    shape: [f32; 4],
+    strands: usize,
+    /// Vertices of each strand.
+    vertices: usize,
+    /// Metres; see [`GrowSettings`] for this and all that follows.
+    length: f32,
+    length_variation: f32,
+    bend: f32,
+    droop: f32,
     /// Random tilt in degrees.
     lean: f32,
-    /// Radius and length of curls, metres.
-    curl: [f32; 2],
-    /// How much strands clump, and the width of a clump in metres.
-    clump: [f32; 2],
-    /// Frizz and its length, metres.
-    frizz: [f32; 2],
+    curl_radius: f32,
+    curl_length: f32,
+    clump: f32,
+    clump_size: f32,
+    frizz: f32,
+    frizz_length: f32,
     /// Diameters at root and tip, metres.
     thickness: [f32; 2],
     /// Linear RGB at root and tip.
@@ -38,12 +42,19 @@ pub const HAIR_STYLES: &[HairStyle] = &[
         name: "short",
         doc: "Short hair on a head: 9000 strands of 4.5 cm.",
         comb: Some([0.0, -0.8, 0.0]),
-        size: [9000, 8],
-        shape: [0.045, 0.35, 0.4, 0.3],
+        strands: 9000,
+        vertices: 8,
+        length: 0.045,
+        length_variation: 0.35,
+        bend: 0.4,
+        droop: 0.3,
         lean: 14.0,
-        curl: [0.0, 0.05],
-        clump: [0.45, 0.008],
-        frizz: [0.0012, 0.015],
+        curl_radius: 0.0,
+        curl_length: 0.05,
+        clump: 0.45,
+        clump_size: 0.008,
+        frizz: 0.0012,
+        frizz_length: 0.015,
         thickness: [0.000_28, 0.000_1],
         colors: [[0.045, 0.022, 0.012], [0.09, 0.045, 0.022]],
     },
@@ -51,12 +62,19 @@ pub const HAIR_STYLES: &[HairStyle] = &[
         name: "long_straight",
         doc: "Long straight hair: 9000 strands of 34 cm.",
         comb: Some([0.0, -1.0, -0.3]),
-        size: [9000, 32],
-        shape: [0.34, 0.15, 0.12, 6.0],
+        strands: 9000,
+        vertices: 32,
+        length: 0.34,
+        length_variation: 0.15,
+        bend: 0.12,
+        droop: 6.0,
         lean: 4.0,
-        curl: [0.0, 0.05],
-        clump: [0.55, 0.012],
-        frizz: [0.003, 0.06],
+        curl_radius: 0.0,
+        curl_length: 0.05,
+        clump: 0.55,
+        clump_size: 0.012,
+        frizz: 0.003,
+        frizz_length: 0.06,
         thickness: [0.000_25, 0.000_1],
         colors: [[0.16, 0.075, 0.028], [0.36, 0.2, 0.085]],
     },
@@ -64,12 +82,19 @@ pub const HAIR_STYLES: &[HairStyle] = &[
         name: "curly",
         doc: "Curly hair: 7000 strands of 24 cm in ringlets.",
         comb: Some([0.0, -1.0, -0.1]),
-        size: [7000, 32],
-        shape: [0.24, 0.25, 0.25, 2.5],
+        strands: 7000,
+        vertices: 32,
+        length: 0.24,
+        length_variation: 0.25,
+        bend: 0.25,
+        droop: 2.5,
         lean: 8.0,
-        curl: [0.007, 0.055],
-        clump: [0.8, 0.014],
-        frizz: [0.003, 0.02],
+        curl_radius: 0.007,
+        curl_length: 0.055,
+        clump: 0.8,
+        clump_size: 0.014,
+        frizz: 0.003,
+        frizz_length: 0.02,
         thickness: [0.000_25, 0.000_12],
         colors: [[0.1, 0.03, 0.012], [0.24, 0.075, 0.026]],
     },
@@ -77,12 +102,19 @@ pub const HAIR_STYLES: &[HairStyle] = &[
         name: "fur",
         doc: "Fur of an animal: 16000 strands of 2.5 cm in tufts.",
         comb: Some([0.0, -0.3, -0.7]),
-        size: [16_000, 8],
-        shape: [0.025, 0.4, 0.4, 0.3],
+        strands: 16_000,
+        vertices: 8,
+        length: 0.025,
+        length_variation: 0.4,
+        bend: 0.4,
+        droop: 0.3,
         lean: 12.0,
-        curl: [0.0, 0.05],
-        clump: [0.65, 0.006],
-        frizz: [0.001, 0.01],
+        curl_radius: 0.0,
+        curl_length: 0.05,
+        clump: 0.65,
+        clump_size: 0.006,
+        frizz: 0.001,
+        frizz_length: 0.01,
         thickness: [0.000_2, 0.000_03],
         colors: [[0.12, 0.075, 0.045], [0.5, 0.38, 0.26]],
     },
@@ -90,12 +122,19 @@ pub const HAIR_STYLES: &[HairStyle] = &[
         name: "ponytail",
         doc: "Hair combed back to a tail: 8000 strands of 38 cm.",
         comb: None,
-        size: [8000, 32],
-        shape: [0.38, 0.12, 0.25, 0.0],
+        strands: 8000,
+        vertices: 32,
+        length: 0.38,
+        length_variation: 0.12,
+        bend: 0.25,
+        droop: 0.0,
         lean: 2.0,
-        curl: [0.0, 0.05],
-        clump: [0.4, 0.008],
-        frizz: [0.002, 0.05],
+        curl_radius: 0.0,
+        curl_length: 0.05,
+        clump: 0.4,
+        clump_size: 0.008,
+        frizz: 0.002,
+        frizz_length: 0.05,
         thickness: [0.000_25, 0.000_1],
         colors: [[0.05, 0.028, 0.016], [0.13, 0.07, 0.035]],
     },
@@ -110,13 +149,19 @@ impl HairStyle {
     /// Settings of growth of this kind of hair.
     pub fn settings(&self) -> GrowSettings {
         let mut out = GrowSettings::default();
-        let [strands, vertices] = self.size;
-        (out.amount, out.vertices) = (GrowAmount::Strands(strands), vertices);
-        [out.length, out.length_variation, out.bend, out.droop] = self.shape;
+        out.amount = GrowAmount::Strands(self.strands);
+        out.vertices = self.vertices;
+        out.length = self.length;
+        out.length_variation = self.length_variation;
+        out.bend = self.bend;
+        out.droop = self.droop;
         out.lean = self.lean.to_radians();
-        [out.curl_radius, out.curl_length] = self.curl;
-        [out.clump, out.clump_size] = self.clump;
-        [out.frizz, out.frizz_length] = self.frizz;
+        out.curl_radius = self.curl_radius;
+        out.curl_length = self.curl_length;
+        out.clump = self.clump;
+        out.clump_size = self.clump_size;
+        out.frizz = self.frizz;
+        out.frizz_length = self.frizz_length;
         out.thickness = Some(self.thickness);
         out.colors = Some(self.colors);
         if self.comb.is_none() {
