@@ -299,6 +299,15 @@ impl<const N: usize> FromStr for Numbers<N> {
     }
 }
 
+/// The bytes of a colour `#rrggbb`.
+pub(crate) fn parse_hex(text: &str) -> Option<[u8; 3]> {
+    let digits = text
+        .strip_prefix('#')
+        .filter(|d| d.len() == 6 && d.is_ascii())?;
+    let byte = |i: usize| u8::from_str_radix(&digits[2 * i..2 * i + 2], 16).ok();
+    Some([byte(0)?, byte(1)?, byte(2)?])
+}
+
 /// Where frames are evaluated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Device {

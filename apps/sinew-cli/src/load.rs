@@ -49,8 +49,12 @@ pub(crate) fn in_memory(path: &Path, reporter: &Reporter) -> Option<Outcome<Arc<
 
 /// The built-in sample that `sample:NAME` names.
 pub(crate) fn built_in(path: &Path) -> Option<Outcome<Character>> {
-    let name = path.to_str()?.strip_prefix("sample:")?;
-    Some(sample(name))
+    Some(sample(built_in_name(path)?))
+}
+
+/// Name of the built-in sample that a path names.
+pub(crate) fn built_in_name(path: &Path) -> Option<&str> {
+    path.to_str()?.strip_prefix("sample:")
 }
 
 /// Whether a character has no file, as built-in samples.

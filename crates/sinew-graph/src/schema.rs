@@ -321,7 +321,7 @@ fn input_schema() -> Value {
                 "properties": {
                     "count": { "type": "integer", "minimum": 0, "maximum": 1 << 16, "description": "Followers per guide." },
                     "radius": { "type": "number", "minimum": 0, "description": "Radius of the disc around the guide's root that holds the roots. [m]" },
-                    "tip_separation": { "type": "number", "minimum": 0, "description": "At the tip, followers are 1 + this value times as far from the guide as at the root." },
+                    "tip_separation": { "type": "number", "minimum": -1, "description": "At the tip, followers are 1 + this value times as far from the guide as at the root. Below 0 they come together." },
                     "seed": { "type": "integer", "minimum": 0, "maximum": u32::MAX, "description": "Seed of the random root positions." },
                     "skin": { "type": "string", "description": "Mesh input that the followers grow on. Default: the nearest mesh." },
                 },

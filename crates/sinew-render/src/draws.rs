@@ -1,12 +1,14 @@
 //! From a scene to draws: uniforms and bind groups.
 
 use crate::error::RenderError;
-use crate::lines::{FLOATS, Lines};
+use crate::hair::{DrawnHair, drawn};
+use crate::lines::FLOATS;
 use crate::materials::Materials;
 use crate::pipelines::Layouts;
 use crate::scene::{Layer, Lighting, LinesLook, Paint, Scene, SurfaceLook, ValueScale};
 use crate::surface::{Floats, Part, Surface};
 use crate::targets::Fixed;
+use crate::view::ViewUniforms;
 use sinew_geom::{AlphaMode, Material};
 use sinew_gpu::{Buffer, BufferUse, Gpu, wgpu};
 use sinew_picture::ColorMap;
@@ -46,6 +48,16 @@ sinew_deform::uniform_struct! {
     }
 }
 
+sinew_deform::uniform_struct! {
+    /// `Style` of hair.wgsl.
+    struct HairUniforms {
+        segments: u32,
+        unused0: u32,
+        unused1: u32,
+        unused2: u32,
+    }
+}
+
 /// Lines are drawn this part of their depth nearer, so that they win against the surface they lie on.
 const LINE_NEARER: f32 = 2e-3;
 /// Translucent surfaces are not there at all below this alpha.
@@ -80,6 +92,7 @@ pub(crate) enum DrawKind {
     Translucent,
     Lines,
     LinesBehind,
+    Hair,
 }
 
 /// Uniforms of all draws, each at the alignment of the device.
@@ -109,7 +122,11 @@ pub(crate) struct Builder<'a> {
 
 impl Builder<'_> {
     /// All draws of a scene, in order.
-    pub(crate) fn draws(&self, scene: &Scene<'_>) -> Result<Vec<Draw>, RenderError> {
+    pub(crate) fn draws(
+        &self,
+        scene: &Scene<'_>,
+        view: &ViewUniforms,
+    ) -> Result<Vec<Draw>, RenderError> {
         let stride = self
             .gpu
             .device()
@@ -134,6 +151,7 @@ impl Builder<'_> {
                 }
             }
         }
+        let hair = self.hair(scene, view, &mut uniforms)?;
         uniforms.bytes.resize(uniforms.bytes.len().max(stride), 0);
         let buffer = Buffer::from_slice(self.gpu, "draws", &uniforms.bytes, BufferUse::Uniform)?;
         Ok(self.gpu.scoped("bind groups", |device| {
@@ -155,13 +173,42 @@ impl Builder<'_> {
                     kind,
                     variant: Variant::default(),
                     layer: look.layer,
-                    bind_group: self.line_group(device, &buffer, look.lines),
+                    bind_group: self.line_group(device, &buffer, &look.lines.buffer),
                     offset,
                     vertices: 0..6 * look.lines.count,
                 });
             }
+            out.extend(hair.map(|(words, offset, segments)| Draw {
+                kind: DrawKind::Hair,
+                variant: Variant::default(),
+                layer: Layer::Scene,
+                bind_group: self.line_group(device, &buffer, &words),
+                offset,
+                vertices: 0..6 * segments,
+            }));
             out
         })?)
+    }
+
+    /// Uploads all hair, lit and in order: its words, the offset of its uniforms, its segments. `None` without hair.
+    fn hair(
+        &self,
+        scene: &Scene<'_>,
+        view: &ViewUniforms,
+        uniforms: &mut Uniforms,
+    ) -> Result<Option<(Buffer<u32>, u32, u32)>, RenderError> {
+        let DrawnHair { words, segments } = match scene.hair.iter().all(|h| h.is_empty()) {
+            true => return Ok(None),
+            false => drawn(&scene.hair, view),
+        };
+        let offset = uniforms.push(&HairUniforms {
+            segments,
+            unused0: 0,
+            unused1: 0,
+            unused2: 0,
+        });
+        let words = Buffer::from_slice(self.gpu, "hair", &words, BufferUse::Drawn)?;
+        Ok(Some((words, offset, segments)))
     }
 
     /// The uniforms of a part and its texture, if it has one.
@@ -262,7 +309,7 @@ impl Builder<'_> {
         &self,
         device: &wgpu::Device,
         uniforms: &Buffer<u8>,
-        lines: &Lines,
+        words: &Buffer<u32>,
     ) -> wgpu::BindGroup {
         device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("lines"),
@@ -271,7 +318,7 @@ impl Builder<'_> {
                 uniform_entry::<LineUniforms>(uniforms),
                 wgpu::BindGroupEntry {
                     binding: 1,
-                    resource: wgpu::BindingResource::Buffer(lines.buffer.binding()),
+                    resource: wgpu::BindingResource::Buffer(words.binding()),
                 },
             ],
         })
@@ -452,6 +499,7 @@ fn apply_material<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hair::POINT_WORDS;
     use crate::tests::{checked, constant, surface_module};
     use sinew_deform::UniformLayout;
     use sinew_gpu::test_support::assert_layout;
@@ -463,6 +511,12 @@ mod tests {
         let text = crate::pipelines::whole_text(include_str!("wgsl/line.wgsl"));
         let line = UniformLayout::of::<LineUniforms>();
         assert_layout(&checked(&text), "Style", &line);
+        let text = crate::pipelines::whole_text(include_str!("wgsl/hair.wgsl"));
+        let hair = UniformLayout::of::<HairUniforms>();
+        let module = checked(&text);
+        assert_layout(&module, "Style", &hair);
+        let words = POINT_WORDS as u32;
+        assert_eq!(constant(&module, "POINT_WORDS"), words);
     }
 
     #[test]

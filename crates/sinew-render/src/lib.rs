@@ -19,6 +19,7 @@
 mod draws;
 mod error;
 mod facets;
+mod hair;
 mod lines;
 mod markers;
 mod materials;
@@ -35,6 +36,7 @@ mod view;
 mod tests;
 
 pub use error::RenderError;
+pub use hair::Hair;
 pub use lines::Lines;
 pub use markers::points_mesh;
 pub use materials::Materials;

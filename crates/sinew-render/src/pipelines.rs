@@ -23,6 +23,9 @@ pub(crate) enum Pass {
     Lines,
     /// Lines wherever they are, for those behind a surface.
     LinesBehind,
+    Hair,
+    /// Depths of hair from the key light.
+    HairShadow,
 }
 
 /// What a pass draws into.
@@ -50,6 +53,7 @@ struct Description {
 enum Group {
     None,
     Surface,
+    /// Of lines and hair.
     Lines,
     Screen,
 }
@@ -58,6 +62,7 @@ const SURFACE: &str = include_str!("wgsl/surface.wgsl");
 const GROUND: &str = include_str!("wgsl/ground.wgsl");
 const BACKGROUND: &str = include_str!("wgsl/background.wgsl");
 const LINE: &str = include_str!("wgsl/line.wgsl");
+const HAIR: &str = include_str!("wgsl/hair.wgsl");
 const OCCLUSION_TEXT: &str = concat!(
     include_str!("wgsl/screen.wgsl"),
     include_str!("wgsl/occlusion.wgsl")
@@ -69,7 +74,15 @@ const BLUR: &str = concat!(
 
 /// The texts of all passes.
 #[cfg(test)]
-pub(crate) const TEXTS: [&str; 6] = [SURFACE, GROUND, BACKGROUND, LINE, OCCLUSION_TEXT, BLUR];
+pub(crate) const TEXTS: [&str; 7] = [
+    SURFACE,
+    GROUND,
+    BACKGROUND,
+    LINE,
+    HAIR,
+    OCCLUSION_TEXT,
+    BLUR,
+];
 
 impl Pass {
     /// What of a variant this pass tells apart.
@@ -178,6 +191,24 @@ impl Pass {
                 picture,
                 Always,
                 false,
+                Group::Lines,
+            ),
+            Self::Hair => of(
+                HAIR,
+                "corner",
+                "color",
+                picture,
+                LessEqual,
+                true,
+                Group::Lines,
+            ),
+            Self::HairShadow => of(
+                HAIR,
+                "shadow_corner",
+                "shadow",
+                Into::Shadow,
+                LessEqual,
+                true,
                 Group::Lines,
             ),
         }
@@ -475,6 +506,8 @@ mod tests {
             Pass::Translucent,
             Pass::Lines,
             Pass::LinesBehind,
+            Pass::Hair,
+            Pass::HairShadow,
         ] {
             let d = pass.description();
             let module = crate::tests::checked(&whole_text(d.text));

@@ -56,8 +56,9 @@ impl Renderer {
     /// # Errors
     /// [`RenderError::NoPixels`], sizes that the device does not allow, [`RenderError::Missing`], memory, lost devices.
     pub fn render(&mut self, scene: &Scene<'_>, shot: &Shot) -> Result<Image, RenderError> {
-        self.prepare(scene, shot)?;
-        let draws = self.draws(scene)?;
+        let view = ViewUniforms::new(scene, &effective(scene, shot));
+        self.prepare(scene, shot, &view)?;
+        let draws = self.draws(scene, &view)?;
         let shot = &effective(scene, shot);
         let passes = passes(scene, shot, &draws);
         self.pipelines.prepare(&self.gpu, &passes)?;
@@ -97,7 +98,12 @@ impl Renderer {
     }
 
     /// Makes what this picture needs and is not there.
-    fn prepare(&mut self, scene: &Scene<'_>, shot: &Shot) -> Result<(), RenderError> {
+    fn prepare(
+        &mut self,
+        scene: &Scene<'_>,
+        shot: &Shot,
+        view: &ViewUniforms,
+    ) -> Result<(), RenderError> {
         let size = [shot.width, shot.height];
         if self.targets.as_ref().is_none_or(|t| t.size != size) {
             self.targets = None;
@@ -109,12 +115,11 @@ impl Renderer {
                 self.maps.push((scale.map, map));
             }
         }
-        let view = ViewUniforms::new(scene, &effective(scene, shot));
-        self.view.write(&self.gpu, 0, &[view])?;
+        self.view.write(&self.gpu, 0, &[*view])?;
         Ok(())
     }
 
-    fn draws(&self, scene: &Scene<'_>) -> Result<Vec<Draw>, RenderError> {
+    fn draws(&self, scene: &Scene<'_>, view: &ViewUniforms) -> Result<Vec<Draw>, RenderError> {
         let builder = Builder {
             gpu: &self.gpu,
             layouts: &self.pipelines.layouts,
@@ -122,7 +127,7 @@ impl Renderer {
             maps: &self.maps,
             nothing: &self.nothing,
         };
-        builder.draws(scene)
+        builder.draws(scene, view)
     }
 
     fn record(
@@ -147,6 +152,13 @@ impl Renderer {
             let mut pass = depth_pass(encoder, &fixed.shadow);
             pass.set_bind_group(0, &early, &[]);
             self.run(&mut pass, Pass::Shadow, draws, is_solid);
+            self.run(&mut pass, Pass::HairShadow, draws, is_hair);
+            drop(pass);
+            if draws.iter().any(is_hair) {
+                let mut pass = depth_pass(encoder, &fixed.bare_shadow);
+                pass.set_bind_group(0, &early, &[]);
+                self.run(&mut pass, Pass::Shadow, draws, is_solid);
+            }
         }
         if shot.occlusion {
             self.record_occlusion(encoder, targets, &early, draws, ground);
@@ -161,6 +173,12 @@ impl Renderer {
             self.whole(&mut pass, Pass::Ground, 6);
         }
         self.layer(&mut pass, draws, Layer::Scene, DrawKind::Translucent);
+        if draws.iter().any(is_hair) {
+            let bare = self.view_group(&fixed.bare_shadow, &targets.blurred);
+            pass.set_bind_group(0, &bare, &[]);
+            self.layer(&mut pass, draws, Layer::Scene, DrawKind::Hair);
+            pass.set_bind_group(0, &view, &[]);
+        }
         self.layer(&mut pass, draws, Layer::Scene, DrawKind::LinesBehind);
         self.layer(&mut pass, draws, Layer::Scene, DrawKind::Lines);
         drop(pass);
@@ -286,12 +304,17 @@ fn pass_of(kind: DrawKind) -> Pass {
         DrawKind::Translucent => Pass::Translucent,
         DrawKind::Lines => Pass::Lines,
         DrawKind::LinesBehind => Pass::LinesBehind,
+        DrawKind::Hair => Pass::Hair,
     }
 }
 
 /// What casts shadow and closes corners.
 fn is_solid(draw: &Draw) -> bool {
     draw.layer == Layer::Scene && draw.kind == DrawKind::Surface
+}
+
+fn is_hair(draw: &Draw) -> bool {
+    draw.kind == DrawKind::Hair
 }
 
 /// The shot without the work that nothing in the scene would show.
@@ -301,7 +324,7 @@ fn effective(scene: &Scene<'_>, shot: &Shot) -> Shot {
     let scene_surfaces = || scene.surfaces.iter().filter(|s| s.layer == Layer::Scene);
     let studio = scene_surfaces().any(|s| s.lighting == Lighting::Studio);
     Shot {
-        shadows: shot.shadows && (studio || ground),
+        shadows: shot.shadows && (studio || ground || !scene.hair.is_empty()),
         occlusion: shot.occlusion && (ground || scene_surfaces().any(|s| lit(s.lighting))),
         ..*shot
     }
@@ -314,6 +337,9 @@ fn passes(scene: &Scene<'_>, shot: &Shot, draws: &[Draw]) -> Vec<(Pass, Variant)
     let of_draw = |pass: Pass, d: &Draw| (pass, pass.variant(d.variant));
     for draw in draws {
         out.push(of_draw(pass_of(draw.kind), draw));
+        if is_hair(draw) && shot.shadows {
+            out.push(whole(Pass::HairShadow));
+        }
         if is_solid(draw) && shot.shadows {
             out.push(of_draw(Pass::Shadow, draw));
         }

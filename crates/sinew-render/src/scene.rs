@@ -1,5 +1,6 @@
 //! Scenes, looks and shots.
 
+use crate::hair::Hair;
 use crate::lines::Lines;
 use crate::materials::Materials;
 use crate::surface::Surface;
@@ -14,6 +15,8 @@ pub struct Scene<'a> {
     pub surfaces: Vec<SurfaceLook<'a>>,
     /// Lines, after the surfaces of their layer.
     pub lines: Vec<LinesLook<'a>>,
+    /// Strands of hair, after the surfaces of the scene. They shade each other, as if they were one.
+    pub hair: Vec<&'a Hair>,
     /// Bounding box of the scene over the whole animation, in metres. Shadow, ground and depth range depend on it: use the same box for
     /// all frames.
     pub bounds: Option<Bounds>,

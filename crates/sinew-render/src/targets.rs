@@ -122,6 +122,8 @@ impl Targets {
 #[derive(Debug)]
 pub(crate) struct Fixed {
     pub(crate) shadow: wgpu::TextureView,
+    /// The shadow map without hair, for hair, which knows its own shadow.
+    pub(crate) bare_shadow: wgpu::TextureView,
     pub(crate) shadow_sampler: wgpu::Sampler,
     pub(crate) blank_depths: wgpu::TextureView,
     pub(crate) blank: wgpu::TextureView,
@@ -142,6 +144,7 @@ impl Fixed {
             };
             Self {
                 shadow: made("shadow", DEPTH, SHADOW_TEXELS),
+                bare_shadow: made("shadow without hair", DEPTH, SHADOW_TEXELS),
                 blank_depths: made("blank depths", DEPTH, 1),
                 blank: made("blank", OCCLUSION, 1),
                 shadow_sampler: device.create_sampler(&wgpu::SamplerDescriptor {

@@ -127,6 +127,23 @@ fn shadow_rows(direction: [f32; 3], center: [f32; 3], radius: f32) -> [[f32; 4];
 }
 
 impl ViewUniforms {
+    /// Directions to the lights and their linear colours: key, fill, rim.
+    pub(crate) fn lights(&self) -> [([f32; 3], [f32; 3]); 3] {
+        self.lights.each_ref().map(|l| (l.direction, l.color))
+    }
+
+    pub(crate) fn eye(&self) -> [f32; 3] {
+        self.eye
+    }
+
+    pub(crate) fn backward(&self) -> [f32; 3] {
+        self.backward
+    }
+
+    pub(crate) fn is_orthographic(&self) -> bool {
+        self.is_orthographic == 1
+    }
+
     pub(crate) fn new(scene: &Scene<'_>, shot: &Shot) -> Self {
         let camera = &shot.camera;
         let (center, radius) = ball(scene.bounds);

@@ -21,8 +21,8 @@ const STEP: f64 = 0.009;
 /// Middle of the skull.
 const SKULL: V = V::new(0.0, 0.305, -0.005);
 const SKULL_RADII: V = V::new(0.078, 0.094, 0.098);
-/// Where hair is parted from: it is combed away from here.
-const CROWN: V = V::new(0.015, 0.40, 0.02);
+/// The parting: a line over the top of the head, at this x.
+const PARTING: f64 = 0.022;
 
 fn field() -> Field {
     let id = Quat::identity();
@@ -208,16 +208,30 @@ fn add_eye(mesh: &mut Mesh, side: f64, joint_count: usize) -> Result<(), SampleE
     Ok(())
 }
 
+/// Direction that hair is combed in: away from the parting, back from the face, and down at the sides. It lies along the skin.
+fn combed(p: V) -> V {
+    let off = (p - SKULL).component_div(&SKULL_RADII);
+    let out = off
+        .component_div(&SKULL_RADII)
+        .try_normalize(1e-9)
+        .unwrap_or_else(V::y);
+    let side = ((p.x - PARTING) / 0.012).clamp(-1.0, 1.0);
+    let (top, front) = (smoothstep(0.2, 0.8, off.y), smoothstep(-0.2, 0.7, off.z));
+    let way = v(
+        side * (0.35 + 0.65 * top),
+        -0.25 - 0.75 * (1.0 - top),
+        -0.35 - 0.55 * front,
+    );
+    let along = way - out * way.dot(&out);
+    // A little off the skin, which makes hair full.
+    (along.normalize() + out * 0.12).normalize() * 0.97
+}
+
 /// Painted attributes that tell hair where to grow: `scalp` (density) and `comb` (direction).
 fn paint(mesh: &mut Mesh) {
     let points = || mesh.positions.iter().map(|p| V::from(p.map(f64::from)));
     let density = points().map(|p| scalp(p) as f32).collect();
-    let comb = points().map(|p| {
-        let away = (p - CROWN).try_normalize(1e-9).unwrap_or_else(V::y);
-        // Down at the sides and back, a little away from the face.
-        let back = v(0.35 * p.x.signum(), -0.5, -0.35);
-        single((away + back).normalize() * 0.8)
-    });
+    let comb = points().map(|p| single(combed(p)));
     let comb = comb.collect();
     mesh.attributes
         .insert("scalp".into(), Attribute::Scalar(density));
@@ -235,10 +249,13 @@ fn hair(mesh: &Mesh) -> Result<Mesh, SampleError> {
     let mut settings = GrowSettings::default();
     settings.amount = GrowAmount::Strands(900);
     settings.vertices = 16;
-    settings.length = 0.17;
+    settings.length = 0.19;
     settings.length_variation = 0.25;
-    settings.lean = 0.2;
-    settings.droop = 0.6;
+    settings.lean = 0.1;
+    settings.bend = 0.25;
+    settings.clump = 0.5;
+    settings.clump_size = 0.022;
+    settings.droop = 2.0;
     settings.curl_radius = 0.0025;
     settings.curl_length = 0.06;
     let mut maps = GrowMaps::default();

@@ -1,5 +1,9 @@
 //! Hair of characters: grows strands where joints, boxes, masks or painted attributes say, and writes hair files.
 
+mod styles;
+
+pub use styles::{HAIR_STYLES, HairStyle, hair_style};
+
 use crate::deform::collide::{
     CollideJob, CollideScratch, CollideSettings, Collider, Contact, FieldCollider,
 };

@@ -7,13 +7,18 @@ use crate::load;
 use crate::reporter::Reporter;
 use crate::setup::{self, SetupFile};
 use sinew::deform::BindWatch;
-use sinew::geom::{GrowAmount, Selection};
+use sinew::geom::{GrowAmount, GrowSettings, Selection};
 use sinew::graph::SetupProgress;
-use sinew::hair::{Comb, GrowRequest, HAIR_ENDINGS, HairError, grow_hair, write_hair};
+use sinew::hair::{
+    Comb, GrowRequest, HAIR_ENDINGS, HairError, HairStyle, grow_hair, hair_style, write_hair,
+};
 use sinew::io::tressfx::LOADABLE;
 use sinew::play::{Character, Player, Runner};
 use std::path::Path;
 use std::sync::Arc;
+
+/// Degrees of random tilt.
+const LEAN: f32 = 6.0;
 
 pub(super) fn hair(command: &HairCommand, reporter: &Reporter) -> Outcome {
     match command {
@@ -24,9 +29,9 @@ pub(super) fn hair(command: &HairCommand, reporter: &Reporter) -> Outcome {
 fn grow(args: &HairGrowArgs, reporter: &Reporter) -> Outcome {
     for path in &args.output {
         check_ending(path)?;
-        check_vertices(path, args.vertices)?;
+        check_vertices(path, settings(args).vertices)?;
     }
-    let character = load::character(&args.character, reporter)?;
+    let character = bare(load::character(&args.character, reporter)?, args);
     for path in &args.output {
         load::check_vrm_output(path, &character)?;
     }
@@ -51,7 +56,10 @@ fn grow(args: &HairGrowArgs, reporter: &Reporter) -> Outcome {
     let strands = hair.topology.strands().map_or(0, |s| s.len());
     reporter.info(
         "grown",
-        &format!("{strands} strands of {} vertices", args.vertices),
+        &format!(
+            "{strands} strands of {} vertices",
+            request.settings.vertices
+        ),
     );
     for path in &args.output {
         reporter.check_interrupt()?;
@@ -121,7 +129,15 @@ fn request(
             Err(_) => Comb::Attribute(comb.clone()),
         });
     request.guides = guides(args, reporter)?;
-    if args.gather > 0.0 && request.guides.is_empty() {
+    request.settings = settings(args);
+    if let Some(style) = style(args) {
+        let is_limited = style.complete(&mut request, character);
+        if !is_limited.map_err(Failure::usage)? && style.name != "fur" {
+            let path = args.character.display();
+            reporter.warning("hair_everywhere", &format!("{path}: hair grows everywhere, because the mesh has no painted attribute `scalp`; use --joint, --box, --mask or --density"));
+        }
+    }
+    if args.gather.is_some_and(|g| g > 0.0) && request.guides.is_empty() {
         return Err(Failure::usage(
             "--gather needs a curve: --guide POINTS or --guide FILE",
         ));
@@ -130,22 +146,61 @@ fn request(
         return Err(Failure::usage("--comb-strength needs --comb or --guide"));
     }
     request.clearance = (!args.no_clearance).then_some(args.clearance);
-    let settings = &mut request.settings;
-    settings.amount = match args.per_square_metre {
-        Some(density) => GrowAmount::PerSquareMetre(density),
-        None => GrowAmount::Strands(args.count),
-    };
-    settings.vertices = args.vertices;
-    settings.length = args.length;
-    settings.length_variation = args.length_variation;
-    settings.lean = args.lean.to_radians();
-    settings.comb = args.comb_strength;
-    settings.droop = args.droop;
-    settings.curl_radius = args.curl;
-    settings.curl_length = args.curl_length;
-    settings.gather = args.gather;
-    settings.seed = args.seed;
     Ok(request)
+}
+
+fn style(args: &HairGrowArgs) -> Option<&'static HairStyle> {
+    args.preset.as_deref().and_then(hair_style)
+}
+
+/// Settings of the preset, or the usual ones, with those that are given.
+fn settings(args: &HairGrowArgs) -> GrowSettings {
+    let mut out = style(args).map_or_else(GrowSettings::default, HairStyle::settings);
+    if let Some(count) = args.count {
+        out.amount = GrowAmount::Strands(count);
+    }
+    if let Some(density) = args.per_square_metre {
+        out.amount = GrowAmount::PerSquareMetre(density);
+    }
+    out.vertices = args.vertices.unwrap_or(out.vertices);
+    let usual_lean = match args.preset {
+        Some(_) => out.lean,
+        None => LEAN.to_radians(),
+    };
+    out.lean = args.lean.map_or(usual_lean, f32::to_radians);
+    out.comb = args.comb_strength;
+    for (setting, given) in [
+        (&mut out.length, args.length),
+        (&mut out.length_variation, args.length_variation),
+        (&mut out.bend, args.bend),
+        (&mut out.droop, args.droop),
+        (&mut out.curl_radius, args.curl),
+        (&mut out.curl_length, args.curl_length),
+        (&mut out.gather, args.gather),
+        (&mut out.clump, args.clump),
+        (&mut out.clump_size, args.clump_size),
+        (&mut out.frizz, args.frizz),
+        (&mut out.frizz_length, args.frizz_length),
+    ] {
+        *setting = given.unwrap_or(*setting);
+    }
+    out.thickness = args.thickness.as_ref().map(|t| t.0).or(out.thickness);
+    out.colors = args.color.map(|c| c.0).or(out.colors);
+    out.seed = args.seed;
+    out
+}
+
+/// The character. A built-in sample loses the hair that it shows without a file: new hair takes its place.
+fn bare(character: Arc<Character>, args: &HairGrowArgs) -> Arc<Character> {
+    if load::built_in_name(&args.character).is_none() || character.asset.strands.is_empty() {
+        return character;
+    }
+    let mut asset = character.asset.clone();
+    asset.strands.clear();
+    let path = character.path.clone();
+    let mut out = Character::from_asset(asset);
+    out.path = path;
+    Arc::new(out)
 }
 
 /// The guide curves: those of a file, or the one through the given points.

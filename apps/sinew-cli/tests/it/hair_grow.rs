@@ -225,3 +225,55 @@ fn a_focus_keeps_the_hair_of_its_joint_in_the_picture() {
     assert!(!row(0), "the tips are not cut off");
     assert!((1..30).any(row), "and not far below the edge");
 }
+
+/// Presets need no other option: they grow where the sample is painted, replace its own hair, and give thickness and colour. Other options
+/// override them.
+#[test]
+fn presets_grow_hair_that_has_thickness_and_color() {
+    let p = Place::new();
+    let roots_of = |preset: &str| {
+        let options = ["--preset", preset, "--color", "#ff0000,#0000ff"];
+        let roots: Vec<[f32; 3]> = grown(&p, "sample:head", &options)
+            .iter()
+            .map(|s| s[0])
+            .collect();
+        assert_eq!(roots.len(), 200, "{preset}: --count overrides it");
+        roots
+    };
+    for preset in ["short", "long_straight", "curly", "fur", "ponytail"] {
+        for root in roots_of(preset) {
+            assert!(root[1] > 0.24, "{preset} grows on the scalp: {root:?}");
+        }
+        let asset = read_any(&p.path("h.glb")).expect("reads").asset;
+        assert_eq!(asset.strands.len(), 1, "the sample's own hair is gone");
+        let hair = &asset.strands[0];
+        let thickness = hair.strand_thickness().expect("thickness");
+        assert!(thickness[0] > thickness[7] && thickness[7] > 0.0);
+        assert_eq!(hair.colors[0][0][..3], [1.0, 0.0, 0.0]);
+        assert_eq!(hair.colors[0][7][..3], [0.0, 0.0, 1.0]);
+    }
+    let all = [
+        "hair",
+        "grow",
+        "square.obj",
+        "--preset",
+        "short",
+        "--count",
+        "9",
+        "-o",
+        "s.ply",
+    ];
+    let out = p.sinew(&all);
+    assert_eq!(out.status.code(), Some(0), "{}", said(&out));
+    assert!(said(&out).contains("hair_everywhere") || said(&out).contains("grows everywhere"));
+    let out = p.sinew(&[
+        "hair",
+        "grow",
+        "sample:head",
+        "--preset",
+        "mullet",
+        "-o",
+        "s.ply",
+    ]);
+    assert_eq!(out.status.code(), Some(2), "{}", said(&out));
+}

@@ -754,6 +754,7 @@ def hair_grow(
     *,
     output: PathLike | Sequence[PathLike],
     mesh: str | None = None,
+    preset: Literal["short", "long_straight", "curly", "fur", "ponytail"] | None = None,
     count: int | None = None,
     per_square_metre: float | None = None,
     density: str | None = None,
@@ -769,9 +770,16 @@ def hair_grow(
     gather: float | None = None,
     comb_strength: float | None = None,
     lean: float | None = None,
+    bend: float | None = None,
     droop: float | None = None,
     curl: float | None = None,
     curl_length: float | None = None,
+    clump: float | None = None,
+    clump_size: float | None = None,
+    frizz: float | None = None,
+    frizz_length: float | None = None,
+    thickness: str | Sequence[float] | None = None,
+    color: str | None = None,
     clearance: float | None = None,
     no_clearance: bool = False,
     seed: int | None = None,
@@ -793,6 +801,14 @@ def hair_grow(
             holds the character with its hair; so does a .vrm, which needs a VRM avatar. A .tfx
             has a .tfxbone file beside it.
         mesh: Grow on meshes with this name; * matches any characters. Default: all meshes.
+        preset: Kind of hair. It sets how many strands there are, their length, shape, thickness
+            and colour. Other options override it. It uses the painted attributes `scalp` (where
+            hair grows) and `comb`, if the mesh has them and no option says otherwise. The node
+            hair_sim has presets with the same names. `short`: Short hair on a head: 9000
+            strands of 4.5 cm; `long_straight`: Long straight hair: 9000 strands of 34 cm;
+            `curly`: Curly hair: 7000 strands of 24 cm in ringlets; `fur`: Fur of an animal:
+            16000 strands of 2.5 cm in tufts; `ponytail`: Hair combed back to a tail: 8000
+            strands of 38 cm.
         count: Set the number of strands. Default: 1000.
         per_square_metre: Set the number of strands per square metre at density 1, instead of
             `count`.
@@ -819,14 +835,26 @@ def hair_grow(
         comb_strength: Set how far strands bend towards the comb direction or the curve, 0 to 1.
             Default: 1.
         lean: Tilt strands at random by up to this angle, in degrees. Default: 6.
+        bend: Set the share of their length over which strands bend from the skin to the comb
+            direction. Default: 0.4.
         droop: Set how far tips hang down by gravity: 0 is not at all, 1 is as far as they stand
             out. Default: 0.
         curl: Set the radius of curls, in metres. Default: 0.
         curl_length: Set the length of hair per turn of a curl, in metres. Default: 0.05.
+        clump: Gather strands into clumps: 0 is not at all, 1 brings the tips of a clump to one
+            point. Default: 0.
+        clump_size: Set the width of a clump on the skin, in metres. Default: 0.012.
+        frizz: Bend strands at random by up to this distance from their line, in metres.
+            Default: 0.
+        frizz_length: Set the length of hair between two random bends, in metres. Default:
+            0.015.
+        thickness: Set the diameters at root and tip, in metres.
+        color: Set the colour: #rrggbb, or one for the root and one for the tip:
+            #rrggbb,#rrggbb.
         clearance: Keep strands this far from the meshes of the character, in metres. Near the
             root the distance is at most a quarter of the length from the root. Default: 0.002.
         no_clearance: Allow strands to pass through the meshes of the character.
-        seed: Set the random seed for roots, tilt, length and curls. Default: 0.
+        seed: Set the random seed for roots, tilt, length, curls, clumps and frizz. Default: 0.
         allow_folder: Allow graphs to read files from this folder. A list for more folders. By
             default a graph reads files only from its own folder and the folders below. For a
             graph that is embedded in a character, that is the folder of the character.
@@ -847,6 +875,7 @@ def hair_grow(
     arguments.option("--graph", graph)
     arguments.repeat("--output", output)
     arguments.option("--mesh", mesh)
+    arguments.option("--preset", preset)
     arguments.option("--count", count)
     arguments.option("--per-square-metre", per_square_metre)
     arguments.option("--density", density)
@@ -862,9 +891,16 @@ def hair_grow(
     arguments.option("--gather", gather)
     arguments.option("--comb-strength", comb_strength)
     arguments.option("--lean", lean)
+    arguments.option("--bend", bend)
     arguments.option("--droop", droop)
     arguments.option("--curl", curl)
     arguments.option("--curl-length", curl_length)
+    arguments.option("--clump", clump)
+    arguments.option("--clump-size", clump_size)
+    arguments.option("--frizz", frizz)
+    arguments.option("--frizz-length", frizz_length)
+    arguments.option("--thickness", thickness)
+    arguments.option("--color", color)
     arguments.option("--clearance", clearance)
     arguments.option("--no-clearance", no_clearance)
     arguments.option("--seed", seed)

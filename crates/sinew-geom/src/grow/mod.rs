@@ -1,5 +1,6 @@
 //! Grows strands on a mesh: roots spread evenly over its surface, curves follow the combing.
 
+mod clumps;
 mod random;
 mod roots;
 mod shape;
@@ -7,7 +8,7 @@ mod shape;
 mod tests;
 
 use crate::vec3::distance;
-use crate::{Attribute, Influences, Mesh, Strands, StrandsError, Topology};
+use crate::{Attribute, Influences, Mesh, Strands, StrandsError, THICKNESS, Topology, Vec3};
 use roots::{AT_ONCE, Root, scatter};
 
 /// Number of strands to grow.
@@ -36,15 +37,29 @@ pub struct GrowSettings {
     pub lean: f32,
     /// How far strands bend towards the combing direction: 0 is not at all, 1 is completely. Default 1.
     pub comb: f32,
+    /// Share of their length over which strands bend from the normal to the combing direction; above 0, at most 1. Default 0.4.
+    pub bend: f32,
     /// How far tips hang down (along -y): 0 is not at all, 1 is as much as they stand out. Default 0.
     pub droop: f32,
-    /// Radius of curls; 0 for no curls. Default 0.
+    /// Radius of curls; 0 for no curls. Below `curl_length / 2 pi`, at which a strand would only go round. Default 0.
     pub curl_radius: f32,
     /// Length of hair in one full rotation of a curl. Default 0.05.
     pub curl_length: f32,
     /// How far strands gather around their guide curve: 0 keeps the distance of the roots, 1 brings the tips together. Default 0.
     pub gather: f32,
-    /// Seed of random roots, leans and curls. Default 0.
+    /// How far strands of a clump come together at their tips: 0 is not at all, 1 is at one point. Default 0.
+    pub clump: f32,
+    /// Width of a clump on the surface. Default 0.012.
+    pub clump_size: f32,
+    /// Distance by which strands randomly leave their line, at most. It grows from 0 at the root over the first `frizz_length`. Default 0.
+    pub frizz: f32,
+    /// Length of hair between two random bends. Default 0.015.
+    pub frizz_length: f32,
+    /// Diameters at root and tip: the attribute [`THICKNESS`] of the result. Default `None`: no attribute.
+    pub thickness: Option<[f32; 2]>,
+    /// Colours at root and tip, linear RGB: the vertex colours of the result. Default `None`: no colours.
+    pub colors: Option<[[f32; 3]; 2]>,
+    /// Seed of random roots, leans, curls, clumps and frizz. Default 0.
     pub seed: u32,
 }
 
@@ -57,10 +72,17 @@ impl Default for GrowSettings {
             length_variation: 0.2,
             lean: 0.1,
             comb: 1.0,
+            bend: 0.4,
             droop: 0.0,
             curl_radius: 0.0,
             curl_length: 0.05,
             gather: 0.0,
+            clump: 0.0,
+            clump_size: 0.012,
+            frizz: 0.0,
+            frizz_length: 0.015,
+            thickness: None,
+            colors: None,
             seed: 0,
         }
     }
@@ -137,6 +159,8 @@ pub enum GrowError {
 /// Share of the time that finding roots takes, roughly.
 const SCATTERING: f64 = 0.6;
 
+/// Largest radius of a curl, in its length: a little below 1 / 2 pi, at which a strand would only go round.
+const WIDEST_CURL: f32 = 0.15;
 /// Most vertices of a strand.
 const MOST_VERTICES: usize = 4096;
 /// Most strands: five candidates for the root of each are in memory at once.
@@ -154,8 +178,8 @@ const IN_ALL: &str = "at most 67108864 vertices in all";
 /// Elimination for Generating Poisson Disk Sample Sets*). The same settings give the same strands on every machine with IEEE 754
 /// rounding, up to the last bits of sine and cosine. Cost: about 3 microseconds per strand.
 ///
-/// The result is in scene space at bind, as `mesh`. It has the name `hair`. All strands are guides. It has no normals, thickness, colours
-/// or morph targets.
+/// The result is in scene space at bind, as `mesh`. It has the name `hair`. All strands are guides. It has no normals and no
+/// morph targets.
 ///
 /// # Errors
 /// [`GrowError`] if there is no surface to grow on, a map does not fit, or a setting is out of range.
@@ -202,16 +226,24 @@ pub fn grow_watched(
     let each = settings.vertices;
     let strands = Strands::new(std::iter::repeat_n(each, roots.len()))?;
     let mut positions = Vec::with_capacity(roots.len() * each);
-    for (i, some) in roots.chunks(AT_ONCE).enumerate() {
-        let done = (i * AT_ONCE) as f64 / roots.len() as f64;
+    let centres = centres(mesh, &roots, settings);
+    for first in (0..roots.len()).step_by(AT_ONCE) {
+        let done = first as f64 / roots.len() as f64;
         step(SCATTERING + (1.0 - SCATTERING) * done)?;
-        let strand = |root| shape::strand(mesh, normals, maps, settings, root);
-        positions.extend(some.iter().flat_map(strand));
+        for i in first..roots.len().min(first + AT_ONCE) {
+            let centre = centres.as_ref().map(|c| roots[c[i]].number);
+            let root = &roots[i];
+            positions.extend(shape::strand(mesh, normals, maps, settings, root, centre));
+        }
+    }
+    if let Some(centres) = &centres {
+        gather(&mut positions, each, centres, settings.clump);
     }
     let mut out = Mesh::new("hair", Topology::from_strands(strands), positions);
     let masses = (0..roots.len() * each).map(|v| if v % each < 2 { 0.0 } else { 1.0 });
     let masses = Attribute::Scalar(masses.collect());
     out.attributes.insert("inverse_mass".into(), masses);
+    dress(&mut out, settings);
     let for_all = |of_root: &dyn Fn(&Root) -> [f32; 2]| {
         let each_root = roots.iter().map(of_root);
         each_root
@@ -226,6 +258,44 @@ pub fn grow_watched(
         .as_ref()
         .map(|i| influences(i, &roots, each));
     Ok(out)
+}
+
+/// The strand in the centre of each strand's clump, if there are clumps.
+fn centres(mesh: &Mesh, roots: &[Root], settings: &GrowSettings) -> Option<Vec<usize>> {
+    let place = |r: &Root| Vec3::from(r.mean3(&mesh.positions).map(f64::from));
+    (settings.clump > 0.0).then(|| {
+        let places: Vec<Vec3<f64>> = roots.iter().map(place).collect();
+        clumps::centres(&places, f64::from(settings.clump_size), settings.seed)
+    })
+}
+
+/// Brings all strands, of `each` vertices, to the centres of their clumps. Centres themselves stay.
+fn gather(positions: &mut [[f32; 3]], each: usize, centres: &[usize], share: f32) {
+    for (strand, &centre) in centres.iter().enumerate().filter(|(s, c)| s != *c) {
+        let centre = positions[centre * each..][..each].to_vec();
+        clumps::gather(
+            &mut positions[strand * each..][..each],
+            &centre,
+            f64::from(share),
+        );
+    }
+}
+
+/// Sets thickness and colours, by the share of the way from root to tip.
+fn dress(hair: &mut Mesh, settings: &GrowSettings) {
+    let each = settings.vertices;
+    let share = |v: usize| (v % each) as f32 / (each - 1) as f32;
+    let all = || (0..hair.positions.len()).map(share);
+    if let Some([root, tip]) = settings.thickness {
+        let at = |t: f32| tip + (root - tip) * (1.0 - t * t).max(0.0).sqrt();
+        let thickness = Attribute::Scalar(all().map(at).collect());
+        hair.attributes.insert(THICKNESS.into(), thickness);
+    }
+    if let Some([root, tip]) = settings.colors {
+        let mix = |c: usize, t: f32| root[c] + (tip[c] - root[c]) * t;
+        let at = |t: f32| [mix(0, t), mix(1, t), mix(2, t), 1.0];
+        hair.colors = vec![all().map(at).collect()];
+    }
 }
 
 /// Weights of roots, for each vertex of their strands.
@@ -272,7 +342,10 @@ fn check_settings(s: &GrowSettings) -> Result<(), GrowError> {
         let found = format!("{n}, of {} vertices each", s.vertices);
         return wrong("the number of strands", found, IN_ALL);
     }
-    let numbers: [(&'static str, f32, f32, &'static str); 7] = [
+    let numbers: [(&'static str, f32, f32, &'static str); 10] = [
+        ("the bend", s.bend, 1.0, "above 0, at most 1"),
+        ("the clumping", s.clump, 1.0, "0 to 1"),
+        ("the frizz", s.frizz, f32::MAX, "0 or more"),
         ("the gathering", s.gather, 1.0, "0 to 1"),
         ("the length variation", s.length_variation, 1.0, "0 to 1"),
         (
@@ -294,12 +367,42 @@ fn check_settings(s: &GrowSettings) -> Result<(), GrowError> {
     for (setting, found) in [
         ("the length", s.length),
         ("the length of a curl", s.curl_length),
+        ("the size of a clump", s.clump_size),
+        ("the length of frizz", s.frizz_length),
+        ("the bend", s.bend),
     ] {
         if !(found > 0.0 && found.is_finite()) {
             return wrong(setting, found.to_string(), "a number above 0");
         }
     }
-    Ok(())
+    let widest = s.curl_length * WIDEST_CURL;
+    if s.curl_radius > widest {
+        let found = format!("{} for a curl length of {}", s.curl_radius, s.curl_length);
+        let expected = "less than 0.15 times the length of a curl";
+        return wrong("the radius of curls", found, expected);
+    }
+    check_look(s)
+}
+
+/// Thickness and colours.
+fn check_look(s: &GrowSettings) -> Result<(), GrowError> {
+    let check = |setting, numbers: &[f32], expected| {
+        let bad = numbers.iter().find(|n| !(**n >= 0.0 && n.is_finite()));
+        bad.map_or(Ok(()), |n| {
+            Err(GrowError::Setting {
+                setting,
+                found: n.to_string(),
+                expected,
+            })
+        })
+    };
+    check(
+        "the thickness",
+        &s.thickness.unwrap_or_default(),
+        "0 or more",
+    )?;
+    let colors = s.colors.unwrap_or_default();
+    check("the colour", colors.as_flattened(), "0 or more")
 }
 
 fn check_maps(mesh: &Mesh, normals: &[[f32; 3]], maps: &GrowMaps<'_>) -> Result<(), GrowError> {

@@ -1,6 +1,6 @@
 //! The curve of one strand.
 //!
-//! The middle line starts along the normal of the skin, after a random lean. Over the first 40 % of its length it bends to the combing
+//! The middle line starts along the normal of the skin, after a random lean. Over the share `bend` of its length it bends to the combing
 //! direction, quadratically; droop adds a direction down that grows linearly to the tip. Its direction is integrated by the midpoint rule
 //! in eight steps per segment.
 //!
@@ -9,7 +9,11 @@
 //! the end of the curve, the point goes on straight.
 //!
 //! Curls are a helix around the middle line. Its frame is carried along without twist, and its radius grows from 0 within the first
-//! rotation, which keeps the root in place. The fine curve is then scaled to the wanted length and sampled at equal arc lengths.
+//! rotation, which keeps the root in place. The middle line advances by the part of the length that the helix leaves. Frizz adds two
+//! smooth random functions across it: Perlin's gradient noise (*An Image Synthesizer*, 1985), with gradients of mean zero. The fine
+//! curve is then scaled to the wanted length and sampled at equal arc lengths.
+//!
+//! Strands of a clump turn like its centre: their curls begin at nearly the same angle, and their lengths are alike.
 //!
 //! All in double precision. The random numbers of a strand depend on the seed and the number of its root alone.
 
@@ -21,18 +25,24 @@ use std::f64::consts::TAU;
 
 /// Points of the fine curve for each segment.
 const FINE: usize = 8;
-/// Share of its length over which a strand bends from the normal to where it is combed.
-const BEND: f64 = 0.4;
+/// Share of its length over which a strand gathers around its guide curve, at most.
+const GATHERING: f64 = 0.4;
 /// Share of its length that a strand looks ahead along its guide curve.
 const AHEAD: f64 = 0.1;
+/// Other streams of random numbers.
+const CLUMP_SEED: u32 = 0x636c_756d;
+const FRIZZ_SEED: u32 = 0x6672_697a;
+/// Bends of a strand, at most: more than its points can show.
+const MOST_BENDS: f64 = 1e5;
 
-/// The vertices of the strand that grows at `root`, evenly spaced along it.
+/// The vertices of the strand that grows at `root`, evenly spaced along it. `centre`: the number of the root in the centre of its clump.
 pub(super) fn strand(
     mesh: &Mesh,
     normals: &[[f32; 3]],
     maps: &GrowMaps<'_>,
     settings: &GrowSettings,
     root: &Root,
+    centre: Option<u64>,
 ) -> Vec<[f32; 3]> {
     let mut random = Random::new(settings.seed, root.number);
     let vector = |v: [f32; 3]| Vec3::from(v.map(f64::from));
@@ -40,7 +50,14 @@ pub(super) fn strand(
         .try_normalize(1e-12)
         .unwrap_or_else(Vec3::y);
     let factor = maps.length.map_or(1.0, |m| f64::from(root.mean(m)));
-    let shorter = f64::from(settings.length_variation) * random.share();
+    let clump = f64::from(settings.clump);
+    let of_clump = centre.map(|number| Random::new(settings.seed ^ CLUMP_SEED, number));
+    let [of_length, of_phase] = of_clump.map_or([0.0; 2], |mut r| [r.share(), r.share()]);
+    let like_clump = |own: f64, clumps: f64| match centre {
+        Some(_) => clumps + (own - clumps) * (1.0 - 0.8 * clump),
+        None => own,
+    };
+    let shorter = f64::from(settings.length_variation) * like_clump(random.share(), of_length);
     let start = vector(root.mean3(&mesh.positions));
     let growth = Growth {
         start,
@@ -51,11 +68,15 @@ pub(super) fn strand(
             None => Vec3::zeros(),
         },
         strength: f64::from(settings.comb),
+        bend: f64::from(settings.bend),
         droop: f64::from(settings.droop),
         length: f64::from(settings.length) * factor * (1.0 - shorter),
         curl_radius: f64::from(settings.curl_radius),
         curl_length: f64::from(settings.curl_length),
-        phase: random.share() * TAU,
+        phase: like_clump(random.share(), of_phase) * TAU,
+        frizz: f64::from(settings.frizz),
+        frizz_length: f64::from(settings.frizz_length),
+        bends: Random::new(settings.seed ^ FRIZZ_SEED, root.number),
     };
     growth.vertices(settings.vertices)
 }
@@ -108,7 +129,7 @@ impl Guide {
     /// Where a strand of that length aims at the share `t` of it, relative to its root.
     fn aim(&self, t: f64, strand: f64) -> Vec3<f64> {
         let ahead = (t + AHEAD) * strand;
-        let kept = 1.0 - self.gather * ((t + AHEAD) / BEND).min(1.0);
+        let kept = 1.0 - self.gather * ((t + AHEAD) / GATHERING).min(1.0);
         point_at(&self.points, ahead) + self.offset * kept - self.points[0] - self.offset
     }
 }
@@ -140,17 +161,22 @@ struct Growth {
     comb: Vec3<f64>,
     /// Strength of a guide.
     strength: f64,
+    bend: f64,
     droop: f64,
     length: f64,
     curl_radius: f64,
     curl_length: f64,
     phase: f64,
+    frizz: f64,
+    frizz_length: f64,
+    /// Random numbers of the frizz.
+    bends: Random,
 }
 
 impl Growth {
     /// Direction of the middle line at the share `t` of it, at `point` relative to the root.
     fn direction(&self, t: f64, point: Vec3<f64>) -> Vec3<f64> {
-        let rest = (1.0 - t / BEND).max(0.0);
+        let rest = (1.0 - t / self.bend).max(0.0);
         let bent = 1.0 - rest * rest;
         let guided = self.guide.as_ref().map(|guide| {
             let way = guide.aim(t, self.length) - point;
@@ -173,29 +199,81 @@ impl Growth {
     fn curve(&self, steps: usize) -> Vec<Vec3<f64>> {
         let step = 1.0 / steps as f64;
         let turns = self.length / self.curl_length;
+        let mut frizz = Frizz::new(self);
         let (mut middle, mut side) = (Vec3::zeros(), across(self.direction(0.0, Vec3::zeros()))[0]);
         let mut points = vec![Vec3::zeros()];
         for i in 0..steps {
             let at = (i as f64 + 0.5) * step;
-            middle += self.direction(at, middle) * (step * self.length);
+            // The first turn opens the curl, so that the strand leaves where it is rooted.
+            let radius = |t: f64| self.curl_radius * (t * turns).min(1.0);
+            let around = TAU * radius(at) / self.curl_length;
+            let advance = (1.0 - around * around).max(0.0).sqrt();
+            middle += self.direction(at, middle) * (step * self.length * advance);
             let t = (i + 1) as f64 * step;
             let along = self.direction(t, middle);
             // Carried along without twist.
             side = (side - along * along.dot(&side))
                 .try_normalize(1e-9)
                 .unwrap_or_else(|| across(along)[0]);
-            // The first turn opens the curl, so that the strand leaves where it is rooted.
-            let radius = self.curl_radius * (t * turns).min(1.0);
             let angle = self.phase + TAU * turns * t;
-            let offset = side * angle.cos() + along.cross(&side) * angle.sin();
-            points.push(middle + offset * radius);
+            let [a, b] = frizz.at(t * self.length);
+            let across = side * (radius(t) * angle.cos() + a);
+            points.push(middle + across + along.cross(&side) * (radius(t) * angle.sin() + b));
         }
-        // Curls make it longer: it shrinks to what it should be.
+        // Bends and frizz make it longer: it shrinks to what it should be.
         let factor = self.length / length(&points).max(1e-12);
         for p in &mut points {
             *p = self.start + *p * factor;
         }
         points
+    }
+}
+
+/// Two smooth random functions of the way along a strand, from -1 to 1 times the frizz, each with mean zero.
+struct Frizz {
+    most: f64,
+    spacing: f64,
+    random: Random,
+    /// The interval between two bends, and the gradients at both of its ends.
+    interval: f64,
+    gradients: [[f64; 2]; 2],
+}
+
+impl Frizz {
+    fn new(growth: &Growth) -> Self {
+        let mut this = Self {
+            most: growth.frizz,
+            spacing: growth.frizz_length,
+            random: growth.bends.clone(),
+            interval: 0.0,
+            gradients: [[0.0; 2]; 2],
+        };
+        this.gradients = [this.gradient(), this.gradient()];
+        this
+    }
+
+    fn gradient(&mut self) -> [f64; 2] {
+        [0, 1].map(|_| 2.0 * self.random.share() - 1.0)
+    }
+
+    /// Both functions at a distance from the root; distances must not fall.
+    fn at(&mut self, distance: f64) -> [f64; 2] {
+        if self.most == 0.0 {
+            return [0.0; 2];
+        }
+        let x = distance / self.spacing;
+        while x > self.interval + 1.0 && self.interval < MOST_BENDS {
+            self.interval += 1.0;
+            self.gradients = [self.gradients[1], self.gradient()];
+        }
+        let u = (x - self.interval).clamp(0.0, 1.0);
+        let fade = u * u * u * (u * (u * 6.0 - 15.0) + 10.0);
+        // One half is the most that gradients of one give.
+        let opened = 2.0 * self.most * x.min(1.0);
+        [0, 1].map(|i| {
+            let [from, to] = [self.gradients[0][i] * u, self.gradients[1][i] * (u - 1.0)];
+            opened * (from + (to - from) * fade)
+        })
     }
 }
 

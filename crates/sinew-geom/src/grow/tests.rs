@@ -397,3 +397,162 @@ fn growing_is_followed_and_stops_at_once() {
         assert_eq!(heard.borrow().len(), asked);
     }
 }
+
+/// A helix around the normal: after the first rotation all vertices are as far from the line over the root as the radius says, and the
+/// strand is as long as it should be.
+#[test]
+fn curls_have_their_radius_and_length() {
+    for (radius, curl_length) in [(0.004, 0.05), (0.007, 0.055), (0.003, 0.02)] {
+        let settings = GrowSettings {
+            amount: GrowAmount::Strands(10),
+            vertices: 241,
+            length: 0.24,
+            length_variation: 0.0,
+            lean: 0.0,
+            curl_radius: radius,
+            curl_length,
+            ..GrowSettings::default()
+        };
+        let hair = grown(&GrowMaps::default(), &settings);
+        for strand in strands(&hair) {
+            let found = length(strand);
+            assert!((found / 0.24 - 1.0).abs() < 0.005, "{found}");
+            let first = (curl_length / 0.001) as usize + 2;
+            for p in &strand[first..] {
+                let off = (p[0] - strand[0][0]).hypot(p[2] - strand[0][2]);
+                assert!((off / radius - 1.0).abs() < 0.02, "{off} for {radius}");
+            }
+            // Pythagoras: each rotation advances by the root of l^2 - (2 pi r)^2.
+            let circle = std::f32::consts::TAU * radius;
+            let advance = (1.0 - (circle / curl_length).powi(2)).sqrt();
+            let rise = (strand[240][1] - strand[first][1]) / (240 - first) as f32 * 1000.0;
+            assert!((rise / advance - 1.0).abs() < 0.01, "{rise} for {advance}");
+        }
+    }
+    let settings = GrowSettings {
+        curl_radius: 0.01,
+        curl_length: 0.05,
+        ..GrowSettings::default()
+    };
+    let (mesh, normals) = square(1);
+    let found = grow(&mesh, &normals, &GrowMaps::default(), &settings).expect_err("too wide");
+    assert_eq!(
+        found.to_string(),
+        "the radius of curls is 0.01 for a curl length of 0.05, expected less than 0.15 times the length of a curl"
+    );
+}
+
+/// Strands of a clump keep the lengths of their segments; their roots stay, and their tips come together.
+#[test]
+fn clumps_bring_tips_together_and_keep_lengths() {
+    let loose = GrowSettings {
+        amount: GrowAmount::Strands(3000),
+        length: 0.3,
+        lean: 0.1,
+        ..GrowSettings::default()
+    };
+    let tight = GrowSettings {
+        clump: 1.0,
+        clump_size: 0.12,
+        ..loose
+    };
+    let hair = grown(&GrowMaps::default(), &loose);
+    let clumped = grown(&GrowMaps::default(), &tight);
+    let (loose, tight) = (strands(&hair), strands(&clumped));
+    for (a, b) in loose.iter().zip(&tight) {
+        assert_eq!(a[0], b[0], "roots stay");
+        let steps = |s: &[[f32; 3]]| -> Vec<f32> { s.windows(2).map(length).collect() };
+        let steps = steps(b);
+        for step in &steps {
+            assert!((step / steps[0] - 1.0).abs() < 0.02, "even: {steps:?}");
+        }
+        assert!((0.3 * 0.79..0.301).contains(&length(b)), "{}", length(b));
+    }
+    // Mean distance of a tip to the nearest other one.
+    let apart = |strands: &[&[[f32; 3]]]| {
+        let tips: Vec<Vec3<f32>> = strands.iter().map(|s| s[15].into()).collect();
+        let nearest = |(i, tip): (usize, &Vec3<f32>)| {
+            let before = tips[..i].iter();
+            let others = before.chain(&tips[i + 1..]);
+            others.map(|p| (p - tip).norm()).fold(f32::MAX, f32::min)
+        };
+        let all: Vec<f32> = tips.iter().enumerate().map(nearest).collect();
+        all.iter().sum::<f32>() / all.len() as f32
+    };
+    let [wide, close] = [apart(&loose), apart(&tight)];
+    assert!(close < 0.35 * wide, "{close} {wide}");
+}
+
+/// Over many strands, frizz moves them in no direction, by no more than its distance, and keeps their lengths.
+#[test]
+fn frizz_has_zero_mean() {
+    let straight = GrowSettings {
+        amount: GrowAmount::Strands(4000),
+        vertices: 33,
+        length: 0.1,
+        length_variation: 0.0,
+        lean: 0.0,
+        ..GrowSettings::default()
+    };
+    let frizz = 0.002;
+    let hair = grown(&GrowMaps::default(), &GrowSettings { frizz, ..straight });
+    // Of each vertex: sums of both coordinates, and of the squares of the first.
+    let mut sums = vec![[0.0_f64; 3]; 33];
+    for strand in strands(&hair) {
+        assert!(
+            (length(strand) / 0.1 - 1.0).abs() < 0.01,
+            "{}",
+            length(strand)
+        );
+        for (p, sum) in strand.iter().zip(&mut sums).skip(4) {
+            let off = [p[0] - strand[0][0], p[2] - strand[0][2]];
+            assert!(
+                off.iter().all(|o| o.abs() < 1.01 * frizz * 2_f32.sqrt()),
+                "{off:?}"
+            );
+            let off = off.map(f64::from);
+            *sum = [sum[0] + off[0], sum[1] + off[1], sum[2] + off[0] * off[0]];
+        }
+    }
+    let mut all = 0.0;
+    for (vertex, [x, z, squares]) in sums.into_iter().enumerate().skip(4) {
+        all += squares / (4000.0 * 29.0);
+        // Strands are independent: five standard errors of the mean.
+        let deviation = (squares / 4000.0).sqrt();
+        let error = 5.0 * deviation / 4000_f64.sqrt();
+        let mean = (x / 4000.0).abs().max((z / 4000.0).abs());
+        assert!(mean < error, "vertex {vertex}: {mean} {error}");
+    }
+    let deviation = all.sqrt();
+    assert!(deviation > 0.15 * f64::from(frizz), "{deviation}");
+}
+
+#[test]
+fn thickness_and_colors_go_from_root_to_tip() {
+    let settings = GrowSettings {
+        amount: GrowAmount::Strands(7),
+        vertices: 6,
+        thickness: Some([0.001, 0.0]),
+        colors: Some([[0.0, 0.5, 1.0], [1.0, 0.5, 0.0]]),
+        ..GrowSettings::default()
+    };
+    let hair = grown(&GrowMaps::default(), &settings);
+    let thickness = hair.strand_thickness().expect("thickness");
+    let colors = hair.colors.first().expect("colours");
+    for range in hair.topology.strands().expect("strands").ranges() {
+        let at = |i: usize| range.start + i;
+        assert_eq!(thickness[at(0)], 0.001);
+        // 3-4-5.
+        assert!((thickness[at(3)] - 0.0008).abs() < 1e-8);
+        assert_eq!(thickness[at(5)], 0.0);
+        assert_eq!(colors[at(0)], [0.0, 0.5, 1.0, 1.0]);
+        assert_eq!(colors[at(5)], [1.0, 0.5, 0.0, 1.0]);
+    }
+    let wrong = GrowSettings {
+        thickness: Some([-1.0, 0.0]),
+        ..settings
+    };
+    let (mesh, normals) = square(1);
+    let found = grow(&mesh, &normals, &GrowMaps::default(), &wrong).expect_err("refused");
+    assert_eq!(found.to_string(), "the thickness is -1, expected 0 or more");
+}

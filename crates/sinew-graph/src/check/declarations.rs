@@ -359,7 +359,9 @@ impl Collector<'_> {
             let ty = match m.key.as_str() {
                 "count" => whole(1 << 16),
                 "seed" => whole(i64::from(u32::MAX)),
-                "radius" | "tip_separation" => number,
+                "radius" => number,
+                // -1: the tips meet.
+                "tip_separation" => ParameterType::Float { min: -1.0, max },
                 _ => continue,
             };
             let value = read_value(&m.key, ty, &m.value, self.reporter(scope))?;

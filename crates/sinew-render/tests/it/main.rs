@@ -3,6 +3,7 @@
 mod alpha;
 mod common;
 mod device;
+mod hair;
 mod lines;
 mod odd;
 mod paints;

@@ -3,7 +3,7 @@
 use super::super::run::solvers;
 use super::inside::{Part, field_lines};
 use super::variants::Variant;
-use super::{strands, view};
+use super::view;
 use crate::args::Device;
 use crate::exit::{Failure, Outcome};
 use crate::frames::tell_held;
@@ -17,7 +17,7 @@ use sinew::geom::{Mesh, MeshSequence, Pose};
 use sinew::gpu::{Gpu, GpuInstances};
 use sinew::graph::{BoundGraph, DataRef, Instance, OutputData, Plan};
 use sinew::play::{Character, PlayError, Player, Runner};
-use sinew::render::{Lines, RenderError, Surface};
+use sinew::render::{Hair, Lines, RenderError, Surface};
 use std::sync::Arc;
 
 /// Failures of the renderer, with their exit codes.
@@ -42,7 +42,7 @@ pub(super) struct Shown {
     pub(super) rest: Arc<Mesh>,
     pub(super) surface: Surface,
     /// Of the frame that is shown, where the mesh is made of strands.
-    pub(super) strands: Option<Lines>,
+    pub(super) strands: Option<Hair>,
     /// Whether the graph made its colours, which then mean something.
     pub(super) made_colors: bool,
     /// Name of the output; that of the mesh for a sequence.
@@ -513,8 +513,7 @@ fn from_cpu(
                     .upload(gpu, &part.rest, m.positions, m.normals, m.colors),
             )?;
             if part.is_strands() {
-                let made = strands::lines(&part.rest, m.positions);
-                part.strands = Some(drawn(Lines::new(gpu, &made))?);
+                part.strands = Some(Hair::new(&part.rest, m.positions));
             }
         }
     }
@@ -526,7 +525,7 @@ fn from_cpu(
     Ok(())
 }
 
-/// Buffers are bound as kernels left them; only strands come back, to become lines.
+/// Buffers are bound as kernels left them; only strands come back: they are lit and sorted on the CPU.
 fn from_device(
     gpu: &Gpu,
     instances: &mut GpuInstances,
@@ -540,8 +539,7 @@ fn from_device(
         if part.is_strands() {
             let read = instances.read_mesh(&part.name, 0);
             if let Some(m) = read.map_err(PlayError::Device)? {
-                let made = strands::lines(&part.rest, &m.positions);
-                part.strands = Some(drawn(Lines::new(gpu, &made))?);
+                part.strands = Some(Hair::new(&part.rest, &m.positions));
             }
         }
     }

@@ -17,8 +17,6 @@ use std::collections::BTreeSet;
 
 /// Pixels of a graph's lines.
 const LINE_WIDTH: f32 = 2.0;
-/// Pixels of a strand.
-const STRAND_WIDTH: f32 = 1.2;
 /// How much is seen of lines behind a surface.
 const LINES_BEHIND: f32 = 0.25;
 /// Radius of a dot, as a part of the diagonal of the box around all.
@@ -111,9 +109,7 @@ impl Extras {
             );
         }
         let strands = actor.parts.iter().filter_map(|p| p.strands.as_ref());
-        scene
-            .lines
-            .extend(strands.map(|lines| LinesLook::new(lines, STRAND_WIDTH)));
+        scene.hair.extend(strands);
         scene.surfaces.extend(self.made.iter().map(|surface| {
             SurfaceLook::clay(surface)
                 .paint(Paint::Colors)

@@ -1,5 +1,6 @@
 //! What pictures are put on: sizes, backgrounds, sheets, animations, files.
 
+use crate::args::parse_hex;
 use crate::exit::{Failure, Outcome};
 use crate::output::is_numbered;
 use crate::render_args::KindArgs;
@@ -182,14 +183,6 @@ fn parse_background(text: &str) -> Outcome<(Background, [u8; 4])> {
             ))
         })?),
     })
-}
-
-fn parse_hex(text: &str) -> Option<[u8; 3]> {
-    let digits = text
-        .strip_prefix('#')
-        .filter(|d| d.len() == 6 && d.is_ascii())?;
-    let byte = |i: usize| u8::from_str_radix(&digits[2 * i..2 * i + 2], 16).ok();
-    Some([byte(0)?, byte(1)?, byte(2)?])
 }
 
 #[cfg(test)]

@@ -16,7 +16,6 @@ mod overlay;
 mod paint;
 mod render_job;
 mod steps;
-mod strands;
 mod variants;
 mod view;
 

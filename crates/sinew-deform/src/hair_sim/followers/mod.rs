@@ -33,7 +33,7 @@ pub struct FollowerSettings {
     /// Radius of the disc around the guide's root in which their roots lie, metres.
     pub radius: f32,
     /// Growth of their distance from the guide, from root to tip: `1 + tip_separation * t`, with `t` the share of the guide's arc length.
-    /// They lean away by 45 degrees at most.
+    /// They lean away by 45 degrees at most. Below 0 followers come together, as a lock of hair: at -1 their tips meet the guide's.
     pub tip_separation: f32,
     /// Seed of their positions in the disc.
     pub seed: u32,

@@ -215,6 +215,25 @@ fn followers_stay_on_their_side_of_an_ear() {
     }
 }
 
+/// A lock: with a separation of -1 the tips of followers meet that of a straight guide, and with -0.5 they are half as far from it as their
+/// roots. Leaning makes their way longer than their length: they miss it by d^2 / 2l.
+#[test]
+fn tips_come_together_where_the_separation_is_negative() {
+    for (separation, part) in [(-1.0, 0.0), (-0.5, 0.5_f32)] {
+        let (guides, rest) = hair(&field(3), [0.0, 0.02, 0.0], 6);
+        let settings = followers(30, 0.004, separation, 4);
+        let (strands, all) = place_followers(&guides, &rest, &settings, None).expect("places");
+        for (follower, guide) in pairs(&strands, &all) {
+            let at = |i: usize| vector(follower[i]) - vector(guide[i]);
+            let missed = at(5) - at(0) * part;
+            assert!(missed.norm() < 1e-4, "{missed:?} at {separation}");
+            for (f, g) in lengths(follower).zip(lengths(guide)) {
+                assert!((f - g).abs() < 1e-6, "{f} for {g}");
+            }
+        }
+    }
+}
+
 /// Roots far from any skin, roots at one point and strands without length.
 #[test]
 fn degenerate_guides_have_followers() {
