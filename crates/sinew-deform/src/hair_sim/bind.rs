@@ -242,8 +242,6 @@ fn check(
 
 /// Vertices that are pinned where nothing else is said.
 const PINNED: usize = 2;
-/// Squared ratio of a cantilever's first angular frequency to `sqrt(EI / (mass per length * L^4))`: 1.8751^4.
-pub(crate) const CANTILEVER: f64 = 12.362_363;
 /// For the stiffness of bends, segments are no shorter than this share of the mean.
 const SHORTEST: f64 = 0.01;
 
@@ -256,7 +254,13 @@ pub(crate) fn pinned(vertices: &[BoundVertex]) -> usize {
 fn bound_vertices(rest: &[[f32; 3]], masses: Option<&[f32]>) -> Vec<BoundVertex> {
     let points: Vec<Vec3<f64>> = rest.iter().map(|p| Vec3::from(p.map(f64::from))).collect();
     let lengths: Vec<f64> = (0..points.len())
-        .map(|i| if i == 0 { 0.0 } else { (points[i] - points[i - 1]).norm() })
+        .map(|i| {
+            if i == 0 {
+                0.0
+            } else {
+                (points[i] - points[i - 1]).norm()
+            }
+        })
         .collect();
     let total: f64 = lengths.iter().sum();
     let segments = (points.len() - 1) as f64;
@@ -266,7 +270,11 @@ fn bound_vertices(rest: &[[f32; 3]], masses: Option<&[f32]>) -> Vec<BoundVertex>
     let mut out: Vec<BoundVertex> = (0..points.len())
         .map(|i| {
             walked += lengths[i];
-            let arc = if total > 0.0 { walked / total } else { i as f64 / segments };
+            let arc = if total > 0.0 {
+                walked / total
+            } else {
+                i as f64 / segments
+            };
             let inverse_mass = masses.map_or(if i < PINNED { 0.0 } else { 1.0 }, |m| m[i]);
             // Half of each segment that ends here.
             let mass = 0.5 * (length(i) + length(i + 1)) * segments / total.max(f64::MIN_POSITIVE);
@@ -283,9 +291,14 @@ fn bound_vertices(rest: &[[f32; 3]], masses: Option<&[f32]>) -> Vec<BoundVertex>
         .collect();
     let pins = pinned(&out);
     // A rod is clamped in the middle of its last pinned segment: half of each segment at a joint bends there.
-    let clamped = if pins > 1 { 0.5 * length(pins - 1) } else { 0.0 };
+    let clamped = if pins > 1 {
+        0.5 * length(pins - 1)
+    } else {
+        0.0
+    };
     let bending: f64 = lengths[pins.min(lengths.len())..].iter().sum::<f64>() + clamped;
-    let modulus = bending.powi(4) / CANTILEVER * segments / total.max(f64::MIN_POSITIVE);
+    let modulus =
+        bending.powi(4) / crate::strand_step::CANTILEVER * segments / total.max(f64::MIN_POSITIVE);
     let mut way = 0.0;
     for (i, v) in out.iter_mut().enumerate() {
         if i < pins {
@@ -342,7 +355,11 @@ pub(crate) fn rest_turns(points: &[Vec3<f64>]) -> Vec<Quat<f64>> {
 
 /// Half a turn that reverses a unit vector.
 fn half_turn(v: Vec3<f64>) -> Quat<f64> {
-    let other = if v.x.abs() < 0.7 { Vec3::x() } else { Vec3::y() };
+    let other = if v.x.abs() < 0.7 {
+        Vec3::x()
+    } else {
+        Vec3::y()
+    };
     let axis = nalgebra::Unit::new_normalize(v.cross(&other));
     Quat::from_axis_angle(&axis, std::f64::consts::PI)
 }

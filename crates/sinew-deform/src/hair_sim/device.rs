@@ -1,4 +1,4 @@
-//! What `hair_sim` runs on the GPU: one invocation per guide, which goes through all steps of a frame.
+//! What `hair_sim` runs on the GPU: a team of invocations for each guide, which goes through all steps of a frame.
 //!
 //! | pass | one invocation or team per | does |
 //! |---|---|---|
@@ -15,9 +15,8 @@
 //! several runs, so that no dispatch takes long.
 //!
 //! Guides are sorted by their number of vertices and then by the position of their roots, and arrays hold all first vertices, then all
-//! second ones, and so on: neighbouring invocations read neighbouring memory even if lengths differ. If no strand has more than
-//! [`LONGEST_PRIVATE`] vertices, strands are in memory of the invocation, 288 bytes per vertex; otherwise all are in a storage array. State:
-//! 64 bytes per guide vertex, and 80 per guide. A frame reads 64 bytes of setup per guide vertex.
+//! second ones, and so on. State: 64 bytes per guide vertex, and 80 per guide. A frame reads 64 bytes of setup per guide vertex. Strands of
+//! more than [`GROUP`] vertices run on the CPU.
 //!
 //! The results are those of the CPU up to rounding: sums are in another order. Gusts count time in steps of 2^-32 s.
 
@@ -27,9 +26,8 @@ use super::roots::Roots;
 use super::settings::{HairSettings, Piece};
 use super::wind::{Gusts, RATIOS};
 use crate::collide::ports::RESET;
-use crate::collide::{
-    LIGHT_ROOMS, PLACEMENT, Teams, fields_text, linked_ports, stored_room,
-};
+use crate::collide::{PLACEMENT, fields_text, linked_ports};
+use crate::strand_step::{GROUP, Teams};
 use crate::{
     BindContext, DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame, DeviceFrameData,
     DeviceNode, DevicePass, DeviceSetting, DeviceType, Locality, UniformLayout,
@@ -38,10 +36,6 @@ use sinew_geom::{Real, Vec3, index32};
 
 /// Steps that one dispatch goes through, at most.
 const RUN: usize = 32;
-/// Vertices of followers that are worked on in memory of the workgroup.
-const LONGEST_PRIVATE: usize = 32;
-/// Invocations of a group of `strands`, one a vertex: no strand is longer. They tell each other 112 bytes a vertex.
-const VERTICES_OF_GROUP: usize = 128;
 /// Vectors of a guide vertex in the state.
 const KEPT: usize = 4;
 /// Vectors of a guide's drive in the state.
@@ -107,12 +101,13 @@ const STRANDS: &str = texts!(
     "../collide/motion.wgsl",
     "../collide/field.wgsl",
     "../collide/solid.wgsl",
+    "../strand_step/device/strand.wgsl",
+    "../strand_step/device/look.wgsl",
+    "../strand_step/device/energy.wgsl",
+    "../strand_step/device/solve.wgsl",
     "device/layout.wgsl",
     "device/gusts.wgsl",
-    "device/strand.wgsl",
-    "device/look.wgsl",
-    "device/energy.wgsl",
-    "device/solve.wgsl",
+    "device/guide.wgsl",
     "device/strands.wgsl"
 );
 const ADVANCE: &str = texts!(
@@ -126,9 +121,11 @@ const FOLLOWERS: &str = texts!(
     "../collide/motion.wgsl",
     "../collide/field.wgsl",
     "../collide/solid.wgsl",
-    "../collide/contact.wgsl",
-    "../collide/settle.wgsl",
-    "../collide/device/light.wgsl",
+    "../strand_step/device/strand.wgsl",
+    "../strand_step/device/look.wgsl",
+    "../strand_step/device/energy.wgsl",
+    "../strand_step/device/solve.wgsl",
+    "../strand_step/device/place.wgsl",
     "device/layout.wgsl",
     "device/outlet.wgsl",
     "device/follower.wgsl"
@@ -211,17 +208,10 @@ fn spread(bits: u32) -> u32 {
     (x | x << 2) & 0x0924_9249
 }
 
-/// Invocations of a strand.
-fn lanes_of(longest: usize) -> usize {
-    longest.next_power_of_two().clamp(8, VERTICES_OF_GROUP)
-}
-
 /// `None` for strands with too many vertices.
 pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> Option<DeviceNode> {
     let bind = &hair.bind;
-    if bind.longest > VERTICES_OF_GROUP {
-        return None;
-    }
+    let teams = Teams::new(bind.longest)?;
     let guides = Sorted::new(
         0..bind.guide_count(),
         |g| bind.guide_range(g).len(),
@@ -234,8 +224,6 @@ pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> Option<DeviceNode>
     let followers = Sorted::new(followers, |s| strands.range(s).len(), &roots);
     let ports = linked_ports(context);
     let fields = fields_text(&ports, &hair.contacts);
-    let longest = guides.planes.len();
-    let (is_private, teams) = (longest <= LONGEST_PRIVATE, Teams::new(longest));
     let mut node = DeviceNode {
         settings: settings_of(bind, (&guides, &followers), ports.len(), teams),
         constants: vec![
@@ -260,14 +248,6 @@ pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> Option<DeviceNode>
         },
         vectors("followers", followers.vertices.max(1)),
     ];
-    if !is_private {
-        let room = LIGHT_ROOMS * followers.vertices;
-        node.scratch.push(vectors("follower_work", room.max(1)));
-    }
-    let shared = |rooms: usize, vertices: usize| match is_private {
-        true => teams.shared_room(rooms, longest),
-        false => stored_room(vertices),
-    };
     let pass = |name, text, count: usize| DevicePass {
         name,
         text,
@@ -287,17 +267,13 @@ pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> Option<DeviceNode>
     add(pass("start", ROOTS, count), start);
     add(pass("aim", ROOTS, count), aim);
     add(pass("place", PLACE, places.max(RUN)), fields.clone());
-    let groups = count.div_ceil(VERTICES_OF_GROUP / lanes_of(longest));
-    let strands = DevicePass::in_groups("strands", dev_text(), groups, VERTICES_OF_GROUP as u32);
+    let in_teams =
+        |name, text, count| DevicePass::in_groups(name, text, teams.groups(count), GROUP as u32);
+    let strands = in_teams("strands", STRANDS, count);
     add(strands, fields.clone());
     add(pass("advance", ADVANCE, 1), String::new());
-    let groups = teams.groups(followers.strands.len());
-    let of_followers = DevicePass {
-        aliases: &[("work", "follower_work")],
-        ..DevicePass::in_groups("followers", FOLLOWERS, groups, Teams::SIZE)
-    };
-    let written = shared(LIGHT_ROOMS, followers.vertices) + &fields;
-    add(of_followers, written);
+    let of_followers = in_teams("followers", FOLLOWERS, followers.strands.len());
+    add(of_followers, fields);
     add(pass("out", OUT, bind.vertex_count()), String::new());
     if !bind.own_roots.is_empty() {
         let text = format!("{roots_text}\n{BESIDE}");
@@ -330,11 +306,6 @@ fn settings_of(
         ("VERTICES", bind.vertex_count()),
         ("STRANDS", bind.strands().len()),
         ("FOLLOWERS", followers.strands.len()),
-        ("STRAND_LANES", lanes_of(guides.planes.len())),
-        (
-            "STRAND_TEAMS",
-            VERTICES_OF_GROUP / lanes_of(guides.planes.len()),
-        ),
     ];
     let setting = |(name, n)| (name, DeviceSetting::U32(index32(n)));
     let settings = settings.into_iter().chain(teams.settings());
@@ -625,14 +596,4 @@ fn uniforms(settings: &HairSettings, frame: &DeviceFrame<'_>) -> Uniforms {
         ],
         part: [hz[0][1], hz[1][1], hz[2][1], 0],
     }
-}
-
-fn dev_text() -> &'static str {
-    let Ok(dir) = std::env::var("SINEW_HAIR_WGSL") else { return STRANDS; };
-    let mut out = String::new();
-    for f in ["device/uniforms.wgsl","../collide/motion.wgsl","../collide/field.wgsl","../collide/solid.wgsl","device/layout.wgsl","device/gusts.wgsl","device/strand.wgsl","device/look.wgsl","device/energy.wgsl","device/solve.wgsl","device/strands.wgsl"] {
-        out += &std::fs::read_to_string(format!("{dir}/{f}")).unwrap();
-        out.push('\n');
-    }
-    out.leak()
 }

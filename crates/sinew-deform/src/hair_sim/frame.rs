@@ -3,10 +3,10 @@
 use super::bind::HairBind;
 use super::group::Group;
 use super::state::{CHUNK, Drive, Kept};
-use super::step::{Laws, Number, Vertex};
 use super::wind::Gusts;
 use crate::SplitMut;
 use crate::collide::{PerStrand, Solids};
+use crate::strand_step::{Lanes as _, Laws, Number, Vertex};
 use arrayvec::ArrayVec;
 use sinew_geom::{Real, Vec3};
 use std::ops::Range;
@@ -74,7 +74,7 @@ pub(crate) fn run_task<R: Real, N: Number>(
     let mut sorted: ArrayVec<usize, CHUNK> = guides.clone().collect();
     // The number breaks ties, so that neighbours stay together.
     sorted.sort_unstable_by_key(|&guide| (frame.bind.guide_range(guide).len(), guide));
-    for members in sorted.chunks(N::LANES) {
+    for members in sorted.chunks(N::Stored::LANES) {
         let mut group = Group::<R, N>::new(frame, members, guides.start, token, work);
         group.load(state);
         match task {

@@ -3,13 +3,13 @@
 use super::bind::pinned;
 use super::frame::{Frame, Guides, Moment};
 use super::state::Kept;
-use super::step::{Motion, Number, Solid, Step, V, Vertex};
 use crate::collide::{MAX_COLLIDERS, Placed, Rigid};
+use crate::strand_step::{
+    Lanes as _, Motion, Number, Places, Solid, Step, V, Vertex, base_of, seen, set_motion,
+};
 use arrayvec::ArrayVec;
-use sinew_geom::{Mat3, Quat, Real, Vec3};
+use sinew_geom::{Real, Vec3};
 
-/// Motions whose numbers are all closer to the identity than this are none but for roundings.
-const STILL: f64 = 5e-7;
 /// Over this part of the arc length the pull to the rest position fades out.
 const FADE: f32 = 0.1;
 
@@ -23,8 +23,8 @@ pub(crate) struct Group<'a, 'f, R: Real, N: Number> {
     vertices: &'a mut [Vertex<N::Stored>],
     segments: N::Stored,
     mean: N::Stored,
-    /// How far pins are from each solid; found in the first step.
-    bases: ArrayVec<N::Stored, MAX_COLLIDERS>,
+    /// How far each solid is from roots at least, and from pins; found in the first step.
+    off: ArrayVec<[N::Stored; 2], MAX_COLLIDERS>,
 }
 
 impl<'a, 'f, R: Real, N: Number> Group<'a, 'f, R, N> {
@@ -47,21 +47,13 @@ impl<'a, 'f, R: Real, N: Number> Group<'a, 'f, R, N> {
             vertices: &mut work[..longest],
             segments: N::Stored::default(),
             mean: N::Stored::default(),
-            bases: ArrayVec::new(),
+            off: ArrayVec::new(),
         }
     }
 
     /// Takes strands from the state. Behind tips, and in lanes without a strand, nothing moves and nothing has a length.
     pub(crate) fn load(&mut self, state: &mut Guides<'_, R>) {
-        self.vertices.fill(Vertex::default());
-        for lane in 0..N::LANES {
-            for v in &mut *self.vertices {
-                N::set_lane(&mut v.turn[3], lane, 1.0);
-                N::set_lane(&mut v.direction[0], lane, 1.0);
-                N::set_lane(&mut v.contact.layer, lane, 1.0);
-                N::set_lane(&mut v.segment.layer, lane, 1.0);
-            }
-        }
+        self.vertices.fill(Vertex::still());
         for (lane, &guide) in self.members.iter().enumerate() {
             self.load_setup(lane, guide);
             let kept = state.kept.strand(guide - self.first);
@@ -74,12 +66,12 @@ impl<'a, 'f, R: Real, N: Number> Group<'a, 'f, R, N> {
     fn load_setup(&mut self, lane: usize, guide: usize) {
         let bound = self.frame.bind.guide_vertices(guide);
         let segments = (bound.len() - 1) as f64;
-        N::set_lane(&mut self.segments, lane, segments);
+        self.segments.set(lane, segments);
         let total = f64::from(self.frame.bind.reaches[guide]);
-        N::set_lane(&mut self.mean, lane, total / segments);
+        self.mean.set(lane, total / segments);
         let pins = pinned(bound);
         for (i, (v, b)) in self.vertices.iter_mut().zip(bound).enumerate() {
-            let set = |to: &mut N::Stored, value: f32| N::set_lane(to, lane, f64::from(value));
+            let set = |to: &mut N::Stored, value: f32| to.set(lane, f64::from(value));
             for k in 0..3 {
                 set(&mut v.rest[k], b.offset[k]);
                 set(&mut v.direction[k], b.direction[k]);
@@ -189,56 +181,45 @@ impl<'a, 'f, R: Real, N: Number> Group<'a, 'f, R, N> {
         ArrayVec<Solid<'s, N::Stored>, MAX_COLLIDERS>,
     ) {
         let mut lanes = Lanes::<N::Stored>::default();
-        let mut solids: ArrayVec<_, MAX_COLLIDERS> = moment
-            .solids
-            .indexed()
-            .take(MAX_COLLIDERS)
-            .map(|(_, placed)| Solid {
-                shape: placed.shape,
-                inward: Default::default(),
-                carry: Default::default(),
-                margin: placed.at.margin.to_double(),
-                friction: placed.at.friction.to_double(),
-                detail: placed.at.detail.to_double(),
-                base: N::Stored::default(),
-            })
-            .collect();
-        let is_new = self.bases.len() < solids.len();
+        let placed = moment.solids.iter().take(MAX_COLLIDERS);
+        let placed: ArrayVec<Placed<'s, R>, MAX_COLLIDERS> = placed.collect();
+        let mut solids: ArrayVec<_, MAX_COLLIDERS> = placed.iter().map(Solid::new).collect();
+        let is_new = self.off.len() < solids.len();
         if is_new {
-            self.bases = solids.iter().map(|_| N::Stored::default()).collect();
+            self.off = solids.iter().map(|_| Default::default()).collect();
         }
         for (lane, &guide) in self.members.iter().enumerate() {
             let drive = &self.frame.drives[guide];
             let [begin, end] = moment.span.map(|t| drive.motion.at(t));
             let scale = drive.scales[0] + (drive.scales[1] - drive.scales[0]) * moment.span[1];
-            N::set_lane(&mut lanes.scale, lane, scale.to_double());
+            lanes.scale.set(lane, scale.to_double());
             let shared = drive.shared(moment.span);
-            set_motion::<R, N>(&mut lanes.back, lane, &local(&end, &shared, &begin));
+            set_motion(&mut lanes.back, lane, &seen(&end, &shared, &begin));
             let inverse = end.rotation.conjugate();
-            let wind: Vec3<R> = (self.frame.gusts).at(self.frame.bind.guides[guide], moment.now_secs);
-            for (to, v) in [(&mut lanes.gravity, self.frame.gravity), (&mut lanes.wind, wind)] {
+            let wind: Vec3<R> =
+                (self.frame.gusts).at(self.frame.bind.guides[guide], moment.now_secs);
+            for (to, v) in [
+                (&mut lanes.gravity, self.frame.gravity),
+                (&mut lanes.wind, wind),
+            ] {
                 let v = inverse * v;
-                (0..3).for_each(|k| N::set_lane(&mut to[k], lane, v[k].to_double()));
+                (0..3).for_each(|k| to[k].set(lane, v[k].to_double()));
             }
             let bound = self.frame.bind.guide_vertices(guide);
             let pins = [0, pinned(bound) - 1].map(|i| R::vec3(bound[i].offset) * scale);
-            for (i, (_, placed)) in moment.solids.indexed().take(MAX_COLLIDERS).enumerate() {
-                let carry = local(&end, &placed.at.carry, &begin);
-                set_motion::<R, N>(&mut solids[i].carry, lane, &carry);
-                set_matrix::<R, N>(&mut solids[i].inward, lane, &inward(&placed, &end));
+            let reach = f64::from(self.frame.bind.reaches[guide]) * scale.to_double();
+            for ((solid, off), placed) in solids.iter_mut().zip(&mut self.off).zip(&placed) {
                 if is_new {
-                    let base = base_of(&placed, pins.map(|p| end.point(p)));
-                    N::set_lane(&mut self.bases[i], lane, base.to_double());
+                    let [root, last] = pins.map(|p| placed.distance(end.point(p)));
+                    off[0].set(lane, root.to_double());
+                    off[1].set(lane, base_of(root, last));
+                } else {
+                    // What the root moved, as the solid sees it.
+                    let moved = end.translation - placed.at.carry.point(begin.translation);
+                    off[0].set(lane, off[0].get(lane) - moved.norm().to_double());
                 }
-                solids[i].base = self.bases[i];
-            }
-        }
-        for solid in &mut solids {
-            for lane in self.members.len()..N::LANES {
-                for k in 0..3 {
-                    N::set_lane(&mut solid.inward[k][k], lane, 1.0);
-                    N::set_lane(&mut solid.carry[k][k], lane, 1.0);
-                }
+                let [root, base] = [0, 1].map(|k| off[k].get(lane));
+                solid.set(lane, placed, [&begin, &end], (root, base, reach));
             }
         }
         (lanes, solids)
@@ -249,63 +230,11 @@ impl<'a, 'f, R: Real, N: Number> Group<'a, 'f, R, N> {
 #[derive(Default)]
 struct Lanes<L> {
     scale: L,
-    back: [[L; 3]; 4],
+    back: Places<L>,
     gravity: [L; 3],
     wind: [L; 3],
 }
 
-/// A motion of the scene as an observer sees it who was at `begin` and is at `end`.
-fn local<R: Real>(end: &Rigid<R>, motion: &Rigid<R>, begin: &Rigid<R>) -> Rigid<R> {
-    let moved = Rigid {
-        rotation: motion.rotation * begin.rotation,
-        translation: motion.point(begin.translation),
-    };
-    let inverse = end.rotation.conjugate();
-    let out = Rigid {
-        rotation: inverse * moved.rotation,
-        translation: inverse * (moved.translation - end.translation),
-    };
-    let turned = out.rotation.coords.xyz().amax();
-    let off = turned.max(out.translation.amax());
-    if off < R::from_double(STILL) { Rigid::identity() } else { out }
-}
-
-/// Solid's own places from those of a strand whose root is at `end`: a rotation, and where the root is.
-fn inward<R: Real>(placed: &Placed<'_, R>, end: &Rigid<R>) -> (Mat3<R>, Vec3<R>) {
-    let turn: Mat3<R> = end.rotation.to_rotation_matrix().into_inner();
-    let inverse = &placed.at.inverse;
-    (inverse * turn, inverse * (end.translation - placed.at.origin))
-}
-
-/// How far pins are from a solid: the larger of both, and 0 inside.
-fn base_of<R: Real>(placed: &Placed<'_, R>, pins: [Vec3<R>; 2]) -> R {
-    let [a, b] = pins.map(|p| placed.distance(p));
-    a.max(b).max(R::zero())
-}
-
-fn set_motion<R: Real, N: Number>(to: &mut [[N::Stored; 3]; 4], lane: usize, m: &Rigid<R>) {
-    let turn: Mat3<R> = m.rotation.to_rotation_matrix().into_inner();
-    set_matrix::<R, N>(to, lane, &(turn, m.translation));
-}
-
-fn set_matrix<R: Real, N: Number>(
-    to: &mut [[N::Stored; 3]; 4],
-    lane: usize,
-    (turn, translation): &(Mat3<R>, Vec3<R>),
-) {
-    for k in 0..3 {
-        for c in 0..3 {
-            N::set_lane(&mut to[k][c], lane, turn[(k, c)].to_double());
-        }
-        N::set_lane(&mut to[3][k], lane, translation[k].to_double());
-    }
-}
-
 fn vector<R: Real, N: Number>(v: &[N::Stored; 3], lane: usize) -> Vec3<R> {
-    Vec3::new(N::lane(&v[0], lane), N::lane(&v[1], lane), N::lane(&v[2], lane)).map(R::from_double)
-}
-
-/// The rotation of a unit quaternion's numbers.
-pub(crate) fn turn_of<R: Real>(turn: [R; 4]) -> Quat<R> {
-    Quat::new_unchecked(sinew_geom::nalgebra::Quaternion::from(turn))
+    Vec3::new(v[0].get(lane), v[1].get(lane), v[2].get(lane)).map(R::from_double)
 }

@@ -175,7 +175,10 @@ impl<R: HairReal> HairJob<'_, R> {
                 share: R::zero(),
             };
             let range = self.bind.guide_range(guide);
-            Kept::at_rest(self.bind.guide_vertices(guide), &mut self.state.kept[range.clone()]);
+            Kept::at_rest(
+                self.bind.guide_vertices(guide),
+                &mut self.state.kept[range.clone()],
+            );
             for i in range {
                 let offset = R::vec3(self.bind.vertices[i].offset) * scale;
                 self.state.positions[i] = frame.point(offset);
@@ -237,12 +240,7 @@ impl<R: HairReal> HairJob<'_, R> {
     }
 
     /// Does `task` for all guides, up to [`RUN`] steps at a time.
-    fn for_each_task(
-        &mut self,
-        task: Task,
-        settings: &HairSettings,
-        timing: &Timing,
-    ) {
+    fn for_each_task(&mut self, task: Task, settings: &HairSettings, timing: &Timing) {
         let state = &mut *self.state;
         for first in (0..timing.steps).step_by(RUN) {
             let frame = Frame {

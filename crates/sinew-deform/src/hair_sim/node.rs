@@ -7,8 +7,8 @@ use crate::collide::ports::{
     Contacts, FRICTIONS, MARGINS, Placements, RESET, contacts, fields, linked,
 };
 use crate::{
-    BindContext, BoundNode, Choice, DeviceFrame, DeviceFrameData, DeviceNode, Example, NodeDesc, NodeDocs,
-    NodeError, NodeKind, NodeScratch, ParameterDesc, Parameters, UpdateContext,
+    BindContext, BoundNode, Choice, DeviceFrame, DeviceFrameData, DeviceNode, Example, NodeDesc,
+    NodeDocs, NodeError, NodeKind, NodeScratch, ParameterDesc, Parameters, UpdateContext,
 };
 use sinew_geom::PackedAffine;
 
@@ -96,9 +96,18 @@ const PARAMETERS: &[ParameterDesc] = &[
 
 /// See [`HairQuality`].
 const QUALITIES: &[Choice] = &[
-    Choice { name: "game", doc: "120 steps per second with one iteration; vertices collide." },
-    Choice { name: "standard", doc: "240 steps per second with two iterations; vertices and segments collide." },
-    Choice { name: "film", doc: "480 steps per second with three iterations; vertices and segments collide." },
+    Choice {
+        name: "game",
+        doc: "120 steps per second with one iteration; vertices collide.",
+    },
+    Choice {
+        name: "standard",
+        doc: "240 steps per second with two iterations; vertices and segments collide.",
+    },
+    Choice {
+        name: "film",
+        doc: "480 steps per second with three iterations; vertices and segments collide.",
+    },
 ];
 
 const fn vector(name: &'static str, default: [f64; 3], doc: &'static str) -> ParameterDesc {

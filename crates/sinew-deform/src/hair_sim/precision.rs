@@ -1,7 +1,7 @@
 //! How each precision is simulated.
 
 use super::frame::{Frame, Guides, Task, run_task};
-use super::step::Vertex;
+use crate::strand_step::Vertex;
 use fearless_simd::{Simd, f32x8};
 use sinew_geom::Real;
 use std::fmt::Debug;

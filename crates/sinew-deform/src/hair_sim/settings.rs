@@ -1,6 +1,6 @@
 //! Settings that may change from frame to frame.
 
-use super::step::Laws;
+use crate::strand_step::Laws;
 
 /// Parameters of [`HairJob`](super::HairJob). All are per second or per metre, none per frame or step: the frame rate does
 /// not change how hair moves.
@@ -109,6 +109,10 @@ const DRY: f32 = 0.05;
 const DRY_PER_DAMPING: f32 = 0.025;
 const DRY_SPEED: f64 = 5e-5;
 
+/// Strands are looked at after this fraction of a step at their speed: at rest they are where they are, and what is about to hit something
+/// has not yet run into it.
+const FIRST: f64 = 0.5;
+
 /// Equal frames, one after another, that are cut into equal steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Piece {
@@ -181,6 +185,8 @@ impl HairSettings {
             bend_hz: f64::from(self.local_stiffness_hz.max(0.0)),
             iterations: self.quality.iterations(),
             segments: self.quality != HairQuality::Game,
+            sticky: false,
+            first: FIRST,
         }
     }
 

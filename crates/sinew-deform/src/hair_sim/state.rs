@@ -14,8 +14,8 @@
 use super::bind::{BoundVertex, HairBind, rest_turns};
 use super::frame::RUN;
 use super::precision::HairReal;
-use super::step::{Number, UNKNOWN, Vertex};
 use crate::collide::{CollideScratch, Placement, Rigid, RigidMotion};
+use crate::strand_step::{Lanes as _, Number, UNKNOWN, Vertex};
 use sinew_geom::{Real, Vec3};
 
 /// Strands in one task.
@@ -90,18 +90,18 @@ const KEPT_NUMBERS: usize = 12;
 impl<R: Real> Kept<R> {
     pub(crate) fn load<N: Number>(&self, v: &mut Vertex<N::Stored>, lane: usize) {
         for k in 0..4 {
-            N::set_lane(&mut v.turn[k], lane, self.turn[k].to_double());
+            v.turn[k].set(lane, self.turn[k].to_double());
         }
         for k in 0..3 {
-            N::set_lane(&mut v.velocity[k], lane, self.velocity[k].to_double());
-            N::set_lane(&mut v.anchor[k], lane, self.anchor[k].to_double());
+            v.velocity[k].set(lane, self.velocity[k].to_double());
+            v.anchor[k].set(lane, self.anchor[k].to_double());
         }
-        N::set_lane(&mut v.touched, lane, self.touched.to_double());
-        N::set_lane(&mut v.room, lane, self.room.to_double());
+        v.touched.set(lane, self.touched.to_double());
+        v.room.set(lane, self.room.to_double());
     }
 
     pub(crate) fn of<N: Number>(v: &Vertex<N::Stored>, lane: usize) -> Self {
-        let number = |stored: &N::Stored| R::from_double(N::lane(stored, lane));
+        let number = |stored: &N::Stored| R::from_double(stored.get(lane));
         let vector = |v: &[N::Stored; 3]| Vec3::new(number(&v[0]), number(&v[1]), number(&v[2]));
         Self {
             turn: [0, 1, 2, 3].map(|k: usize| number(&v.turn[k])),
@@ -134,7 +134,21 @@ impl<R: Real> Kept<R> {
     fn numbers(&self) -> [f32; KEPT_NUMBERS] {
         let [x, y, z, w] = self.turn;
         let (v, a) = (self.velocity, self.anchor);
-        [x, y, z, w, v.x, v.y, v.z, a.x, a.y, a.z, self.touched, self.room].map(R::to_single)
+        [
+            x,
+            y,
+            z,
+            w,
+            v.x,
+            v.y,
+            v.z,
+            a.x,
+            a.y,
+            a.z,
+            self.touched,
+            self.room,
+        ]
+        .map(R::to_single)
     }
 
     fn from_numbers(n: [f32; KEPT_NUMBERS]) -> Self {

@@ -51,7 +51,10 @@ fn drag_slows_a_weight_on_a_rod_down_and_stops_it() {
             let t = f64::from(frame) / 960.0;
             let expected = ((0.2 + dry) * (-drag * t).exp() - dry).max(0.0);
             let found = scene.state.velocities().nth(1).expect("a tip").norm();
-            assert!((found - expected).abs() < 4e-3, "{drag}: {t}: {found} {expected}");
+            assert!(
+                (found - expected).abs() < 4e-3,
+                "{drag}: {t}: {found} {expected}"
+            );
         }
         let left = scene.state.velocities().nth(1).expect("a tip").norm();
         assert!(left < 1e-6, "{drag}: {left}");
@@ -62,7 +65,11 @@ fn drag_slows_a_weight_on_a_rod_down_and_stops_it() {
 #[test]
 fn a_free_strand_never_gains_energy() {
     for (angle, hz) in [(0.2_f64, 0.0), (1.4, 0.0), (2.6, 0.0), (1.4, 1.0)] {
-        let along = [angle.sin() as f32 * 0.0125, -angle.cos() as f32 * 0.0125, 0.0];
+        let along = [
+            angle.sin() as f32 * 0.0125,
+            -angle.cos() as f32 * 0.0125,
+            0.0,
+        ];
         let mut scene = Scene::<f64>::straight([0.0; 3], along, 17);
         scene.settings = HairSettings {
             gravity: [0.0, -9.81, 0.0],
@@ -83,7 +90,10 @@ fn a_free_strand_never_gains_energy() {
             // cracks, a step gains up to a thousandth of what there is.
             if hz == 0.0 {
                 let crack = if angle > 2.0 { 0.02 } else { 1e-9 };
-                assert!(motion <= before + crack, "{angle}: frame {frame}: {motion} {before}");
+                assert!(
+                    motion <= before + crack,
+                    "{angle}: frame {frame}: {motion} {before}"
+                );
             }
             before = motion;
         }
@@ -478,46 +488,6 @@ fn followers_stay_out_of_solids_but_for_their_roots() {
         assert!(x[..2].iter().all(|x| (x + 0.004).abs() < 1e-6), "{x:?}");
         let is_out = x[3..].iter().all(|x| *x > -1e-5);
         assert_eq!(is_out, collide, "{x:?}");
-    }
-}
-
-/// A field whose surface is over the roots, as between nodes of a bent one, and strands that stand up in it, on segments far shorter than
-/// that: a follower is lifted as a whole by what its third vertex is too deep, a tenth of a cell at most; its guide stays.
-#[test]
-fn followers_that_cannot_turn_out_of_a_field_are_lifted() {
-    let cell = 0.01;
-    let ground = Grid::new([-0.1; 3], [0.1; 3], cell, |p| p[1]);
-    let strands = Strands::new([4; 2]).and_then(|s| s.with_guides(vec![0, 0]));
-    let strands = strands.expect("valid");
-    let up = [0.0, 1e-4, 0.0];
-    for (root, lifted) in [
-        (-0.0012, 0.0002),
-        (-0.0009, 0.0),
-        (-0.005, 0.001),
-        (0.001, 0.0),
-    ] {
-        let rest = [
-            line([0.003, root, 0.002], up, 4),
-            line([0.0, root, 0.0], up, 4),
-        ]
-        .concat();
-        let mut scene = Scene::<f32>::new(&strands, &rest, None);
-        scene.settings = bare();
-        scene.contacts = vec![Contact {
-            collider: 0,
-            margin: 0.0,
-            friction: 0.2,
-        }];
-        scene.frame(&Affine::identity(), STILL, &[Collider::still(&ground)]);
-        for (v, (p, rest)) in scene.positions.iter().zip(&rest).enumerate() {
-            let expected = if v < 4 { 0.0 } else { lifted };
-            let up = Vec3::from(*p) - Vec3::from(*rest);
-            let off = (up - Vec3::new(0.0, expected, 0.0)).norm();
-            assert!(
-                off < 1e-6,
-                "root at {root}, vertex {v}: {up:?}, expected {expected}"
-            );
-        }
     }
 }
 

@@ -542,10 +542,16 @@ fn shortest_arc<R: Real>(from: Vec3<R>, to: Vec3<R>) -> Quat<R> {
         } else {
             Vec3::y()
         };
-        return Quat::new_normalize(sinew_geom::nalgebra::Quaternion::from_parts(R::zero(), from.cross(&other)));
+        return Quat::new_normalize(sinew_geom::nalgebra::Quaternion::from_parts(
+            R::zero(),
+            from.cross(&other),
+        ));
     }
     // The quaternion (1 + cos, from x to) has the squared length 2 (1 + cos).
     let inverse = R::one() / (cosine + cosine).sqrt();
     let axis = from.cross(&to) * inverse;
-    Quat::new_unchecked(sinew_geom::nalgebra::Quaternion::from_parts(cosine * inverse, axis))
+    Quat::new_unchecked(sinew_geom::nalgebra::Quaternion::from_parts(
+        cosine * inverse,
+        axis,
+    ))
 }

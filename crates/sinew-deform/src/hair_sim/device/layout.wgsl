@@ -38,7 +38,7 @@ fn collider_at(collider: u32) -> u32 {
 // placements of colliders in those, and at the end of the frame last.
 
 fn placed_at(collider: u32, step: u32) -> u32 {
-  return 1u + BATCH + 14u * (step * COLLIDERS + collider);
+  return 1u + BATCH + 10u * (step * COLLIDERS + collider);
 }
 
 // The sort that a step of the frame is of, the step's number in it, and how many there are.

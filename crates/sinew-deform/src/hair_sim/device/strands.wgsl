@@ -2,6 +2,8 @@
 
 // Steps in which a strand finds a shape outside of what it begins in.
 const FREEING_STEPS = 24u;
+// A strand is first looked at where it would be after this fraction of a step at its speed.
+const FIRST = 0.5;
 // Iterations of any quality, with those for strands in a solid.
 const ITERATIONS = 16u;
 
@@ -17,6 +19,7 @@ fn kernel(group: u32, local: u32) {
   count = select(0u, row_of(strand).x, guide < GUIDES);
   solid_at = NO_PLACEMENT;
   pulled = u.sideways.w;
+  first_look = FIRST;
   find_pin();
   if lane == 0u { range_of[team] = vec2u(first_free, count); }
   load_vertex();
@@ -54,8 +57,8 @@ fn run_step(u: Uniforms, local: u32, gravity: vec3f, wind: vec3f) {
       is_active = team_flag(is_inside());
       if !group_flag(is_active && iteration < u.begin.z + MORE) { break; }
     }
-    look(iteration == 0u, u.begin.w != 0u);
-    iterate(local, is_active);
+    look(iteration == 0u, u.begin.w != 0u, false);
+    iterate(local, iteration == 0u, is_active);
   }
   finish_step();
 }
@@ -68,7 +71,7 @@ fn is_inside() -> bool {
 // Brings strands out of the solids that they begin in; those that touch nothing stay as they are.
 fn free_strand(u: Uniforms, local: u32) {
   begin_step(vec3f(0.0), vec3f(0.0));
-  look(true, false);
+  look(true, false, false);
   let is_wanted = team_flag(contact.on > 0.0 && me.gap < 0.0);
   for (var step = 0u; step < FREEING_STEPS; step++) {
     run_step(u, local, vec3f(0.0), vec3f(0.0));

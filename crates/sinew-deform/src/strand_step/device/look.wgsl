@@ -2,6 +2,7 @@
 
 const SLOPE = 0.25;
 const SEGMENT_LOOKS = 2u;
+const FADED = 0.25;
 const WALKED = 64u;
 
 // Gradient of unit length, along the root's axes, and distance from the solid at hand.
@@ -20,23 +21,43 @@ fn margin_at(collider: u32, way: f32) -> f32 {
   return min(bases[collider] + way * SLOPE, layer_of());
 }
 
+// How far solids are from the root, and from the pins: an invocation of the team for each solid.
 fn find_bases() {
+  if lane < COLLIDERS {
+    use_solid(lane);
+    var root = FAR;
+    var base = 0.0;
+    if is_there() {
+      root = look_up(vec3f(0.0)).w;
+      base = max(max(root, look_up(pin * size).w), 0.0);
+    }
+    set_cell(0u, vec4f(root, base, 0.0, 0.0));
+  }
+  sync();
+  for (var c = 0u; c < COLLIDERS; c++) {
+    root_far[c] = cell(0u, c).x;
+    bases[c] = cell(0u, c).y;
+  }
+  sync();
+  find_near();
+}
+
+// Which solids the strand can reach.
+fn find_near() {
   near = 0u;
-  let reach = bitcast<f32>(row_of(strand).w) * size * LONGER;
   for (var c = 0u; c < COLLIDERS; c++) {
     use_solid(c);
-    if !is_there() { continue; }
-    let root = look_up(vec3f(0.0)).w;
-    bases[c] = max(max(root, look_up(pin * size).w), 0.0);
-    root_far[c] = root;
-    if root - layer_of() < reach { near |= 1u << c; }
+    if is_there() && root_far[c] - layer_of() < reach { near |= 1u << c; }
   }
 }
 
-// Looks at the vertex, then at its segment. In the first iteration the vertex comes from where the step found it.
-fn look(is_first: bool, segments: bool) {
+// Looks at the vertex, then at its segment. In the first iteration the vertex comes from where the step found it. Where contacts of segments are
+// sticky, they change little by little from one iteration to the next.
+fn look(is_first: bool, segments: bool, is_sticky: bool) {
   contact.on = 0.0;
+  let former = segment.on;
   segment.on = 0.0;
+  if is_sticky && former * FADED >= FADED * FADED * FADED { segment.on = former * FADED; }
   me.gap = 0.0;
   me.touched = -1.0;
   if is_free { look_at_vertex(is_first); }
@@ -44,7 +65,7 @@ fn look(is_first: bool, segments: bool) {
   set_cell(0u, vec4f(me.x, me.gap));
   set_cell(1u, vec4f(contact.normal, contact.on));
   sync();
-  if is_led { look_at_segment(cell(0u, lane - 1u), cell(1u, lane - 1u)); }
+  if is_led { look_at_segment(cell(0u, lane - 1u), cell(1u, lane - 1u), segment.on / FADED); }
   sync();
 }
 
@@ -52,10 +73,10 @@ fn look_at_vertex(is_first: bool) {
   let known = me.room;
   var least = FAR;
   var gap = 1e6;
-  let reach = me.longest * size * 2.0;
+  let around = me.longest * size * 2.0;
   for (var c = 0u; c < COLLIDERS; c++) {
     if !is_near(c) {
-      least = min(least, root_far[c] - bitcast<f32>(row_of(strand).w) * size * LONGER);
+      least = min(least, root_far[c] - reach);
       continue;
     }
     use_solid(c);
@@ -65,9 +86,9 @@ fn look_at_vertex(is_first: bool) {
     if is_first {
       let begins = point_of(carried[c], me.before);
       bound = known - length(me.x - begins);
-      if bound < margin + reach { at = first_met(begins, me.x, known); }
+      if bound < margin + around { at = first_met(begins, me.x, known); }
     }
-    if !(bound < margin + reach) {
+    if !(bound < margin + around) {
       least = min(least, bound);
       gap = min(gap, bound - margin);
       continue;
@@ -88,16 +109,19 @@ fn look_at_vertex(is_first: bool) {
 
 // Where the way of a whole step is blocked that begins like that to `x`; `x` where it is not.
 fn first_met(begins: vec3f, x: vec3f, known: f32) -> vec3f {
-  let ends = begins + (x - begins) / FIRST;
+  let ends = begins + (x - begins) / first_look;
   let moved = length(ends - begins);
-  if !(known > 0.0) || moved == 0.0 || known > moved { return x; }
-  let detail = solid.spacing * 2.0;
+  let is_known = known > UNKNOWN;
+  if moved == 0.0 || known > moved || (is_known && known <= 0.0) { return x; }
+  let detail = solid.detail;
   let distance = sampled(point_of(root_now, ends)).w;
-  if !(distance < known && (known + distance < moved || distance < -detail)) { return x; }
+  var room = known;
+  if !is_known { room = sampled(point_of(root_now, begins)).w; }
+  if room <= 0.0 || (room + distance >= moved && distance >= -detail) { return x; }
   let least = 0.5 * min(detail, moved);
   var share = 0.0;
   var free = 0.0;
-  var step = max(known, least);
+  var step = max(room, least);
   for (var k = 0u; k < WALKED; k++) {
     share += step / moved;
     if share >= 1.0 { break; }
@@ -128,7 +152,7 @@ fn nearest(x: vec3f, way: f32) -> Nearest {
 }
 
 // `before` is where the segment begins and how far that is beyond the margin, `surface` the normal there and whether one was found.
-fn look_at_segment(before: vec4f, surface: vec4f) {
+fn look_at_segment(before: vec4f, surface: vec4f, former: f32) {
   let extent = me.extent * size;
   var gap_a = before.w;
   var gap_b = me.gap;
@@ -175,6 +199,8 @@ fn look_at_segment(before: vec4f, surface: vec4f) {
   let between = min(min(8.0 * at_share, 8.0 * (1.0 - at_share)), 1.0);
   let deeper = clamp((shallower - deepest.gap) * 5.0 / layer, 0.0, 1.0);
   let x = before.xyz + along * at_share;
-  segment = Touch(deepest.normal, deepest.gap - dot(deepest.normal, x), between * deeper, layer, solid.friction, 0.0);
+  var on = between * deeper;
+  if former > 0.0 { on = sqrt(on * former); }
+  segment = Touch(deepest.normal, deepest.gap - dot(deepest.normal, x), on, layer, solid.friction, 0.0);
   place = at_share;
 }

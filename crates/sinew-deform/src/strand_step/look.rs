@@ -10,13 +10,16 @@
 
 use super::contact::LEAST_LAYER;
 use super::math::{Motion, V};
-use super::number::Number;
-use super::strand::{FIRST, Step};
+use super::number::{Lanes, Number};
+use super::solid::Solid;
+use super::strand::Step;
 use super::vertex::{Contact, Vertex};
 use crate::collide::Distance;
 
 /// Segments of strand behind the last pin over which margins grow: as the height of a slope of 14 degrees.
 const SLOPE: f64 = 0.25;
+/// What is left of a contact of a segment, where these are sticky, in an iteration that does not find it again.
+const FADED: f64 = 0.25;
 /// Looks at a segment.
 const SEGMENT_LOOKS: usize = 2;
 /// Steps along a way at most.
@@ -24,39 +27,27 @@ const WALKED: usize = 64;
 /// Distance that counts as unknown.
 pub(crate) const UNKNOWN: f64 = -1e9;
 
-/// A solid as a group of strands sees it in one step.
-pub(crate) struct Solid<'a, L> {
-    pub(crate) shape: &'a dyn Distance,
-    /// From places of strands to the solid's own: rows, then the translation.
-    pub(crate) inward: [[L; 3]; 4],
-    /// Where the solid takes a point in the step.
-    pub(crate) carry: [[L; 3]; 4],
-    pub(crate) margin: f64,
-    pub(crate) friction: f64,
-    /// Smallest detail, metres.
-    pub(crate) detail: f64,
-    /// How far the pins are from it, or inside: margins begin there.
-    pub(crate) base: L,
-}
-
-impl<L> Solid<'_, L> {
-    fn layer(&self) -> f64 {
-        self.margin.max(LEAST_LAYER)
-    }
-}
-
 /// What is nearest to a point of one strand.
 #[derive(Clone, Copy)]
-struct Nearest {
-    gap: f64,
-    normal: [f64; 3],
+pub(super) struct Nearest {
+    pub(super) gap: f64,
+    pub(super) normal: [f64; 3],
     solid: usize,
 }
 
 impl<N: Number> Step<'_, '_, N> {
     /// Looks at all vertices, then at segments. In the first iteration vertices come from where the step found them.
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn look(&self, vertices: &mut [Vertex<N::Stored>], is_first: bool) {
+        N::apart(
+            self.token,
+            #[inline(always)]
+            || self.look_here(vertices, is_first),
+        );
+    }
+
+    #[inline(always)]
+    fn look_here(&self, vertices: &mut [Vertex<N::Stored>], is_first: bool) {
         for i in 0..vertices.len() {
             let next = vertices.get(i + 1).map(|v| v.length);
             self.look_at_vertex(&mut vertices[i], next, is_first);
@@ -70,12 +61,7 @@ impl<N: Number> Step<'_, '_, N> {
     }
 
     #[inline(always)]
-    fn look_at_vertex(
-        &self,
-        v: &mut Vertex<N::Stored>,
-        next: Option<N::Stored>,
-        is_first: bool,
-    ) {
+    fn look_at_vertex(&self, v: &mut Vertex<N::Stored>, next: Option<N::Stored>, is_first: bool) {
         let token = self.token;
         let x = V::<N>::load(token, &v.x);
         let (zero, free) = (N::splat(token, 0.0), N::load(token, &v.free));
@@ -91,13 +77,16 @@ impl<N: Number> Step<'_, '_, N> {
         let (mut gap, mut solid_of) = (zero.k(1e6), zero.k(-1.0));
         let (mut looked, mut friction, mut layer) = (zero, zero, zero.k(LEAST_LAYER));
         for (number, solid) in self.solids.iter().enumerate() {
-            let (mut from, mut bound) = (x, room);
-            if is_first {
-                from = Motion::<N>::load(token, &solid.carry).point(V::load(token, &v.before));
-                bound = room - (x - from).norm();
-            }
+            let keeps = N::load(token, &solid.keeps);
             let margin = self.margin(solid, way);
-            let is_near = bound.lt(margin + reach) & free.is_on();
+            let (mut from, mut bound) = (x, keeps);
+            if solid.is_near {
+                if is_first {
+                    from = Motion::<N>::load(token, &solid.carry).point(V::load(token, &v.before));
+                }
+                bound = bound.max(room - (x - from).norm());
+            }
+            let is_near = bound.lt(margin + reach) & free.is_on() & keeps.lt(zero);
             if !N::any(is_near) {
                 nearest = nearest.min(bound);
                 gap = gap.min(bound - margin);
@@ -157,18 +146,20 @@ impl<N: Number> Step<'_, '_, N> {
         let mut gradients = [N::Stored::default(); 3];
         let mut shares = N::Stored::default();
         let bits = N::bits(wanted);
-        for lane in (0..N::LANES).filter(|lane| (bits >> lane) & 1 != 0) {
-            let found = look_along(
+        for lane in (0..N::Stored::LANES).filter(|lane| (bits >> lane) & 1 != 0) {
+            let way = Way {
                 solid,
-                lane_of::<N>(&start, lane),
-                lane_of::<N>(&to, lane),
-                N::lane(&rooms, lane),
-            );
-            N::set_lane(&mut distances, lane, found.0);
+                from: lane_of(&start, lane),
+                to: lane_of(&to, lane),
+                room: rooms.get(lane),
+                first: self.laws.first,
+            };
+            let found = way.look();
+            distances.set(lane, found.0);
             for k in 0..3 {
-                N::set_lane(&mut gradients[k], lane, found.1[k]);
+                gradients[k].set(lane, found.1[k]);
             }
-            N::set_lane(&mut shares, lane, found.2);
+            shares.set(lane, found.2);
         }
         let gradient = inward.back(V::load(token, &gradients));
         let squared = gradient.squared();
@@ -181,10 +172,13 @@ impl<N: Number> Step<'_, '_, N> {
     fn look_at_segment(&self, before: &Vertex<N::Stored>, v: &mut Vertex<N::Stored>) {
         let token = self.token;
         let length = N::load(token, &v.length) * self.scale;
-        let [(a, gap_a, slope_a), (b, gap_b, slope_b)] =
-            self.ends(before, v, length);
+        let [(a, gap_a, slope_a), (b, gap_b, slope_b)] = self.ends(before, v, length);
         let zero = length.k(0.0);
-        zero.store(&mut v.segment.on);
+        let faded = match self.laws.sticky {
+            true => N::load(token, &v.segment.on) * zero.k(FADED),
+            false => zero,
+        };
+        N::pick(faded.lt(zero.k(FADED * FADED * FADED)), zero, faded).store(&mut v.segment.on);
         let both = N::load(token, &v.free) * N::load(token, &before.free);
         let is_near = (gap_a + gap_b).lt(length) & both.is_on();
         // It dips only where it goes down from both ends.
@@ -202,7 +196,7 @@ impl<N: Number> Step<'_, '_, N> {
         slope_b.store(&mut stored.slopes[1]);
         length.store(&mut stored.length);
         (N::load(token, &before.way) * self.scale).store(&mut stored.way);
-        for lane in (0..N::LANES).filter(|lane| (bits >> lane) & 1 != 0) {
+        for lane in (0..N::Stored::LANES).filter(|lane| (bits >> lane) & 1 != 0) {
             self.look_between(&stored, &mut v.segment, lane);
         }
     }
@@ -247,10 +241,10 @@ impl<N: Number> Step<'_, '_, N> {
         out: &mut Contact<N::Stored>,
         lane: usize,
     ) {
-        let (a, b) = (lane_of::<N>(&ends.a, lane), lane_of::<N>(&ends.b, lane));
-        let [mut gap_a, mut gap_b] = ends.gaps.map(|g| N::lane(&g, lane));
-        let [mut slope_a, mut slope_b] = ends.slopes.map(|s| N::lane(&s, lane));
-        let length = N::lane(&ends.length, lane);
+        let (a, b) = (lane_of(&ends.a, lane), lane_of(&ends.b, lane));
+        let [mut gap_a, mut gap_b] = ends.gaps.map(|g| g.get(lane));
+        let [mut slope_a, mut slope_b] = ends.slopes.map(|s| s.get(lane));
+        let length = ends.length.get(lane);
         let shallower = gap_a.min(gap_b);
         let (mut low, mut high) = (0.0, 1.0);
         let mut deepest: Option<(f64, Nearest)> = None;
@@ -269,7 +263,7 @@ impl<N: Number> Step<'_, '_, N> {
             let share = if is_ridge { meet } else { level };
             let share = share.clamp(low + 0.02 * span, high - 0.02 * span);
             let point = mixed(a, b, share);
-            let way = N::lane(&ends.way, lane) + share * length;
+            let way = ends.way.get(lane) + share * length;
             let found = self.nearest(point, way, lane);
             if deepest.is_none_or(|(_, d)| found.gap < d.gap) {
                 deepest = Some((share, found));
@@ -302,31 +296,39 @@ impl<N: Number> Step<'_, '_, N> {
         let deeper = ((shallower - found.gap) * 5.0 / layer).clamp(0.0, 1.0);
         let height: f64 = (0..3).map(|k| found.normal[k] * point[k]).sum();
         for k in 0..3 {
-            N::set_lane(&mut out.normal[k], lane, found.normal[k]);
+            out.normal[k].set(lane, found.normal[k]);
         }
-        N::set_lane(&mut out.offset, lane, found.gap - height);
-        N::set_lane(&mut out.on, lane, between * deeper);
-        N::set_lane(&mut out.share, lane, share);
-        N::set_lane(&mut out.layer, lane, layer);
-        N::set_lane(&mut out.friction, lane, solid.friction);
+        out.offset.set(lane, found.gap - height);
+        let (new, old) = (between * deeper, out.on.get(lane) / FADED);
+        let both = self.laws.sticky && old > 0.0;
+        out.on
+            .set(lane, if both { (new * old).sqrt() } else { new });
+        out.share.set(lane, share);
+        out.layer.set(lane, layer);
+        out.friction.set(lane, solid.friction);
     }
 
     /// What is nearest to a point of one strand.
-    fn nearest(&self, point: [f64; 3], way: f64, lane: usize) -> Nearest {
+    pub(super) fn nearest(&self, point: [f64; 3], way: f64, lane: usize) -> Nearest {
         let mut best = Nearest {
             gap: f64::MAX,
             normal: [0.0; 3],
             solid: 0,
         };
         for (number, solid) in self.solids.iter().enumerate() {
-            let rows: [[f64; 3]; 4] = [0, 1, 2, 3].map(|r| lane_of::<N>(&solid.inward[r], lane));
+            let rows: [[f64; 3]; 4] = [0, 1, 2, 3].map(|r| lane_of(&solid.inward[r], lane));
             let local: [f64; 3] = [0, 1, 2].map(|r: usize| {
                 rows[r][0] * point[0] + rows[r][1] * point[1] + rows[r][2] * point[2] + rows[3][r]
             });
             let (distance, gradient) = at(solid.shape, local);
-            let margin = (N::lane(&solid.base, lane) + SLOPE * way).min(solid.layer());
+            let margin = (solid.base.get(lane) + SLOPE * way).min(solid.layer());
             if distance - margin < best.gap {
-                let size: f64 = gradient.iter().map(|g| g * g).sum::<f64>().max(1e-20).sqrt();
+                let size: f64 = gradient
+                    .iter()
+                    .map(|g| g * g)
+                    .sum::<f64>()
+                    .max(1e-20)
+                    .sqrt();
                 best = Nearest {
                     gap: distance - margin,
                     normal: [0, 1, 2].map(|c: usize| {
@@ -351,8 +353,8 @@ struct SegmentEnds<L> {
     way: L,
 }
 
-fn lane_of<N: Number>(v: &[N::Stored; 3], lane: usize) -> [f64; 3] {
-    [0, 1, 2].map(|k: usize| N::lane(&v[k], lane))
+pub(super) fn lane_of<L: Lanes>(v: &[L; 3], lane: usize) -> [f64; 3] {
+    [0, 1, 2].map(|k: usize| v[k].get(lane))
 }
 
 fn mixed(a: [f64; 3], b: [f64; 3], share: f64) -> [f64; 3] {
@@ -364,43 +366,71 @@ fn at(shape: &dyn Distance, point: [f64; 3]) -> (f64, [f64; 3]) {
     (f64::from(distance), gradient.map(f64::from))
 }
 
-/// Distance and gradient at `to`, and 1; or, if the way of a whole step that begins like that is blocked, where it is, and the fraction of
-/// the way to `to` there. At its beginning no solid is nearer than `room`.
-fn look_along<L>(
-    solid: &Solid<'_, L>,
+/// The way of a point in the solid's own places.
+struct Way<'a, L> {
+    solid: &'a Solid<'a, L>,
     from: [f64; 3],
+    /// Where it is after the fraction `first` of the step.
     to: [f64; 3],
+    first: f64,
+    /// At its beginning no solid is nearer than this, if that is known.
     room: f64,
-) -> (f64, [f64; 3], f64) {
-    let here = |share: f64| {
-        let (distance, gradient) = at(solid.shape, mixed(from, to, share / FIRST));
-        (distance, gradient, share / FIRST)
-    };
-    let moved = (0..3).map(|k| (to[k] - from[k]).powi(2)).sum::<f64>().sqrt() / FIRST;
-    if !(room > 0.0) || moved == 0.0 || room > moved {
-        return here(FIRST);
+}
+
+impl<L> Way<'_, L> {
+    /// After that fraction of the step.
+    fn at(&self, share: f64) -> [f64; 3] {
+        mixed(self.from, self.to, share / self.first)
     }
-    let distance_at = |share: f64| {
-        let point = mixed(from, to, share / FIRST).map(|c| c as f32);
-        f64::from(solid.shape.distance(point))
-    };
-    let end = distance_at(1.0);
-    if !(end < room && (room + end < moved || end < -solid.detail)) {
-        return here(FIRST);
+
+    fn distance(&self, share: f64) -> f64 {
+        f64::from(self.solid.shape.distance(self.at(share).map(|c| c as f32)))
     }
-    let least = 0.5 * solid.detail.min(moved);
-    let (mut share, mut free, mut step) = (0.0, 0.0, room.max(least));
-    for _ in 0..WALKED {
-        share += step / moved;
-        if share >= 1.0 {
-            break;
+
+    /// Distance and gradient at `to`, and 1; or, if the way of a whole step that begins like that is blocked, where it is, and the
+    /// fraction of the way to `to` there.
+    fn look(&self) -> (f64, [f64; 3], f64) {
+        let share = self.free();
+        let (distance, gradient) = at(self.solid.shape, self.at(share));
+        (distance, gradient, share / self.first)
+    }
+
+    /// The fraction of the step at which to look.
+    fn free(&self) -> f64 {
+        let away = (0..3).map(|k| (self.to[k] - self.from[k]).powi(2));
+        let moved = away.sum::<f64>().sqrt() / self.first;
+        if moved == 0.0 || self.room > moved {
+            return self.first;
         }
-        let distance = distance_at(share);
-        if distance < 0.0 {
-            return here(free);
+        let detail = self.solid.detail;
+        let least = 0.5 * detail.min(moved);
+        let is_known = self.room > UNKNOWN;
+        if is_known && self.room <= 0.0 {
+            return self.first;
         }
-        free = share;
-        step = distance.max(least);
+        let end = self.distance(1.0);
+        let room = if is_known {
+            self.room
+        } else {
+            self.distance(0.0)
+        };
+        let is_open = room + end >= moved && end >= -detail;
+        if is_open || room <= 0.0 {
+            return self.first;
+        }
+        let (mut share, mut free, mut step) = (0.0, 0.0, room.max(least));
+        for _ in 0..WALKED {
+            share += step / moved;
+            if share >= 1.0 {
+                break;
+            }
+            let distance = self.distance(share);
+            if distance < 0.0 {
+                return free;
+            }
+            free = share;
+            step = distance.max(least);
+        }
+        if end >= 0.0 { self.first } else { free }
     }
-    here(if end >= 0.0 { FIRST } else { free })
 }

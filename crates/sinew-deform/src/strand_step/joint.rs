@@ -52,8 +52,8 @@ impl<N: Number> Joint<N> {
             relative[2] - rest[2],
         ];
         let half = bend.k(0.5);
-        let energy = half
-            * (along * off[0].squared() + around * (off[1].squared() + off[2].squared()));
+        let energy =
+            half * (along * off[0].squared() + around * (off[1].squared() + off[2].squared()));
         // The wanted axes along those of the segment after the joint.
         let wanted = [
             rows_times(&relative, rest[0]),

@@ -4,7 +4,39 @@ use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 use std::fmt::Debug;
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
-/// What the step computes with: a number of each of [`Self::LANES`] strands.
+/// A number of each strand, in memory.
+pub(crate) trait Lanes: Copy + Default + Debug + Send + Sync {
+    /// Strands side by side.
+    const LANES: usize;
+    fn get(&self, lane: usize) -> f64;
+    fn set(&mut self, lane: usize, value: f64);
+}
+
+impl Lanes for f64 {
+    const LANES: usize = 1;
+    #[inline(always)]
+    fn get(&self, _: usize) -> f64 {
+        *self
+    }
+    #[inline(always)]
+    fn set(&mut self, _: usize, value: f64) {
+        *self = value;
+    }
+}
+
+impl Lanes for [f32; 8] {
+    const LANES: usize = 8;
+    #[inline(always)]
+    fn get(&self, lane: usize) -> f64 {
+        f64::from(self[lane])
+    }
+    #[inline(always)]
+    fn set(&mut self, lane: usize, value: f64) {
+        self[lane] = value as f32;
+    }
+}
+
+/// What the step computes with: a number of each of some strands side by side.
 ///
 /// No closures in code that uses it: one that is called more than once may stay a function of its own, without the instruction set.
 pub(crate) trait Number:
@@ -23,18 +55,13 @@ pub(crate) trait Number:
         + BitOr<Output = Self::Mask>
         + Not<Output = Self::Mask>;
     /// The same in memory.
-    type Stored: Copy + Default + Debug + Send + Sync;
-    /// Strands side by side.
-    const LANES: usize;
+    type Stored: Lanes;
     /// Energies closer than this share are equal, as far as roundings tell.
     const ROUNDING: f64;
 
     fn splat(token: Self::Token, value: f64) -> Self;
     fn load(token: Self::Token, stored: &Self::Stored) -> Self;
     fn store(self, stored: &mut Self::Stored);
-    /// One lane of stored numbers.
-    fn lane(stored: &Self::Stored, lane: usize) -> f64;
-    fn set_lane(stored: &mut Self::Stored, lane: usize, value: f64);
     fn token(self) -> Self::Token;
     fn sqrt(self) -> Self;
     fn min(self, other: Self) -> Self;
@@ -44,6 +71,8 @@ pub(crate) trait Number:
     fn pick(mask: Self::Mask, a: Self, b: Self) -> Self;
     /// A bit for each strand.
     fn bits(mask: Self::Mask) -> u8;
+    /// Calls `f` as a function of its own, with the instruction set.
+    fn apart<T>(token: Self::Token, f: impl FnOnce() -> T) -> T;
 
     /// The same constant in all lanes.
     #[inline(always)]
@@ -53,11 +82,6 @@ pub(crate) trait Number:
     #[inline(always)]
     fn any(mask: Self::Mask) -> bool {
         Self::bits(mask) != 0
-    }
-    /// 1 where the mask holds, else 0.
-    #[inline(always)]
-    fn flag(self, mask: Self::Mask) -> Self {
-        Self::pick(mask, self.k(1.0), self.k(0.0))
     }
     #[inline(always)]
     fn is_on(self) -> Self::Mask {
@@ -69,7 +93,6 @@ impl Number for f64 {
     type Token = ();
     type Mask = bool;
     type Stored = f64;
-    const LANES: usize = 1;
     const ROUNDING: f64 = 1e-12;
 
     #[inline(always)]
@@ -83,14 +106,6 @@ impl Number for f64 {
     #[inline(always)]
     fn store(self, stored: &mut f64) {
         *stored = self;
-    }
-    #[inline(always)]
-    fn lane(stored: &f64, _: usize) -> f64 {
-        *stored
-    }
-    #[inline(always)]
-    fn set_lane(stored: &mut f64, _: usize, value: f64) {
-        *stored = value;
     }
     #[inline(always)]
     fn token(self) {}
@@ -118,13 +133,16 @@ impl Number for f64 {
     fn bits(mask: bool) -> u8 {
         u8::from(mask)
     }
+    #[inline(always)]
+    fn apart<T>(_: (), f: impl FnOnce() -> T) -> T {
+        f()
+    }
 }
 
 impl<S: Simd> Number for f32x8<S> {
     type Token = S;
     type Mask = mask32x8<S>;
     type Stored = [f32; 8];
-    const LANES: usize = 8;
     const ROUNDING: f64 = 1e-5;
 
     #[inline(always)]
@@ -138,14 +156,6 @@ impl<S: Simd> Number for f32x8<S> {
     #[inline(always)]
     fn store(self, stored: &mut [f32; 8]) {
         self.store_array(stored);
-    }
-    #[inline(always)]
-    fn lane(stored: &[f32; 8], lane: usize) -> f64 {
-        f64::from(stored[lane])
-    }
-    #[inline(always)]
-    fn set_lane(stored: &mut [f32; 8], lane: usize, value: f64) {
-        stored[lane] = value as f32;
     }
     #[inline(always)]
     fn token(self) -> S {
@@ -174,5 +184,9 @@ impl<S: Simd> Number for f32x8<S> {
     #[inline(always)]
     fn bits(mask: mask32x8<S>) -> u8 {
         mask.to_bitmask() as u8
+    }
+    #[inline(always)]
+    fn apart<T>(token: S, f: impl FnOnce() -> T) -> T {
+        token.vectorize(f)
     }
 }

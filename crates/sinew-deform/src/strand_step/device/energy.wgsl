@@ -59,8 +59,9 @@ fn arc(a: vec3f, b: vec3f) -> vec4f {
   return normalize(vec4f(cross(a, b), max(dot(a, b) + 1.0, 1e-6)));
 }
 
-// Contact and friction of a point at `x`. Behind it, `rub` has the force of friction: what the contact gives now where that is new.
-fn touch_energy(t: ptr<private, Touch>, x: vec3f, anchor: vec3f, slack: f32, is_new: bool) -> Local {
+// Contact and friction of a point at `x`, as stiff as it is `further` on. Behind it, `rub` has the force of friction: what the contact gives
+// now where that is new.
+fn touch_energy(t: ptr<private, Touch>, x: vec3f, anchor: vec3f, further: vec3f, slack: f32, is_new: bool) -> Local {
   let n = (*t).normal;
   let deep = -(dot(n, x) + (*t).offset);
   let depth = max(deep, 0.0);
@@ -76,37 +77,39 @@ fn touch_energy(t: ptr<private, Touch>, x: vec3f, anchor: vec3f, slack: f32, is_
   let rub = (*t).rub;
   let way = (x - anchor) - n * dot(x - anchor, n);
   let extent = sqrt(dot(way, way) + slack * slack);
-  let f = rub / extent;
+  let later = way + further - n * dot(further, n);
+  let f = rub / sqrt(dot(later, later) + slack * slack);
   let along = outer(n, select(0.0, stiffness * k, deep > 0.0) - f);
   return Local(energy * k + rub * extent, way * f - n * pressed, Sym(along.d + vec3f(f), along.o));
 }
 
 // All energies of the vertex at `x`.
-fn vertex_energy(x: vec3f, is_new: bool) -> Local {
+fn vertex_energy(x: vec3f, further: vec3f, is_new: bool) -> Local {
   var k = me.mass * terms.heavier;
   let from_goal = x - me.goal;
   var energy = 0.5 * k * dot(from_goal, from_goal);
   var gradient = from_goal * k;
   let way = x - me.before;
   let extent = sqrt(dot(way, way) + terms.dry_slack * terms.dry_slack);
+  let later = way + further;
   let dry = me.mass * terms.dry;
+  let rub = dry / sqrt(dot(later, later) + terms.dry_slack * terms.dry_slack);
   energy += dry * extent;
-  gradient += way * (dry / extent);
-  k += dry / extent;
+  gradient += way * rub;
+  k += rub;
   let from_rest = x - me.rest * size;
-  let pull = me.mass * clamp(1.0 - (me.arc - pulled) / FADE, 0.0, 1.0) * terms.pull + select(0.0, terms.contact, me.kind > 1.5);
-  energy += 0.5 * pull * dot(from_rest, from_rest);
-  gradient += from_rest * pull;
-  k += pull;
+  energy += 0.5 * me.hold * dot(from_rest, from_rest);
+  gradient += from_rest * me.hold;
+  k += me.hold;
   if !(contact.on > 0.0) { return Local(energy, gradient, Sym(vec3f(k), vec3f(0.0))); }
-  let local = touch_energy(&contact, x, me.anchor, SLACK, is_new);
+  let local = touch_energy(&contact, x, me.anchor, further, SLACK, is_new);
   return Local(energy + local.energy, gradient + local.gradient, Sym(local.matrix.d + vec3f(k), local.matrix.o));
 }
 
 // Those of the point of the segment that touches something, from `a` to `b`; the step found its beginning at `before`.
-fn segment_energy(a: vec3f, b: vec3f, before: vec3f, is_new: bool) -> Local {
+fn segment_energy(a: vec3f, b: vec3f, before: vec3f, further: vec3f, is_new: bool) -> Local {
   let start = before + (me.before - before) * place;
-  return touch_energy(&segment, a + (b - a) * place, start, terms.dry_slack, is_new);
+  return touch_energy(&segment, a + (b - a) * place, start, further * place, terms.dry_slack, is_new);
 }
 
 // Where the axes of a segment are at rest along those of the one before.

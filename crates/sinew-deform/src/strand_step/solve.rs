@@ -76,7 +76,10 @@ impl<N: Number> Behind<N> {
     /// Adds the energy of a point of the segment.
     #[inline(always)]
     pub(crate) fn add_point(&mut self, local: &Local<N>, p: &[V<N>; 2], share: N) {
-        let m = [local.matrix.times(p[0]) * share, local.matrix.times(p[1]) * share];
+        let m = [
+            local.matrix.times(p[0]) * share,
+            local.matrix.times(p[1]) * share,
+        ];
         self.a = self.a + local.matrix;
         self.b[1] = self.b[1] + m[0];
         self.b[2] = self.b[2] + m[1];

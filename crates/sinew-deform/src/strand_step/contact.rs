@@ -68,13 +68,14 @@ impl<N: Number> Touch<N> {
     }
 
     /// Adds contact, of that stiffness, and friction of a point at `x`; friction holds it at `anchor`. With `is_new`, the force of friction
-    /// is what the contact gives now, else that of before. Returns it.
+    /// is what the contact gives now, else that of before. Returns it. The point is expected to go on by `further`: friction is as stiff
+    /// as it is there.
     #[inline(always)]
     pub(crate) fn add(
         &self,
         out: &mut Local<N>,
         stiffness: N,
-        (x, anchor): (V<N>, V<N>),
+        (x, anchor, further): (V<N>, V<N>, V<N>),
         slack: N,
         is_new: bool,
     ) -> N {
@@ -91,12 +92,9 @@ impl<N: Number> Touch<N> {
             self.rub
         };
         let way = (x - anchor).across(n);
-        let length = (way.squared() + slack * slack).sqrt();
-        let f = rub / length;
-        out.energy = out.energy + rub * length;
-        out.gradient = out.gradient + way * f;
+        let f = out.dry(way, further.across(n), rub, slack);
         // Along the surface only.
-        out.matrix = out.matrix + Sym::diagonal(f) + Sym::outer(n, steepness - f);
+        out.matrix = out.matrix + Sym::outer(n, steepness - f);
         rub
     }
 }

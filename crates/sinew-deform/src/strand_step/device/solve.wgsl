@@ -11,6 +11,8 @@ var<workgroup> partial: array<f32, GROUP_SIZE>;
 var<workgroup> range_of: array<vec2u, STRAND_TEAMS>;
 var<workgroup> share_of: array<f32, STRAND_TEAMS>;
 var<workgroup> goes_on: atomic<u32>;
+// How far the iteration moved the vertex.
+var<private> moved_by: f32;
 
 fn inverse_of(m: Sym) -> Sym {
   let d = vec3f(m.d.y * m.d.z - m.o.z * m.o.z, m.d.x * m.d.z - m.o.y * m.o.y, m.d.x * m.d.y - m.o.x * m.o.x);
@@ -72,14 +74,16 @@ fn begin_step(gravity: vec3f, wind: vec3f) {
   let velocity = turned(back.rotation, me.velocity);
   let push = velocity * terms.h + (gravity + (wind - along * dot(along, wind))) * (terms.h * terms.h);
   me.goal = moved + push / terms.heavier;
-  let coasting = moved + velocity * terms.h - me.before;
+  // Where speed alone leads.
+  trial_x = moved + velocity * terms.h;
+  let coasting = trial_x - me.before;
   set_cell(0u, vec4f(me.before, 0.0));
   set_cell(1u, vec4f(coasting, 0.0));
   sync();
   // The direction to begin with; that of the first free segment is kept.
   if is_led {
     before_led = cell(0u, lane - 1u).xyz;
-    let to = along * (me.extent * size) + (coasting - cell(1u, lane - 1u).xyz) * FIRST;
+    let to = along * (me.extent * size) + (coasting - cell(1u, lane - 1u).xyz) * first_look;
     me.turn = normalize(rotations(arc(along, to / max(length(to), 1e-9)), me.turn));
   }
   // The anchor goes with the solid that it is on.
@@ -87,18 +91,20 @@ fn begin_step(gravity: vec3f, wind: vec3f) {
   me.x = laid(me.turn);
 }
 
-// Energies, gradients and matrices of vertices, segments and joints. Returns the energy of the strand.
-fn assemble() -> f32 {
+// Energies, gradients and matrices of vertices, segments and joints. Returns the energy of the strand. In the first iteration friction is as
+// stiff as where speed alone leads.
+fn assemble(is_first: bool) -> f32 {
   set_cell(6u, me.turn);
   sync();
   var energy = 0.0;
   if is_free {
-    let local = vertex_energy(me.x, true);
+    let further = select(vec3f(0.0), trial_x - me.x, is_first);
+    let local = vertex_energy(me.x, further, true);
     energy = local.energy;
     var at = Local(0.0, vec3f(0.0), Sym(vec3f(0.0), vec3f(0.0)));
     var share = -1.0;
     if segment.on > 0.0 {
-      at = segment_energy(me.x - along_of(me.turn) * (me.extent * size), me.x, before_led, true);
+      at = segment_energy(me.x - along_of(me.turn) * (me.extent * size), me.x, before_led, further, true);
       share = place;
       energy += at.energy;
     }
@@ -223,8 +229,8 @@ fn eliminate(t: u32) {
 }
 
 // One iteration. Strands that are not active stay.
-fn iterate(local: u32, is_active: bool) {
-  let energy = assemble();
+fn iterate(local: u32, is_first: bool, is_active: bool) {
+  let energy = assemble(is_first);
   let most = energy + energy * ROUNDING;
   if local < STRAND_TEAMS { eliminate(local); }
   if lane == 0u { share_of[team] = select(0.0, 1.0, is_active); }
@@ -241,8 +247,10 @@ fn iterate(local: u32, is_active: bool) {
     }
     if workgroupUniformLoad(&goes_on) == 0u { break; }
   }
+  moved_by = 0.0;
   if is_free {
-    me.room -= length(trial_x - me.x);
+    moved_by = length(trial_x - me.x);
+    me.room -= moved_by;
     me.x = trial_x;
     me.turn = trial;
   }
@@ -262,8 +270,8 @@ fn attempt(share: f32) -> f32 {
   trial_x = laid(trial);
   var energy = 0.0;
   if is_free {
-    energy = vertex_energy(trial_x, false).energy;
-    if segment.on > 0.0 { energy += segment_energy(trial_x - along_of(trial) * (me.extent * size), trial_x, before_led, false).energy; }
+    energy = vertex_energy(trial_x, vec3f(0.0), false).energy;
+    if segment.on > 0.0 { energy += segment_energy(trial_x - along_of(trial) * (me.extent * size), trial_x, before_led, vec3f(0.0), false).energy; }
     energy += joint_energy(relative_axes(cell(6u, lane - 1u), trial));
   }
   return sum_of_team(energy);

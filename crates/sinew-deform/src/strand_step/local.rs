@@ -30,13 +30,15 @@ impl<N: Number> Local<N> {
         self.matrix = self.matrix + Sym::diagonal(k);
     }
 
-    /// Dry friction: a force that does not grow with the way, smoothed below the length `slack`.
+    /// Dry friction: a force that does not grow with the way, smoothed below the length `slack`. It is as stiff as it is `further` on.
+    /// Returns its stiffness.
     #[inline(always)]
-    pub(crate) fn dry(&mut self, way: V<N>, force: N, slack: N) {
-        let length = (way.squared() + slack * slack).sqrt();
-        let k = force / length;
-        self.energy = self.energy + force * length;
+    pub(crate) fn dry(&mut self, way: V<N>, further: V<N>, force: N, slack: N) -> N {
+        let square = slack * slack;
+        let k = force / ((way + further).squared() + square).sqrt();
+        self.energy = self.energy + force * (way.squared() + square).sqrt();
         self.gradient = self.gradient + way * k;
         self.matrix = self.matrix + Sym::diagonal(k);
+        k
     }
 }

@@ -3,19 +3,20 @@
 use super::contact::{CONTACT_HZ, DRAGGED, LEAST_HAIR, OVER_BENDS, SLACK, Touch};
 use super::joint::Joint;
 use super::local::Local;
-use super::look::Solid;
 use super::math::{Motion, Turn, V};
 use super::number::Number;
+use super::solid::Solid;
 use super::solve::{Ahead, Behind, rotated};
 use super::vertex::Vertex;
 use std::f64::consts::TAU;
 
-/// A strand is first looked at where it would be after this fraction of a step at its speed: at rest it is where it is, and what is about
-/// to hit something has not yet run into it.
-pub(super) const FIRST: f64 = 0.5;
 /// Lengths of a step to try, each this fraction of the one before.
 const SHORTER: f64 = 0.4;
 const TRIES: usize = 5;
+/// Strands are placed when an iteration moves no vertex farther than this, metres.
+const PLACED: f64 = 1e-5;
+/// Strands are led around what a vertex should be deeper in than this fraction of its segment.
+const DEEP: f64 = 0.5;
 /// Further iterations for strands with a vertex inside of a solid.
 const MORE: usize = 4;
 
@@ -35,6 +36,10 @@ pub(crate) struct Laws {
     pub(crate) iterations: usize,
     /// Whether points between vertices are tested.
     pub(crate) segments: bool,
+    /// Whether contacts of segments change little by little from one iteration to the next: they would come and go where strands turn far.
+    pub(crate) sticky: bool,
+    /// A strand is first looked at where it would be after this fraction of a step at its speed.
+    pub(crate) first: f64,
 }
 
 impl Laws {
@@ -83,13 +88,14 @@ impl<N: Number> Step<'_, '_, N> {
         let mean = self.mean * s;
         let bends = self.segments * self.segments;
         // Of a joint over its length squared, as in `bind.rs`.
-        let bends = bends * bends * s.k(laws.angle_squared(laws.bend_hz) / crate::hair_sim::bind::CANTILEVER);
+        let bends = bends * bends * s.k(laws.angle_squared(laws.bend_hz) / super::CANTILEVER);
         let most = s.k(LEAST_HAIR) / mean.max(s.k(1e-6));
         Terms {
             h: s.k(h),
             bend: s * s * s.k(laws.angle_squared(laws.bend_hz)),
             pull: s.k(laws.angle_squared(laws.pull_hz)),
-            contact: s.k(laws.angle_squared(CONTACT_HZ)) * most.max(s.k(1.0)) + bends * s.k(OVER_BENDS),
+            contact: s.k(laws.angle_squared(CONTACT_HZ)) * most.max(s.k(1.0))
+                + bends * s.k(OVER_BENDS),
             slack: s.k(SLACK),
             segment_slack: s.k(laws.dry_speed * h),
             heavier: s.k(1.0 + laws.drag * h),
@@ -103,19 +109,73 @@ impl<N: Number> Step<'_, '_, N> {
     pub(crate) fn run(&self, vertices: &mut [Vertex<N::Stored>]) {
         let terms = self.terms();
         self.begin(vertices, &terms);
+        let mut active = self.scale.k(1.0);
         for iteration in 0..self.laws.iterations + MORE {
-            let active = match iteration < self.laws.iterations {
-                true => self.scale.k(1.0),
-                false => self.inside(vertices),
-            };
+            if iteration >= self.laws.iterations {
+                active = self.inside(vertices);
+            }
             if !N::any(active.is_on()) {
                 break;
             }
-            self.look(vertices, iteration == 0);
-            let energy = self.solve(vertices, &terms);
-            self.search(vertices, &terms, (energy, active));
+            self.iterate(vertices, &terms, (active, iteration == 0));
         }
         self.finish(vertices, &terms);
+    }
+
+    /// Brings strands out of solids that are where they should be. Those that touch nothing stay.
+    #[inline(always)]
+    pub(crate) fn place(&self, vertices: &mut [Vertex<N::Stored>]) {
+        self.look(vertices, true);
+        let (mut active, mut deep) = (self.scale.k(0.0), self.scale.k(0.0));
+        for v in &mut *vertices {
+            // Friction begins where the vertex was.
+            (v.touched, v.anchor) = (v.contact.solid, v.before);
+            self.carry_anchor(v);
+            let touch = Touch::<N>::load(self.token, &v.contact);
+            let gap = N::load(self.token, &v.contact.gap);
+            let depth = (-gap).max(gap.k(0.0));
+            // The deeper a vertex should be, the weaker it is drawn there: with the force of a thickness of the layer at most.
+            (touch.layer / (touch.layer + depth)).store(&mut v.mass);
+            let touches = depth.is_on() & touch.on.is_on();
+            active = N::pick(touches, active.k(1.0), active);
+            active = active.max(N::load(self.token, &v.segment.on));
+            let length = N::load(self.token, &v.length) * gap.k(DEEP);
+            deep = N::pick(touches & length.lt(depth), deep.k(1.0), deep);
+        }
+        active = N::pick(active.is_on(), active.k(1.0), active);
+        self.lead(vertices, N::bits(deep.is_on()));
+        let terms = self.terms();
+        for _ in 0..self.laws.iterations {
+            if !N::any(active.is_on()) {
+                return;
+            }
+            let way = self.iterate(vertices, &terms, (active, false));
+            active = N::pick(way.lt(way.k(PLACED)), way.k(0.0), active);
+        }
+        // What is left of contacts.
+        for v in &mut *vertices {
+            v.goal = v.x;
+        }
+        self.lead(vertices, N::bits(active.is_on()));
+    }
+
+    /// Looks, and moves the strands that are `active`. Returns the farthest way of a vertex.
+    #[inline(never)]
+    fn iterate(
+        &self,
+        vertices: &mut [Vertex<N::Stored>],
+        terms: &Terms<N>,
+        (active, is_first): (N, bool),
+    ) -> N {
+        N::apart(
+            self.token,
+            #[inline(always)]
+            || {
+                self.look(vertices, is_first);
+                let energy = self.solve(vertices, terms, is_first);
+                self.search(vertices, terms, (energy, active))
+            },
+        )
     }
 
     /// Where the step begins, where inertia leads, and where strands are first looked at.
@@ -124,7 +184,7 @@ impl<N: Number> Step<'_, '_, N> {
         let token = self.token;
         let (mut before, mut drift) = (V::zero(self.scale), V::zero(self.scale));
         let mut x = before;
-        let (first, mut leads) = (self.scale.k(FIRST), self.scale.k(0.0).is_on());
+        let (first, mut leads) = (self.scale.k(self.laws.first), self.scale.k(0.0).is_on());
         for v in vertices.iter_mut() {
             let free = N::load(token, &v.free).is_on();
             let length = N::load(token, &v.length) * self.scale;
@@ -138,6 +198,7 @@ impl<N: Number> Step<'_, '_, N> {
             let push = velocity * terms.h + (self.gravity + wind) * (terms.h * terms.h);
             (moved + push * (terms.h.k(1.0) / terms.heavier)).store(&mut v.goal);
             now.store(&mut v.before);
+            (moved + velocity * terms.h).store(&mut v.trial);
             // The direction to begin with; that of the first free segment is kept.
             let coasting = moved + velocity * terms.h - now;
             let to = along * length + (coasting - drift) * first;
@@ -171,26 +232,39 @@ impl<N: Number> Step<'_, '_, N> {
         }
     }
 
-    /// All energies of a vertex at `x`. With `is_new`, friction is that of the contact as it is now.
+    /// All energies of a vertex at `x`. With `is_new`, friction is that of the contact as it is now. In the first iteration it is as stiff as where
+    /// speed alone leads.
     #[inline(always)]
     fn at_vertex(
         &self,
         terms: &Terms<N>,
         v: &Vertex<N::Stored>,
         x: V<N>,
-        is_new: bool,
+        (is_new, is_first): (bool, bool),
     ) -> (Local<N>, N) {
         let token = self.token;
         let mass = N::load(token, &v.mass);
         let mut out = Local::zero(mass);
         out.spring(x - V::load(token, &v.goal), mass * terms.heavier);
-        out.dry(x - V::load(token, &v.before), mass * terms.dry, terms.dry_slack);
+        let way = x - V::load(token, &v.before);
+        let further = if is_first {
+            V::load(token, &v.trial) - x
+        } else {
+            V::zero(mass)
+        };
+        out.dry(way, further, mass * terms.dry, terms.dry_slack);
         let rest = V::load(token, &v.rest) * self.scale;
         let pull = N::load(token, &v.pull) * terms.pull;
         out.spring(x - rest, pull + N::load(token, &v.hold) * terms.contact);
         let touch = Touch::load(token, &v.contact);
         let anchor = V::load(token, &v.anchor);
-        let rub = touch.add(&mut out, terms.contact, (x, anchor), terms.slack, is_new);
+        let rub = touch.add(
+            &mut out,
+            terms.contact,
+            (x, anchor, further),
+            terms.slack,
+            is_new,
+        );
         (out, rub)
     }
 
@@ -201,7 +275,7 @@ impl<N: Number> Step<'_, '_, N> {
         terms: &Terms<N>,
         v: &Vertex<N::Stored>,
         (x, before): ([V<N>; 2], V<N>),
-        is_new: bool,
+        (is_new, is_first): (bool, bool),
     ) -> (Local<N>, N) {
         let token = self.token;
         let touch = Touch::load(token, &v.segment);
@@ -209,10 +283,15 @@ impl<N: Number> Step<'_, '_, N> {
         let mut out = Local::zero(share);
         let from = before + (V::load(token, &v.before) - before) * share;
         let point = x[0] + (x[1] - x[0]) * share;
+        let further = if is_first {
+            (V::load(token, &v.trial) - x[1]) * share
+        } else {
+            V::zero(share)
+        };
         let rub = touch.add(
             &mut out,
             terms.contact,
-            (point, from),
+            (point, from, further),
             terms.segment_slack,
             is_new,
         );
@@ -222,19 +301,24 @@ impl<N: Number> Step<'_, '_, N> {
     #[inline(always)]
     fn joint(&self, terms: &Terms<N>, v: &Vertex<N::Stored>, [a, b]: [Turn<N>; 2]) -> Joint<N> {
         let bend = N::load(self.token, &v.bend) * terms.bend;
-        Joint::new(&a.axes(), &b.axes(), bend, V::load(self.token, &v.direction))
+        Joint::new(
+            &a.axes(),
+            &b.axes(),
+            bend,
+            V::load(self.token, &v.direction),
+        )
     }
 
     /// From tip to root: how each segment's rotation follows from those before. Returns the energy.
     #[inline(always)]
-    fn solve(&self, vertices: &mut [Vertex<N::Stored>], terms: &Terms<N>) -> N {
+    fn solve(&self, vertices: &mut [Vertex<N::Stored>], terms: &Terms<N>, is_first: bool) -> N {
         let token = self.token;
         let mut behind = Behind::nothing(self.scale);
         for i in (1..vertices.len()).rev() {
             let (before, after) = vertices.split_at_mut(i);
             let (before, v) = (&before[i - 1], &mut after[0]);
             let x = V::load(token, &v.x);
-            let (local, rub) = self.at_vertex(terms, v, x, true);
+            let (local, rub) = self.at_vertex(terms, v, x, (true, is_first));
             rub.store(&mut v.contact.rub);
             behind.add_vertex(&local);
             let length = N::load(token, &v.length) * self.scale;
@@ -246,7 +330,7 @@ impl<N: Number> Step<'_, '_, N> {
             let on = N::load(token, &v.segment.on);
             let (mut at_point, share) = (V::zero(length), N::load(token, &v.segment.share));
             if N::any(on.is_on()) {
-                let (local, rub) = self.at_segment(terms, v, (ends, from), true);
+                let (local, rub) = self.at_segment(terms, v, (ends, from), (true, is_first));
                 rub.store(&mut v.segment.rub);
                 behind.add_point(&local, &p, share);
                 at_point = local.gradient;
@@ -258,14 +342,15 @@ impl<N: Number> Step<'_, '_, N> {
         behind.energy
     }
 
-    /// From root to tip: rotates segments, by less where that does not lower the energy. Strands that are not `active` stay.
+    /// From root to tip: rotates segments, by less where that does not lower the energy. Strands that are not `active` stay. Returns the
+    /// farthest way of a vertex.
     #[inline(always)]
     fn search(
         &self,
         vertices: &mut [Vertex<N::Stored>],
         terms: &Terms<N>,
         (energy, active): (N, N),
-    ) {
+    ) -> N {
         let mut ahead = Ahead::still(self.scale);
         for v in vertices.iter_mut() {
             let length = N::load(self.token, &v.length) * self.scale;
@@ -281,12 +366,16 @@ impl<N: Number> Step<'_, '_, N> {
             }
             share = N::pick(is_worse, share * share.k(SHORTER), share);
         }
+        let mut farthest = energy.k(0.0);
         for v in vertices {
             let way = V::<N>::load(self.token, &v.trial) - V::load(self.token, &v.x);
-            (N::load(self.token, &v.room) - way.norm()).store(&mut v.room);
+            let way = way.norm();
+            (N::load(self.token, &v.room) - way).store(&mut v.room);
+            farthest = farthest.max(way);
             v.x = v.trial;
             v.turn = v.trial_turn;
         }
+        farthest
     }
 
     /// The strands after that share of the step, and their energy.
@@ -305,10 +394,10 @@ impl<N: Number> Step<'_, '_, N> {
             there.store(&mut v.trial);
             next.store(&mut v.trial_turn);
             if let Some(turn) = turn {
-                let (local, _) = self.at_vertex(terms, v, there, false);
+                let (local, _) = self.at_vertex(terms, v, there, (false, false));
                 energy = energy + local.energy;
                 if N::any(N::load(token, &v.segment.on).is_on()) {
-                    let (local, _) = self.at_segment(terms, v, ([x, there], from), false);
+                    let (local, _) = self.at_segment(terms, v, ([x, there], from), (false, false));
                     energy = energy + local.energy;
                 }
                 energy = energy + self.joint(terms, v, [turn, next]).energy;

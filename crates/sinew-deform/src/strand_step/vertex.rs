@@ -1,5 +1,7 @@
 //! One vertex of each strand of a group, and the segment that leads to it, as the step keeps them in memory.
 
+use super::number::Lanes;
+
 /// `L` holds a number of each strand. Places are relative to the strand's root and along its axes, at the end of the step.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Vertex<L> {
@@ -44,12 +46,28 @@ pub(crate) struct Vertex<L> {
     pub(crate) contact: Contact<L>,
     /// Of a point of the segment.
     pub(crate) segment: Contact<L>,
+    /// Where speed alone leads, and later the place that is tried.
     pub(crate) trial: [L; 3],
     pub(crate) trial_turn: [L; 4],
     /// How the segment's rotation follows from what is nearer to the root: see `solve.rs`.
     pub(crate) by_move: [[L; 3]; 3],
     pub(crate) by_turn: [[L; 3]; 3],
     pub(crate) step: [L; 3],
+}
+
+impl<L: Lanes> Vertex<L> {
+    /// Of strands that nothing moves and that have no length.
+    pub(crate) fn still() -> Self {
+        let mut out = Self::default();
+        for lane in 0..L::LANES {
+            out.turn[3].set(lane, 1.0);
+            out.direction[0].set(lane, 1.0);
+            out.contact.layer.set(lane, 1.0);
+            out.segment.layer.set(lane, 1.0);
+            out.touched.set(lane, -1.0);
+        }
+        out
+    }
 }
 
 /// A solid's surface near a point: the plane where `normal . x + offset` is zero is as far off as the margin says.

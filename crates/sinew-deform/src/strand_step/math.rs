@@ -320,6 +320,15 @@ pub(crate) struct Motion<N> {
 }
 
 impl<N: Number> Motion<N> {
+    /// None.
+    #[inline(always)]
+    pub(crate) fn still(like: N) -> Self {
+        let (o, one) = (like.k(0.0), like.k(1.0));
+        Self {
+            rows: [V::new(one, o, o), V::new(o, one, o), V::new(o, o, one)],
+            translation: V::zero(like),
+        }
+    }
     #[inline(always)]
     pub(crate) fn load(token: N::Token, s: &[[N::Stored; 3]; 4]) -> Self {
         Self {
