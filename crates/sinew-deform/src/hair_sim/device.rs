@@ -9,6 +9,7 @@
 //! | `advance` | run | counts finished runs, if another one follows |
 //! | `followers` | follower | lays the strand beside its guides, collides it |
 //! | `out` | vertex | positions and tangents |
+//! | `free` | guide | in first frames: brings strands out of what they begin in |
 //! | `beside` | follower | if any follow joints of their own, before `followers`: where the roots go |
 //!
 //! A run has at most [`RUN`] steps, enough for all frames of ordinary length: `aim`, `place`, `strands`, `out`. Pre-rolls and longer frames are
@@ -53,6 +54,7 @@ enum Pass {
     Advance,
     Followers,
     Out,
+    Free,
     Beside,
 }
 
@@ -109,6 +111,20 @@ const STRANDS: &str = texts!(
     "device/gusts.wgsl",
     "device/guide.wgsl",
     "device/strands.wgsl"
+);
+const FREE: &str = texts!(
+    "device/uniforms.wgsl",
+    "../collide/motion.wgsl",
+    "../collide/field.wgsl",
+    "../collide/solid.wgsl",
+    "../strand_step/device/strand.wgsl",
+    "../strand_step/device/look.wgsl",
+    "../strand_step/device/energy.wgsl",
+    "../strand_step/device/solve.wgsl",
+    "../strand_step/device/place.wgsl",
+    "device/layout.wgsl",
+    "device/guide.wgsl",
+    "device/free.wgsl"
 );
 const ADVANCE: &str = texts!(
     "device/uniforms.wgsl",
@@ -273,8 +289,9 @@ pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> Option<DeviceNode>
     add(strands, fields.clone());
     add(pass("advance", ADVANCE, 1), String::new());
     let of_followers = in_teams("followers", FOLLOWERS, followers.strands.len());
-    add(of_followers, fields);
+    add(of_followers, fields.clone());
     add(pass("out", OUT, bind.vertex_count()), String::new());
+    add(in_teams("free", FREE, count), fields);
     if !bind.own_roots.is_empty() {
         let text = format!("{roots_text}\n{BESIDE}");
         add(pass("beside", ROOTS, followers.strands.len()), text);
@@ -483,7 +500,7 @@ pub(super) fn passes(hair: &Hair, frame: &DeviceFrame<'_>, run: &mut dyn FnMut(u
         // Strands come out of what they begin in.
         if collides {
             run(Pass::Place);
-            run(Pass::Strands);
+            run(Pass::Free);
             run(Pass::Advance);
         }
     }

@@ -13,6 +13,7 @@ use std::ops::Range;
 
 /// Steps that tasks go through at once: there is room for where so many find the colliders.
 pub(crate) const RUN: usize = 16;
+
 /// Steps in which strands find a shape outside of what they begin in.
 const FREEING_STEPS: usize = 24;
 
@@ -88,15 +89,15 @@ pub(crate) fn run_task<R: Real, N: Number>(
                 let Some(moment) = frame.moments.first() else {
                     continue;
                 };
-                let inside = group.touching(moment);
+                let moved = group.place_outside(moment);
                 for _ in 0..FREEING_STEPS {
-                    if inside == 0 {
+                    if moved == 0 {
                         break;
                     }
                     group.step(moment);
                     group.stop();
                 }
-                group.store(state, inside);
+                group.store(state, moved);
             }
         }
     }

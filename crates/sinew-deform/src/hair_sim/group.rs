@@ -5,7 +5,7 @@ use super::frame::{Frame, Guides, Moment};
 use super::state::Kept;
 use crate::collide::{MAX_COLLIDERS, Placed, Rigid};
 use crate::strand_step::{
-    Lanes as _, Motion, Number, Places, Solid, Step, V, Vertex, base_of, seen, set_motion,
+    Lanes as _, Motion, Number, PLACING, Places, Solid, Step, V, Vertex, base_of, seen, set_motion,
 };
 use arrayvec::ArrayVec;
 use sinew_geom::{Real, Vec3};
@@ -134,12 +134,15 @@ impl<'a, 'f, R: Real, N: Number> Group<'a, 'f, R, N> {
         step.run(self.vertices);
     }
 
-    /// A bit for each strand that begins in a solid or nearer to it than its margin.
+    /// Leads strands around the solids that they begin in; a bit for each that is near one.
     #[inline(always)]
-    pub(crate) fn touching(&mut self, moment: &Moment<'_, R>) -> u8 {
+    pub(crate) fn place_outside(&mut self, moment: &Moment<'_, R>) -> u8 {
         let (lanes, solids) = self.place(moment);
-        let step = self.stepper(&lanes, &solids);
-        step.touching(self.vertices)
+        let step = Step {
+            laws: &PLACING,
+            ..self.stepper(&lanes, &solids)
+        };
+        step.free(self.vertices)
     }
 
     /// Takes all motion out.

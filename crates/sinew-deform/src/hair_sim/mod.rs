@@ -18,6 +18,8 @@ mod job;
 mod node;
 mod precision;
 mod presets;
+#[cfg(test)]
+mod rest_tests;
 pub(crate) mod roots;
 mod settings;
 mod state;
@@ -31,8 +33,6 @@ mod wind;
 pub(crate) use bind::BoundVertex;
 pub use bind::HairBind;
 pub use bind::HairBindError;
-#[cfg(test)]
-pub(crate) use followers::mixed;
 pub use followers::{FollowerSettings, FollowersError, RootSkin, place_followers};
 pub use job::{HairError, HairJob};
 pub use node::DESC;

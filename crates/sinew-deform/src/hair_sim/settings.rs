@@ -185,7 +185,6 @@ impl HairSettings {
             bend_hz: f64::from(self.local_stiffness_hz.max(0.0)),
             iterations: self.quality.iterations(),
             segments: self.quality != HairQuality::Game,
-            sticky: false,
             first: FIRST,
         }
     }

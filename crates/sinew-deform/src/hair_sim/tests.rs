@@ -3,7 +3,6 @@
 use super::test_scene::{Scene, bare, followers, line, on_ball, period, turned};
 use super::{HairSettings, HairState, HairStateError, place_followers};
 use crate::Par;
-use crate::collide::test_shapes::Grid;
 use crate::collide::{Capsule, Collider, Contact};
 use sinew_geom::{Affine, Strands, Vec3};
 

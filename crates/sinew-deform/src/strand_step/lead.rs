@@ -1,7 +1,8 @@
-//! Strands that something else moves are led around solids before they are placed: from root to tip, each segment towards where its end
-//! should be, and turned out of what it then is in. What begins deep in a solid, or on both sides of it, comes out on one side.
+//! Strands that something else moves are led around solids: from root to tip, each segment towards where its end should be, and turned out
+//! of what it then is in. Lengths stay, and what a turn moves dies away along the strand. What should be deep in a solid, or on both
+//! sides of it, comes out on one side.
 
-use super::look::lane_of;
+use super::look::{UNKNOWN, lane_of};
 use super::number::{Lanes, Number};
 use super::strand::Step;
 use super::vertex::Vertex;
@@ -15,6 +16,8 @@ const TURNS: usize = 8;
 const HEAD_ON: f64 = 0.05;
 /// Depth that counts as none, metres.
 const NONE: f64 = 1e-5;
+/// Places closer than this are the same.
+const SAME: f64 = 1e-7;
 
 /// A surface that a segment is in.
 struct Hit {
@@ -41,7 +44,7 @@ impl<N: Number> Step<'_, '_, N> {
 
     /// Turns the segment that begins at `pivot`; returns where it ends.
     fn lead_segment(&self, v: &mut Vertex<N::Stored>, pivot: Vec3<f64>, lane: usize) -> Vec3<f64> {
-        let length = v.length.get(lane);
+        let length = v.length.get(lane) * self.scale_of(lane);
         if length <= 0.0 {
             (0..3).for_each(|k| v.x[k].set(lane, pivot[k]));
             return pivot;
@@ -49,7 +52,7 @@ impl<N: Number> Step<'_, '_, N> {
         let [x, y, z, w] = [0, 1, 2, 3].map(|k: usize| v.turn[k].get(lane));
         let turn = Quat::new_unchecked(sinew_geom::nalgebra::Quaternion::new(w, x, y, z));
         let was = turn * Vec3::x();
-        let to = Vec3::from(lane_of(&v.goal, lane)) - pivot;
+        let to = held(v, lane) - pivot;
         let mut along = to.try_normalize(1e-12).unwrap_or(was);
         // The surface that a blocked way met.
         if v.contact.on.get(lane) > 0.0 {
@@ -60,14 +63,20 @@ impl<N: Number> Step<'_, '_, N> {
                 depth: -gap,
                 lever: length,
             };
-            along = hit.turned_out(along);
+            if hit.depth > NONE {
+                along = hit.turned_out(along);
+            }
         }
-        let way = v.way.get(lane) - length;
+        let way = v.way.get(lane) * self.scale_of(lane) - length;
         for _ in 0..TURNS {
             let Some(hit) = self.deepest(pivot, along * length, (way, lane)) else {
                 break;
             };
             along = hit.turned_out(along);
+        }
+        // What nothing turned keeps its bits.
+        if (pivot + along * length - Vec3::from(lane_of(&v.x, lane))).norm() < SAME {
+            return Vec3::from(lane_of(&v.x, lane));
         }
         let turn = Quat::rotation_between(&was, &along).unwrap_or_default() * turn;
         let end = pivot + along * length;
@@ -76,7 +85,14 @@ impl<N: Number> Step<'_, '_, N> {
             v.x[k].set(lane, end[k]);
         }
         v.turn[3].set(lane, turn.w);
+        v.room.set(lane, UNKNOWN);
         end
+    }
+
+    fn scale_of(&self, lane: usize) -> f64 {
+        let mut stored = N::Stored::default();
+        self.scale.store(&mut stored);
+        stored.get(lane)
     }
 
     /// The deepest of some points of a segment that begins `way` behind the last pin.
@@ -110,6 +126,21 @@ impl<N: Number> Step<'_, '_, N> {
             }
         }
         out
+    }
+}
+
+/// Where a vertex should be, less for what friction takes back of its way along the surface: up to its coefficient times the depth.
+fn held<L: Lanes>(v: &Vertex<L>, lane: usize) -> Vec3<f64> {
+    let goal = Vec3::from(lane_of(&v.goal, lane));
+    let most = -v.contact.gap.get(lane) * v.contact.friction.get(lane);
+    let normal = Vec3::from(lane_of(&v.contact.normal, lane));
+    let way = goal - Vec3::from(lane_of(&v.anchor, lane));
+    let slide = way - normal * normal.dot(&way);
+    let size = slide.norm();
+    if v.contact.on.get(lane) > 0.0 && most > 0.0 && size > 0.0 {
+        goal - slide * (most / size).min(1.0)
+    } else {
+        goal
     }
 }
 

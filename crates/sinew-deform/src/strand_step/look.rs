@@ -18,8 +18,6 @@ use crate::collide::Distance;
 
 /// Segments of strand behind the last pin over which margins grow: as the height of a slope of 14 degrees.
 const SLOPE: f64 = 0.25;
-/// What is left of a contact of a segment, where these are sticky, in an iteration that does not find it again.
-const FADED: f64 = 0.25;
 /// Looks at a segment.
 const SEGMENT_LOOKS: usize = 2;
 /// Steps along a way at most.
@@ -32,7 +30,7 @@ pub(crate) const UNKNOWN: f64 = -1e9;
 pub(super) struct Nearest {
     pub(super) gap: f64,
     pub(super) normal: [f64; 3],
-    solid: usize,
+    pub(super) solid: usize,
 }
 
 impl<N: Number> Step<'_, '_, N> {
@@ -174,11 +172,7 @@ impl<N: Number> Step<'_, '_, N> {
         let length = N::load(token, &v.length) * self.scale;
         let [(a, gap_a, slope_a), (b, gap_b, slope_b)] = self.ends(before, v, length);
         let zero = length.k(0.0);
-        let faded = match self.laws.sticky {
-            true => N::load(token, &v.segment.on) * zero.k(FADED),
-            false => zero,
-        };
-        N::pick(faded.lt(zero.k(FADED * FADED * FADED)), zero, faded).store(&mut v.segment.on);
+        zero.store(&mut v.segment.on);
         let both = N::load(token, &v.free) * N::load(token, &before.free);
         let is_near = (gap_a + gap_b).lt(length) & both.is_on();
         // It dips only where it goes down from both ends.
@@ -299,10 +293,7 @@ impl<N: Number> Step<'_, '_, N> {
             out.normal[k].set(lane, found.normal[k]);
         }
         out.offset.set(lane, found.gap - height);
-        let (new, old) = (between * deeper, out.on.get(lane) / FADED);
-        let both = self.laws.sticky && old > 0.0;
-        out.on
-            .set(lane, if both { (new * old).sqrt() } else { new });
+        out.on.set(lane, between * deeper);
         out.share.set(lane, share);
         out.layer.set(lane, layer);
         out.friction.set(lane, solid.friction);

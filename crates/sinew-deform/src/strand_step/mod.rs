@@ -18,7 +18,7 @@ pub(crate) use device::{GROUP, Teams};
 pub(crate) use look::UNKNOWN;
 pub(crate) use math::{Motion, V};
 pub(crate) use number::{Lanes, Number};
-pub(crate) use place::{Placing, WIDTH, place_strands};
+pub(crate) use place::{PLACING, Placing, WIDTH, place_strands};
 pub(crate) use solid::{Places, Solid, base_of, seen, set_motion};
 pub(crate) use strand::{Laws, Step};
 pub(crate) use vertex::Vertex;

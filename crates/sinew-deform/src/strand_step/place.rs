@@ -1,7 +1,4 @@
-//! Strands that something else moves, brought out of solids: one step without time.
-//!
-//! Springs pull every vertex to where it should be, and joints to the shape that the strand has there. What solids push away thus goes
-//! aside smoothly, with the lengths that it comes with.
+//! Strands that something else moves, brought out of solids.
 
 use super::look::UNKNOWN;
 use super::math::{Motion, V};
@@ -12,22 +9,20 @@ use super::vertex::Vertex;
 use crate::collide::{MAX_COLLIDERS, PerStrand, Placed, Rigid, Solids};
 use arrayvec::ArrayVec;
 use fearless_simd::{Simd, f32x8};
-use sinew_geom::{Quat, Real, Vec3};
+use sinew_geom::Real;
 
 /// Strands that are placed side by side.
 pub(crate) const WIDTH: usize = 8;
-/// The time of the step sets how much stiffer contacts are than the springs: 4,000 times. Bends set how far to both sides of a contact a
-/// strand gives way: about a fifth of its length.
-pub(crate) const LAWS: Laws = Laws {
-    h: 1.0 / 30.0,
+/// Of a step without time: only what is looked at counts.
+pub(crate) const PLACING: Laws = Laws {
+    h: 1.0,
     drag: 0.0,
     dry: 0.0,
-    dry_speed: 1e-3,
+    dry_speed: 1.0,
     pull_hz: 0.0,
-    bend_hz: 0.5,
-    iterations: 8,
-    segments: true,
-    sticky: true,
+    bend_hz: 0.0,
+    iterations: 0,
+    segments: false,
     first: 1.0,
 };
 
@@ -53,8 +48,6 @@ pub(crate) fn place_strands<'p>(
     let mut group = Group {
         pins: placing.pins.max(1),
         lanes: ArrayVec::new(),
-        segments: [0.0; 8],
-        mean: [0.0; 8],
     };
     let longest = members.iter().map(|&m| points.strand(m).len()).max();
     let work = match work.get_mut(..longest.unwrap_or(0)) {
@@ -74,8 +67,12 @@ pub(crate) fn place_strands<'p>(
     if group.lanes.is_empty() {
         return;
     }
-    dispatch!(simd => run(simd, &group, &solids, work));
-    for &(lane, member) in &group.lanes {
+    let placed = dispatch!(simd => run(simd, &solids, work));
+    for &(lane, member) in group
+        .lanes
+        .iter()
+        .filter(|(lane, _)| (placed >> lane) & 1 != 0)
+    {
         let points = points.strand(member);
         let root = points[0];
         for (point, v) in points.iter_mut().zip(&*work).skip(group.pins) {
@@ -85,25 +82,20 @@ pub(crate) fn place_strands<'p>(
 }
 
 #[inline(always)]
-fn run<S: Simd>(
-    simd: S,
-    group: &Group,
-    solids: &[Solid<'_, [f32; 8]>],
-    work: &mut [Vertex<[f32; 8]>],
-) {
-    let one = f32x8::<S>::splat(simd, 1.0);
+fn run<S: Simd>(simd: S, solids: &[Solid<'_, [f32; 8]>], work: &mut [Vertex<[f32; 8]>]) -> u8 {
+    let one = <f32x8<S> as Number>::splat(simd, 1.0);
     let step = Step {
         token: simd,
-        laws: &LAWS,
+        laws: &PLACING,
         scale: one,
         back: Motion::still(one),
         gravity: V::zero(one),
         wind: V::zero(one),
-        segments: <f32x8<S> as Number>::load(simd, &group.segments),
-        mean: <f32x8<S> as Number>::load(simd, &group.mean),
+        segments: one,
+        mean: one,
         solids,
     };
-    step.place(work);
+    step.place(work)
 }
 
 /// A strand that is placed.
@@ -117,8 +109,6 @@ struct Group {
     pins: usize,
     /// Lanes with the strand that each has.
     lanes: ArrayVec<(usize, usize), WIDTH>,
-    segments: [f32; 8],
-    mean: [f32; 8],
 }
 
 impl Group {
@@ -156,9 +146,6 @@ impl Group {
         if !is_near {
             return false;
         }
-        let segments = (points.len() - 1) as f32;
-        self.segments[lane] = segments;
-        self.mean[lane] = reach / segments;
         self.load(lane, strand, work);
         true
     }
@@ -167,42 +154,24 @@ impl Group {
     fn load(&self, lane: usize, strand: &Strand<'_>, work: &mut [Vertex<[f32; 8]>]) {
         let points = strand.points;
         let root = f32::vec3(points[0]);
-        let segments = (points.len() - 1) as f64;
-        let reach = f64::from(length_of(points));
-        let bend = (reach * reach * segments.powi(2) / super::CANTILEVER) as f32;
-        let (mut turn, mut way) = (Quat::<f32>::identity(), 0.0);
+        let mut way = 0.0;
         for (i, v) in work.iter_mut().enumerate().take(points.len()) {
             let is_free = i >= self.pins;
             let x = f32::vec3(points[i]) - root;
             let before = strand.previous.map_or(x, |p| f32::vec3(p[i]) - root);
             let segment = x - f32::vec3(points[i.saturating_sub(1)]) + root;
             let length = segment.norm();
-            let mut direction = Vec3::x();
-            if length > 0.0 {
-                direction = turn.inverse() * (segment / length);
-                let arc = Quat::rotation_between(&Vec3::x(), &direction);
-                turn *= arc.unwrap_or_else(|| {
-                    Quat::from_axis_angle(&Vec3::z_axis(), std::f32::consts::PI)
-                });
-            }
             for k in 0..3 {
                 v.x[k][lane] = x[k];
-                v.rest[k][lane] = x[k];
                 v.goal[k][lane] = x[k];
-                v.trial[k][lane] = x[k];
-                v.anchor[k][lane] = before[k];
                 v.before[k][lane] = before[k];
-                v.direction[k][lane] = direction[k];
-                v.turn[k][lane] = turn.coords[k];
             }
-            v.turn[3][lane] = turn.w;
             v.length[lane] = length;
             v.room[lane] = UNKNOWN as f32;
             if is_free {
                 way += length;
                 v.way[lane] = way;
                 v.free[lane] = 1.0;
-                v.bend[lane] = bend;
             }
         }
     }

@@ -13,10 +13,6 @@ use std::f64::consts::TAU;
 /// Lengths of a step to try, each this fraction of the one before.
 const SHORTER: f64 = 0.4;
 const TRIES: usize = 5;
-/// Strands are placed when an iteration moves no vertex farther than this, metres.
-const PLACED: f64 = 1e-5;
-/// Strands are led around what a vertex should be deeper in than this fraction of its segment.
-const DEEP: f64 = 0.5;
 /// Further iterations for strands with a vertex inside of a solid.
 const MORE: usize = 4;
 
@@ -36,8 +32,6 @@ pub(crate) struct Laws {
     pub(crate) iterations: usize,
     /// Whether points between vertices are tested.
     pub(crate) segments: bool,
-    /// Whether contacts of segments change little by little from one iteration to the next: they would come and go where strands turn far.
-    pub(crate) sticky: bool,
     /// A strand is first looked at where it would be after this fraction of a step at its speed.
     pub(crate) first: f64,
 }
@@ -122,60 +116,55 @@ impl<N: Number> Step<'_, '_, N> {
         self.finish(vertices, &terms);
     }
 
-    /// Brings strands out of solids that are where they should be. Those that touch nothing stay.
+    /// Leads strands that are at rest around the solids that they begin in. A bit for each that is near one.
     #[inline(always)]
-    pub(crate) fn place(&self, vertices: &mut [Vertex<N::Stored>]) {
+    pub(crate) fn free(&self, vertices: &mut [Vertex<N::Stored>]) -> u8 {
+        let terms = self.terms();
+        self.begin(vertices, &terms);
+        let moved = self.place(vertices);
+        self.finish(vertices, &terms);
+        for v in vertices {
+            v.velocity = Default::default();
+        }
+        moved
+    }
+
+    /// Brings strands out of solids that are where they should be. Those that are near none stay; a bit for each of the others.
+    #[inline(always)]
+    pub(crate) fn place(&self, vertices: &mut [Vertex<N::Stored>]) -> u8 {
         self.look(vertices, true);
-        let (mut active, mut deep) = (self.scale.k(0.0), self.scale.k(0.0));
+        let mut near = self.scale.k(0.0);
         for v in &mut *vertices {
             // Friction begins where the vertex was.
             (v.touched, v.anchor) = (v.contact.solid, v.before);
             self.carry_anchor(v);
-            let touch = Touch::<N>::load(self.token, &v.contact);
             let gap = N::load(self.token, &v.contact.gap);
-            let depth = (-gap).max(gap.k(0.0));
-            // The deeper a vertex should be, the weaker it is drawn there: with the force of a thickness of the layer at most.
-            (touch.layer / (touch.layer + depth)).store(&mut v.mass);
-            let touches = depth.is_on() & touch.on.is_on();
-            active = N::pick(touches, active.k(1.0), active);
-            active = active.max(N::load(self.token, &v.segment.on));
-            let length = N::load(self.token, &v.length) * gap.k(DEEP);
-            deep = N::pick(touches & length.lt(depth), deep.k(1.0), deep);
+            let length = N::load(self.token, &v.length) * self.scale;
+            let is_near = gap.lt(length) & N::load(self.token, &v.free).is_on();
+            near = N::pick(is_near, near.k(1.0), near);
         }
-        active = N::pick(active.is_on(), active.k(1.0), active);
-        self.lead(vertices, N::bits(deep.is_on()));
-        let terms = self.terms();
-        for _ in 0..self.laws.iterations {
-            if !N::any(active.is_on()) {
-                return;
-            }
-            let way = self.iterate(vertices, &terms, (active, false));
-            active = N::pick(way.lt(way.k(PLACED)), way.k(0.0), active);
-        }
-        // What is left of contacts.
-        for v in &mut *vertices {
-            v.goal = v.x;
-        }
-        self.lead(vertices, N::bits(active.is_on()));
+        let lanes = N::bits(near.is_on());
+        self.lead(vertices, lanes);
+        lanes
     }
 
-    /// Looks, and moves the strands that are `active`. Returns the farthest way of a vertex.
+    /// Looks, and moves the strands that are `active`.
     #[inline(never)]
     fn iterate(
         &self,
         vertices: &mut [Vertex<N::Stored>],
         terms: &Terms<N>,
         (active, is_first): (N, bool),
-    ) -> N {
+    ) {
         N::apart(
             self.token,
             #[inline(always)]
             || {
                 self.look(vertices, is_first);
                 let energy = self.solve(vertices, terms, is_first);
-                self.search(vertices, terms, (energy, active))
+                self.search(vertices, terms, (energy, active));
             },
-        )
+        );
     }
 
     /// Where the step begins, where inertia leads, and where strands are first looked at.
@@ -342,15 +331,14 @@ impl<N: Number> Step<'_, '_, N> {
         behind.energy
     }
 
-    /// From root to tip: rotates segments, by less where that does not lower the energy. Strands that are not `active` stay. Returns the
-    /// farthest way of a vertex.
+    /// From root to tip: rotates segments, by less where that does not lower the energy. Strands that are not `active` stay.
     #[inline(always)]
     fn search(
         &self,
         vertices: &mut [Vertex<N::Stored>],
         terms: &Terms<N>,
         (energy, active): (N, N),
-    ) -> N {
+    ) {
         let mut ahead = Ahead::still(self.scale);
         for v in vertices.iter_mut() {
             let length = N::load(self.token, &v.length) * self.scale;
@@ -366,16 +354,13 @@ impl<N: Number> Step<'_, '_, N> {
             }
             share = N::pick(is_worse, share * share.k(SHORTER), share);
         }
-        let mut farthest = energy.k(0.0);
         for v in vertices {
             let way = V::<N>::load(self.token, &v.trial) - V::load(self.token, &v.x);
             let way = way.norm();
             (N::load(self.token, &v.room) - way).store(&mut v.room);
-            farthest = farthest.max(way);
             v.x = v.trial;
             v.turn = v.trial_turn;
         }
-        farthest
     }
 
     /// The strands after that share of the step, and their energy.
@@ -440,18 +425,5 @@ impl<N: Number> Step<'_, '_, N> {
             let solid = N::load(token, &v.contact.solid);
             N::pick(holds, solid, solid.k(-1.0)).store(&mut v.touched);
         }
-    }
-
-    /// A bit for each strand that touches something where it is.
-    #[inline(always)]
-    pub(crate) fn touching(&self, vertices: &mut [Vertex<N::Stored>]) -> u8 {
-        self.begin(vertices, &self.terms());
-        self.look(vertices, true);
-        let mut out = 0;
-        for v in vertices {
-            let on = N::load(self.token, &v.contact.on).is_on();
-            out |= N::bits(on & N::load(self.token, &v.contact.gap).lt(self.scale.k(0.0)));
-        }
-        out
     }
 }

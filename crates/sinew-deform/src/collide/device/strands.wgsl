@@ -32,7 +32,7 @@ fn kernel(group: u32, local: u32) {
   if has_ways { before = read_state(vertex).xyz; }
   take_vertex(x, before, frame.z, has_ways);
   if lane == 0u { range_of[team] = vec2u(first_free, count); }
-  let is_placed = place_strand(local, has_strand);
+  let is_placed = place_strand(has_strand);
   if lane < count {
     let moves = is_placed && is_free;
     write_state(vertex, vec4f(select(x, me.x + root_at, moves), 0.0));

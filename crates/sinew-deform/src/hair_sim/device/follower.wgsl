@@ -34,10 +34,10 @@ fn kernel(group: u32, local: u32) {
   for (var k = 0u; k <= min(lane, row.w - 1u); k++) { x += cell(0u, k).xyz; }
   sync();
   var moved = x;
-  if COLLIDERS > 0u && u.whole.w != 0u {
+  if COLLIDERS > 0u && group_flag(u.whole.w != 0u) {
     take_vertex(x, x, PINS, false);
     if lane == 0u { range_of[team] = vec2u(first_free, count); }
-    if place_strand(local, has_strand) && is_free { moved = me.x + root_at; }
+    if place_strand(has_strand) && is_free { moved = me.x + root_at; }
   }
   if lane < count { write_followers(vertex_at(lane), vec4f(moved, 0.0)); }
 }

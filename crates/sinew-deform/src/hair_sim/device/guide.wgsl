@@ -15,6 +15,34 @@ var<private> sizes: vec2f;
 var<private> root_motion: Motion;
 var<private> root_share: f32;
 
+// Iterations of any quality, with those for strands in a solid.
+const ITERATIONS = 16u;
+// A strand is first looked at where it would be after this fraction of a step at its speed.
+const FIRST = 0.5;
+
+// Brings a guide to hand, at the beginning of a run. Teams without one go along with nothing to do.
+fn use_guide(group: u32, local: u32) {
+  team = local / STRAND_LANES;
+  lane = local % STRAND_LANES;
+  let guide = group * STRAND_TEAMS + team;
+  strand = min(guide, GUIDES - 1u);
+  count = select(0u, row_of(strand).x, guide < GUIDES);
+  solid_at = NO_PLACEMENT;
+  pulled = uniforms().sideways.w;
+  first_look = FIRST;
+  find_pin();
+  if lane == 0u { range_of[team] = vec2u(first_free, count); }
+  load_vertex();
+  use_run();
+  for (var c = 0u; c < COLLIDERS; c++) { root_far[c] = FAR; }
+  use_step(0u);
+  if COLLIDERS > 0u { find_bases(); }
+}
+
+fn is_lost() -> bool {
+  return !all_finite(me.turn + vec4f(me.velocity + me.anchor, 0.0));
+}
+
 // The last pin, and the first vertex after it.
 fn find_pin() {
   pin = vec3f(0.0);
@@ -95,13 +123,12 @@ fn store_vertex(is_lost: bool) {
 }
 
 // What the steps of a run have in common.
-fn use_run(is_freeing: bool) {
+fn use_run() {
   let u = uniforms();
   let sort = sort_of(u.steps, read_moment(0u).x);
   laws_of_run = u.step_2;
   if sort.x == 0u { laws_of_run = u.step_0; }
   if sort.x == 1u { laws_of_run = u.step_1; }
-  if is_freeing { laws_of_run = u.calm; }
   done = f32(sort.y);
   of_sort = f32(max(sort.z, 1u));
   let before = read_state(drive_at(1u, strand));
@@ -113,8 +140,8 @@ fn use_run(is_freeing: bool) {
 }
 
 // Where root and solids are in step `step` of the run, and the laws of the step. The invocations of a team share the work.
-fn use_step(step: u32, is_freeing: bool) {
-  step_of_run = select(step, 0u, is_freeing);
+fn use_step(step: u32) {
+  step_of_run = step;
   let span = vec2f(done + f32(step), done + f32(step) + 1.0) / of_sort;
   // Motions about one screw axis add up.
   let at = array<f32, 4>(span.x, span.y, span.x + (span.y - span.x) * root_share, span.y);
@@ -163,4 +190,23 @@ fn use_laws(laws: vec4f, dry: f32) {
   // Over this part of the arc length the pull to the rest position fades out.
   let pull = me.mass * clamp(1.0 - (arc_here - pulled) / FADE, 0.0, 1.0) * laws.z;
   me.hold = pull + select(0.0, terms.contact, kind > 1.5);
+}
+
+fn run_step(u: Uniforms, has_segments: bool, local: u32, gravity: vec3f, wind: vec3f) {
+  begin_step(gravity, wind);
+  for (var iteration = 0u; iteration < ITERATIONS; iteration++) {
+    var is_active = iteration < u.begin.z;
+    if !group_flag(is_active) {
+      is_active = team_flag(is_inside());
+      if !group_flag(is_active && iteration < u.begin.z + MORE) { break; }
+    }
+    look(iteration == 0u, has_segments);
+    iterate(local, iteration == 0u, is_active);
+  }
+  finish_step();
+}
+
+// Whether the vertex is inside of a solid, as far as the last look tells.
+fn is_inside() -> bool {
+  return contact.on > 0.0 && dot(contact.normal, me.x) + contact.offset + contact.layer < 0.0;
 }

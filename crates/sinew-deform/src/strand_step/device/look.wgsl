@@ -2,7 +2,6 @@
 
 const SLOPE = 0.25;
 const SEGMENT_LOOKS = 2u;
-const FADED = 0.25;
 const WALKED = 64u;
 
 // Gradient of unit length, along the root's axes, and distance from the solid at hand.
@@ -51,13 +50,10 @@ fn find_near() {
   }
 }
 
-// Looks at the vertex, then at its segment. In the first iteration the vertex comes from where the step found it. Where contacts of segments are
-// sticky, they change little by little from one iteration to the next.
-fn look(is_first: bool, segments: bool, is_sticky: bool) {
+// Looks at the vertex, then at its segment. In the first iteration the vertex comes from where the step found it.
+fn look(is_first: bool, segments: bool) {
   contact.on = 0.0;
-  let former = segment.on;
   segment.on = 0.0;
-  if is_sticky && former * FADED >= FADED * FADED * FADED { segment.on = former * FADED; }
   me.gap = 0.0;
   me.touched = -1.0;
   if is_free { look_at_vertex(is_first); }
@@ -65,7 +61,7 @@ fn look(is_first: bool, segments: bool, is_sticky: bool) {
   set_cell(0u, vec4f(me.x, me.gap));
   set_cell(1u, vec4f(contact.normal, contact.on));
   sync();
-  if is_led { look_at_segment(cell(0u, lane - 1u), cell(1u, lane - 1u), segment.on / FADED); }
+  if is_led { look_at_segment(cell(0u, lane - 1u), cell(1u, lane - 1u)); }
   sync();
 }
 
@@ -152,7 +148,7 @@ fn nearest(x: vec3f, way: f32) -> Nearest {
 }
 
 // `before` is where the segment begins and how far that is beyond the margin, `surface` the normal there and whether one was found.
-fn look_at_segment(before: vec4f, surface: vec4f, former: f32) {
+fn look_at_segment(before: vec4f, surface: vec4f) {
   let extent = me.extent * size;
   var gap_a = before.w;
   var gap_b = me.gap;
@@ -199,8 +195,6 @@ fn look_at_segment(before: vec4f, surface: vec4f, former: f32) {
   let between = min(min(8.0 * at_share, 8.0 * (1.0 - at_share)), 1.0);
   let deeper = clamp((shallower - deepest.gap) * 5.0 / layer, 0.0, 1.0);
   let x = before.xyz + along * at_share;
-  var on = between * deeper;
-  if former > 0.0 { on = sqrt(on * former); }
-  segment = Touch(deepest.normal, deepest.gap - dot(deepest.normal, x), on, layer, solid.friction, 0.0);
+  segment = Touch(deepest.normal, deepest.gap - dot(deepest.normal, x), between * deeper, layer, solid.friction, 0.0);
   place = at_share;
 }

@@ -11,8 +11,6 @@ var<workgroup> partial: array<f32, GROUP_SIZE>;
 var<workgroup> range_of: array<vec2u, STRAND_TEAMS>;
 var<workgroup> share_of: array<f32, STRAND_TEAMS>;
 var<workgroup> goes_on: atomic<u32>;
-// How far the iteration moved the vertex.
-var<private> moved_by: f32;
 
 fn inverse_of(m: Sym) -> Sym {
   let d = vec3f(m.d.y * m.d.z - m.o.z * m.o.z, m.d.x * m.d.z - m.o.y * m.o.y, m.d.x * m.d.y - m.o.x * m.o.x);
@@ -247,10 +245,8 @@ fn iterate(local: u32, is_first: bool, is_active: bool) {
     }
     if workgroupUniformLoad(&goes_on) == 0u { break; }
   }
-  moved_by = 0.0;
   if is_free {
-    moved_by = length(trial_x - me.x);
-    me.room -= moved_by;
+    me.room -= length(trial_x - me.x);
     me.x = trial_x;
     me.turn = trial;
   }

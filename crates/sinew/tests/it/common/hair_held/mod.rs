@@ -241,6 +241,17 @@ impl Playing<'_> {
             .filter(|r| r.end <= vertices)
             .map(fastest_of);
         let fastest: Vec<f64> = fastest.collect();
+        for (i, f) in fastest.iter().enumerate() {
+            if *f > REST_SPEED && std::env::var("DBG").is_ok() {
+                let r = strands.range(i);
+                println!(
+                    "DBG strand {i} guide {} speed {f} from {:?} to {:?}",
+                    strands.is_guide(i),
+                    &self.before[r.clone()][r.len() - 1],
+                    &self.now[r.clone()][r.len() - 1]
+                );
+            }
+        }
         Measured {
             speed: (0..vertices).map(speed).sum::<f64>() / self.now.len() as f64,
             restless: fastest.iter().filter(|s| **s > REST_SPEED).count(),
