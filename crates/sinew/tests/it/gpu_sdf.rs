@@ -362,8 +362,13 @@ fn open_meshes_have_the_sides_of_their_solid_angles() {
     let torn = without(meshes::sphere(48, 96), |c| (c[0] * 997.0).sin() > 0.92);
     let tube = meshes::tube(8, 12, 2.0, 0.5);
     // Behind long rims far clusters are dipoles.
-    for (mesh, unsure, least) in [(tube, 1e-3, 100), (cup, 1e-3, 500), (torn, 0.05, 1000)] {
-        let text = document(MOVING, r#""cells": 20, "sign": "winding_number""#);
+    for (mesh, cells, unsure, least) in [
+        (tube, 20, 1e-3, 100),
+        (cup, 20, 1e-3, 500),
+        (torn, 8, 0.05, 100),
+    ] {
+        let settings = format!(r#""cells": {cells}, "sign": "winding_number""#);
+        let text = document(MOVING, &settings);
         let Some(mut both) = Both::new(mesh, &text, 1) else {
             return;
         };
