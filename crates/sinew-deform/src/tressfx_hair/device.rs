@@ -11,7 +11,7 @@
 //!
 //! Operations and their order are those of the CPU; results differ by rounding. The wind's pulse comes from a whole number of frames.
 
-use super::job::{EXEMPT, WIND_PERIOD};
+use super::job::{EXEMPT, PULSE_PER_FRAME, WIND_PERIOD};
 use super::node::{TressFxHair, settings};
 use crate::collide::ports::RESET;
 use crate::collide::{GradientMode, PLACEMENT, fields_text, linked_ports};
@@ -252,6 +252,6 @@ fn uniforms(frame: &DeviceFrame<'_>) -> Uniforms {
 
 /// Twice the angle of the wind's pulse for so many frames, in 2^-32 of a turn.
 fn pulse_turns(frames: f64) -> u32 {
-    let turns = super::job::PULSE_PER_FRAME * frames / std::f64::consts::PI;
+    let turns = PULSE_PER_FRAME * frames / std::f64::consts::PI;
     (turns.fract() * 4_294_967_296.0) as u32
 }

@@ -10,8 +10,8 @@
 //! brick has its values at its own number; bricks without distances keep theirs unwritten, and the table does not name them. The CPU
 //! packs bricks. Triangles with a corner that is NaN or infinite are left out.
 //!
-//! Where sums and products are fused, or quotients rounded in another way, distances differ in their last bits, and a node at the very
-//! end of a triangle's box may get a distance on one device only.
+//! Operations and their order are those of the CPU. A GPU that fuses products with sums, or rounds quotients in another way, gives
+//! distances with other last bits, and a node at the very end of a triangle's box may get a distance on one side only.
 
 use super::field::key;
 use super::{CompatibilityField, TressFxLayout, UNSET};
@@ -44,6 +44,7 @@ pub(super) fn node(
     let (nodes, triangles) = (field.values.len(), topology.triangles());
     let shares =
         (LEAST_GROUPS.div_ceil(triangles.len().max(1))).max(nodes.div_ceil(LANES * MOST_TURNS));
+    let coordinates = field.nodes.iter().map(|&n| n as usize).sum();
     let bricks = layout.shape.brick_count();
     let groups = |name, text, count| DevicePass::in_groups(name, text, count, LANES as u32);
     DeviceNode {
@@ -54,12 +55,8 @@ pub(super) fn node(
             DeviceType::U32,
             triangles.as_flattened(),
         )],
-        scratch: vec![DeviceArray {
-            name: "keys",
-            ty: DeviceType::U32,
-            len: nodes,
-            lasting: false,
-        }],
+        scratch: vec![array("keys", DeviceType::U32, nodes)],
+        frame_arrays: vec![array("coordinates", DeviceType::F32, coordinates)],
         uniforms: UniformLayout::of::<Uniforms>(),
         passes: vec![
             DevicePass::per_vertex("clear", include_str!("device/clear.wgsl"))
@@ -68,6 +65,15 @@ pub(super) fn node(
             groups("bricks", include_str!("device/bricks.wgsl"), bricks),
         ],
         ..DeviceNode::default()
+    }
+}
+
+const fn array(name: &'static str, ty: DeviceType, len: usize) -> DeviceArray {
+    DeviceArray {
+        name,
+        ty,
+        len,
+        lasting: false,
     }
 }
 
@@ -105,14 +111,20 @@ fn settings(
     numbers.into_iter().chain(lengths).collect()
 }
 
-/// The box of a frame, whose centre is at `center`.
+/// The box of a frame whose centre is at `center`: its first node, then the coordinates of nodes along x, y and z.
 pub(super) fn write_frame(
     field: &CompatibilityField,
     center: [f32; 3],
     data: &mut DeviceFrameData<'_>,
 ) {
-    let [x, y, z] = field.origin_around(center);
+    let origin = field.origin_around(center);
+    let [x, y, z] = origin;
     data.set_uniforms(&Uniforms {
         origin: [x, y, z, 0.0],
     });
+    let of_axis = |k: usize| (0..field.nodes[k]).map(move |n| (k, n));
+    let all = (0..3).flat_map(of_axis);
+    for (out, (k, n)) in data.array::<f32>(0).iter_mut().zip(all) {
+        *out = field.cell.mul_add(n as f32, origin[k]);
+    }
 }

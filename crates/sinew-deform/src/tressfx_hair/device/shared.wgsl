@@ -36,7 +36,7 @@ fn tangent_at(vertex: u32) -> u32 {
   return 2u * GUIDE_VERTICES + vertex;
 }
 
-// `moment` holds the number of the frame and how many there were up to two, both since strands began, and then where colliders are.
+// `moment` holds the number of the frame and how many there were, at most three, both since strands began; then where colliders are.
 
 fn placement_of(collider: u32) -> u32 {
   return 1u + PLACED * collider;

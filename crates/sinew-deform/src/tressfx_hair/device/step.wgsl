@@ -42,14 +42,14 @@ fn rotation_in(m: Rows) -> vec4f {
 }
 
 // From one unit vector to another; half a turn about any axis where they are opposite.
-fn shortest_arc(from: vec3f, to: vec3f) -> vec4f {
-  let cosine = 1.0 + dot(from, to);
+fn shortest_arc(before: vec3f, after: vec3f) -> vec4f {
+  let cosine = 1.0 + dot(before, after);
   if cosine < 1e-6 {
-    let other = select(vec3f(0.0, 1.0, 0.0), vec3f(1.0, 0.0, 0.0), abs(from.x) < 0.7);
-    return vec4f(normalize(cross(from, other)), 0.0);
+    let other = select(vec3f(0.0, 1.0, 0.0), vec3f(1.0, 0.0, 0.0), abs(before.x) < 0.7);
+    return vec4f(normalize(cross(before, other)), 0.0);
   }
   let inverse = 1.0 / sqrt(cosine + cosine);
-  return vec4f(cross(from, to) * inverse, cosine * inverse);
+  return vec4f(cross(before, after) * inverse, cosine * inverse);
 }
 
 // `bound` holds for each vertex its offset from the root and the length of its segment, whose sign is set where it is pinned.
@@ -82,9 +82,7 @@ fn integrate(g: Guide, is_beginning: bool) -> vec3f {
 fn shock(g: Guide, before_last: vec3f) {
   let u = uniforms();
   let roots = array<vec3f, 4>(now(g.first), now(g.first + 1u), last(g.first), last(g.first + 1u));
-  let from = unit_or(roots[3] - roots[2], UP);
-  let to = unit_or(roots[1] - roots[0], UP);
-  let rotation = shortest_arc(from, to);
+  let rotation = shortest_arc(unit_or(roots[3] - roots[2], UP), unit_or(roots[1] - roots[0], UP));
   let shift = roots[0] - turned(rotation, roots[2]);
   let jerk = length(roots[1] - roots[3] * 2.0 + before_last);
   let share = select(u.shape.y, 1.0, jerk > u.shape.z);
@@ -107,8 +105,8 @@ fn local_shape(g: Guide, skin: vec4f) {
     var next = now(k + 1u);
     let before = turned(skin, bound_here.xyz - bound_behind.xyz);
     let after = turned(skin, bound_next.xyz - bound_here.xyz);
-    let from = unit_or(before, UP);
-    let rotation = shortest_arc(from, unit_or(here - behind, from));
+    let rest = unit_or(before, UP);
+    let rotation = shortest_arc(rest, unit_or(here - behind, rest));
     let change = (here + turned(rotation, after) - next) * stiffness;
     if is_movable(bound_here) { here -= change; }
     if is_movable(bound_next) { next += change; }
@@ -123,7 +121,7 @@ fn local_shape(g: Guide, skin: vec4f) {
 
 // The square of the sine of 0.01 n, and a half more.
 fn pulse(frame: u32) -> f32 {
-  let bytes = vec4u(frame) >> vec4u(0u, 8u, 16u, 24u) & vec4u(255u);
+  let bytes = (vec4u(frame) >> vec4u(0u, 8u, 16u, 24u)) & vec4u(255u);
   let turns = bytes * uniforms().pulse;
   let doubled = f32(bitcast<i32>(turns.x + turns.y + turns.z + turns.w)) * (6.2831855 / 4294967296.0);
   return 1.0 - 0.5 * sine_cosine(doubled).y;
@@ -144,19 +142,19 @@ fn wind(g: Guide, frame: u32) {
 // All segments from `start` on, every second one.
 fn lengths(g: Guide, start: u32) {
   for (var k = g.first + start; k + 1u < g.first + g.count; k += 2u) {
-    let from = now(k);
-    let to = now(k + 1u);
+    let near = now(k);
+    let far = now(k + 1u);
     let end = read_bound(k + 1u);
     let is_free = is_movable(read_bound(k));
-    let e = to - from;
+    let e = far - near;
     let change = e * (1.0 - abs(end.w) / max(length(e), 1e-7));
     if is_free && is_movable(end) {
-      set_now(k, from + change * 0.5);
-      set_now(k + 1u, to - change * 0.5);
+      set_now(k, near + change * 0.5);
+      set_now(k + 1u, far - change * 0.5);
     } else if is_free {
-      set_now(k, from + change);
+      set_now(k, near + change);
     } else if is_movable(end) {
-      set_now(k + 1u, to - change);
+      set_now(k + 1u, far - change);
     }
   }
 }

@@ -1,5 +1,5 @@
-// Strands of the output. `strand_of` holds the strand of each vertex; `strands` for each strand its first vertex, the first of its guide, how
-// many it has and 1 if it is a guide, then how far each is from its guide.
+// Strands of the output. `strand_of` holds the strand of each vertex. `strands` holds for each strand its first vertex, the first one of its
+// guide, how many it has, and 1 if it is a guide; then how far each strand is from its guide.
 
 // Vertex of the guide, the number of the vertex in its strand, how many that has, whether it is a guide.
 fn lead_of(vertex: u32) -> vec4u {

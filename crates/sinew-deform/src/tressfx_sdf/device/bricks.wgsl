@@ -34,7 +34,7 @@ fn value_of(node: vec3u) -> f32 {
     if (key >= UNSET_KEY) {
         return UNSET_IN_CELLS;
     }
-    return bitcast<f32>(key >> 1u | key << 31u) / CELL;
+    return bitcast<f32>((key >> 1u) | (key << 31u)) / CELL;
 }
 
 fn header_word(word: u32) -> u32 {
@@ -56,7 +56,7 @@ fn header_word(word: u32) -> u32 {
 
 // Its lowest corner; beside the end of an axis also those there.
 fn write_corner(brick: vec3u, k: u32) {
-    let step = vec3u(k & 1u, k >> 1u & 1u, k >> 2u);
+    let step = vec3u(k & 1u, (k >> 1u) & 1u, k >> 2u);
     if (all((step == vec3u(0u)) | (brick + 1u == brick_counts()))) {
         let at = brick + step;
         let counts = corner_counts();

@@ -9,6 +9,13 @@ fn is_number(p: vec3f) -> bool {
     return all((bitcast<vec3u>(p) & vec3u(0x7f800000u)) != vec3u(0x7f800000u));
 }
 
+// From the CPU, which fuses products with sums: GPUs may not.
+fn position_of(node: vec3u) -> vec3f {
+    let y = NODES_X + node.y;
+    let z = NODES_X + NODES_Y + node.z;
+    return vec3f(read_coordinates(node.x), read_coordinates(y), read_coordinates(z));
+}
+
 // Cells before a point along each axis, whole ones, and `more` of them.
 fn whole_cells(p: vec3f, more: f32) -> vec3u {
     let cells = trunc((p - uniforms().origin.xyz) / CELL) + more;
@@ -28,7 +35,7 @@ fn kernel(group: u32, local: u32) {
     let flat_one = is_flat(t, normal);
     for (var n = LANES * (group % SHARES) + local; n < size.x * size.y * size.z; n += LANES * SHARES) {
         let node = low + vec3u(n % size.x, n / size.x % size.y, n / (size.x * size.y));
-        let p = fma(vec3f(CELL), vec3f(node), uniforms().origin.xyz);
+        let p = position_of(node);
         var closest = vec3f(0.0);
         if (flat_one) {
             closest = closest_of_edges(p, t);
@@ -36,7 +43,7 @@ fn kernel(group: u32, local: u32) {
             closest = closest_of_face(p, t);
         }
         let is_front = dot(normal, p - t.a) >= 0.0;
-        let key = bitcast<u32>(length(p - closest)) << 1u | select(1u, 0u, is_front);
+        let key = (bitcast<u32>(length(p - closest)) << 1u) | select(1u, 0u, is_front);
         max_keys(node_index(node), ~key);
     }
 }
