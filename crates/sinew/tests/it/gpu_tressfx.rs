@@ -449,6 +449,8 @@ struct Scene<'a> {
     name: &'a str,
     nodes: &'a str,
     sim: &'a str,
+    /// Parameters for collisions.
+    colliders: &'a str,
     hair: Mesh,
     pose: fn(u8) -> Pose,
     frames: u8,
@@ -457,19 +459,32 @@ struct Scene<'a> {
 
 impl Scene<'_> {
     fn run(&self) {
-        let text = hair_document(self.nodes, self.sim);
+        let text = hair_document(self.nodes, &format!("{} {}", self.sim, self.colliders));
         let Some(mut twins) = Twins::new(&bind(&text, &self.hair, &ball()), 1) else {
             return;
         };
+        let free = hair_document("", self.sim);
+        let mut free = bind(&free, &self.hair, &ball()).instance();
+        let mut pushed = 0.0_f64;
         let (mut worst, mut moved) = ([0.0_f64; 2], 0.0_f64);
         for n in 0..self.frames {
-            twins.frame(STEP, &[(self.pose)(n)]);
+            let pose = (self.pose)(n);
+            twins.frame(STEP, std::slice::from_ref(&pose));
+            let frame = Frame::at(twins.time_secs).dt(if n == 0 { 0.0 } else { STEP });
+            free.update(&frame.pose(&pose), Par::Seq).expect("fits");
             let found = twins.hair_differences(0);
             worst = [0, 1].map(|i| worst[i].max(found[i]));
             let cpu = twins.cpu[0].mesh_output("hair").expect("there").positions;
             moved = moved.max(sinew_testkit::max_distance(cpu, &self.hair.positions));
+            let free = free.mesh_output("hair").expect("there").positions;
+            pushed = pushed.max(sinew_testkit::max_distance(cpu, free));
         }
         println!("{}: {worst:?} after a way of {moved}", self.name);
+        assert!(
+            (pushed > 0.02) == !self.colliders.is_empty(),
+            "{}: {pushed}",
+            self.name
+        );
         assert!(moved > 0.02, "{}: nothing moves", self.name);
         assert!(worst[0] < self.positions, "{}: {worst:?}", self.name);
         // Segments are a centimetre long and longer: a tangent turns by what their ends move by.
@@ -531,6 +546,7 @@ fn free_strands_are_those_of_the_cpu() {
             name,
             nodes: "",
             sim,
+            colliders: "",
             hair,
             pose,
             frames: 16,
@@ -552,7 +568,8 @@ fn collisions_are_those_of_the_cpu() {
             Scene {
                 name: &format!("{field}, {gradient}"),
                 nodes: &format!(r#""field": {{"node": "{field}", "mesh": "body", "pose": "pose", "follow": "head", "cells": 30 {more}}},"#),
-                sim: &format!(r#", "colliders": "field", "margins": [0.5], "gradient": "{gradient}", {STIFF}"#),
+                sim: &format!(", {STIFF}"),
+                colliders: &format!(r#", "colliders": "field", "margins": [0.5], "gradient": "{gradient}""#),
                 hair: hair(&[16; 16], 0.03),
                 pose: |n| pose(0.02 * f32::from(n), [0.001 * f32::from(n), 0.0, 0.0], 1.0),
                 frames: 12,
@@ -571,7 +588,8 @@ fn solids_are_those_of_the_cpu() {
         Scene {
             name: &format!("solids, {gradient}"),
             nodes,
-            sim: &format!(r#", "pose": "pose", "colliders": ["capsule", "floor"], "margins": [0.1, 0.5], "gradient": "{gradient}", {STIFF}"#),
+            sim: &format!(r#", "pose": "pose", {STIFF}"#),
+            colliders: &format!(r#", "colliders": ["capsule", "floor"], "margins": [0.1, 0.5], "gradient": "{gradient}""#),
             hair: hair(&[14; 16], 0.04),
             pose: swinging,
             frames: 12,
@@ -682,5 +700,49 @@ fn characters_begin_again_stand_still_and_go_on() {
         others.frame(STEP, &poses);
         let [expected, found] = [&mut twins, &mut others].map(|t| positions(t, 0));
         assert!(found == expected, "frame {n}");
+    }
+}
+
+/// The example graph on the sample that it is for: the field of a skinned head, which the GPU skins, and its hair.
+#[cfg(feature = "io")]
+#[test]
+fn the_example_plays_alike() {
+    use sinew::play::{Character, Document, Output, PlayInputs, Player, Runner};
+    let Some(gpu) = sinew_gpu::test_support::gpu() else {
+        return;
+    };
+    let node = sinew::deform::find_node("tressfx_hair").expect("registered");
+    let document = Document::from_text("hair.json", node.docs.examples[0].graph, "");
+    let plan = Arc::new(document.compile().expect("a correct document"));
+    let head = Character::from_asset(sinew_samples::head().expect("a sample"));
+    let cast = PlayInputs::load(Arc::new(head), &plan, &document.folders).expect("assembles");
+    let graph = cast.bind(&plan, &[]).expect("binds");
+    let runners = [Runner::gpu(&gpu, &graph), Ok(Runner::cpu(&graph))];
+    let mut players = runners.map(|runner| {
+        let runner = runner.unwrap_or_else(|e| panic!("{e}"));
+        Player::new(runner, cast.clone(), Vec::new(), None, 30.0).expect("plays")
+    });
+    for frame in 0..8 {
+        let [found, expected] = players.each_mut().map(|player| {
+            player.advance(frame).unwrap_or_else(|e| panic!("{e}"));
+            let outputs = player.read_outputs().unwrap_or_else(|e| panic!("{e}"));
+            let hair = outputs.into_iter().find(|(name, _)| name == "hair");
+            match hair {
+                Some((_, Output::Mesh(mesh))) => mesh.positions,
+                other => panic!("{other:?}"),
+            }
+        });
+        let apart = found.iter().zip(&expected).map(|(a, b)| {
+            let apart = Vec3::from(*a) - Vec3::from(*b);
+            f64::from(apart.norm())
+        });
+        let mean = apart.clone().sum::<f64>() / expected.len() as f64;
+        let far = apart.clone().filter(|d| *d > 1e-4).count();
+        let largest = apart.fold(0.0, f64::max);
+        println!(
+            "frame {frame}: {largest} m, mean {mean}, {far} of {}",
+            expected.len()
+        );
+        assert!(mean < 1e-5 && far * 1000 < expected.len(), "frame {frame}");
     }
 }
