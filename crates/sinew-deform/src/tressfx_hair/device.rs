@@ -14,7 +14,7 @@
 use super::job::{EXEMPT, PULSE_PER_FRAME, WIND_PERIOD};
 use super::node::{TressFxHair, settings};
 use crate::collide::ports::RESET;
-use crate::collide::{GradientMode, PLACEMENT, fields_text, linked_ports};
+use crate::collide::{GradientMode, fields_text, linked_ports};
 use crate::hair_sim::HairBind;
 use crate::hair_sim::roots::Roots;
 use crate::{
@@ -23,6 +23,8 @@ use crate::{
 };
 use sinew_geom::{PackedAffine, index32};
 
+/// Vectors of a collider, as in `place.wgsl`.
+const PLACED: usize = 6;
 const ANALYTIC: u32 = 0;
 const FORWARD: u32 = 1;
 const MIXED: u32 = 2;
@@ -57,7 +59,6 @@ const STEP: &str = texts!(
 const LAY: &str = texts!(
     "../collide/motion.wgsl",
     "../collide/field.wgsl",
-    "../collide/solid.wgsl",
     "device/response.wgsl",
     "device/strands.wgsl",
     "device/lay.wgsl"
@@ -94,7 +95,7 @@ pub(super) fn node(hair: &TressFxHair, context: &BindContext<'_>) -> DeviceNode 
         scratch: vec![
             lasting("state", DeviceType::Vec4F, 3 * bind.guide_vertex_count()),
             lasting("shown", DeviceType::Vec4F, bind.vertex_count()),
-            lasting("moment", DeviceType::Vec4U, 1 + PLACEMENT * ports.len()),
+            lasting("moment", DeviceType::Vec4U, 1 + PLACED * ports.len()),
         ],
         uniforms: UniformLayout::of::<Uniforms>(),
         frame_arrays: vec![DeviceArray {
@@ -122,7 +123,7 @@ fn settings_of(bind: &HairBind, colliders: usize) -> Vec<(&'static str, DeviceSe
         ("GUIDE_VERTICES", bind.guide_vertex_count()),
         ("STRANDS", bind.strands().len()),
         ("COLLIDERS", colliders),
-        ("PLACED", PLACEMENT),
+        ("PLACED", PLACED),
         ("EXEMPT", EXEMPT),
         ("WIND_PERIOD", WIND_PERIOD),
         ("ANALYTIC", ANALYTIC as usize),

@@ -1,10 +1,26 @@
-// The response of TressFX: `response.rs`. Needs `solid.wgsl`.
+// The response of TressFX: `response.rs`. Needs `motion.wgsl` and `field.wgsl`.
 
 // What a cell with an unset node gives.
 const UNSET = 1e10;
 
-fn placement_word(at: u32) -> vec4u {
-  return read_moment(at);
+// A collider: its field, where that is in the scene, the edge of a cell or what stands for it, and the distance to keep.
+struct Solid {
+  field: Field,
+  frame: Rigid,
+  feature: f32,
+  margin: f32,
+}
+
+fn solid_of(collider: u32) -> Solid {
+  let at = placement_of(collider);
+  let head = read_moment(at);
+  let translation = bitcast<vec4f>(read_moment(at + 2u));
+  let lattice = bitcast<vec4f>(read_moment(at + 3u));
+  let table = read_moment(at + 4u);
+  let parts = read_moment(at + 5u);
+  let field = Field(collider, head.x, head.y, table.w, parts.x, parts.y, table.xyz, lattice.xyz, lattice.w, translation.w);
+  let frame = Rigid(bitcast<vec4f>(read_moment(at + 1u)), translation.xyz);
+  return Solid(field, frame, bitcast<f32>(head.z), bitcast<f32>(head.w));
 }
 
 fn along_x(c: Cell) -> vec4f {
@@ -26,8 +42,10 @@ fn tressfx_distance(f: Field, point: vec3f) -> f32 {
   return value_outside(value, length(at - inside)) * f.cell * f.unit;
 }
 
-// Of any length, may be zero. `feature`: edge of a cell, or of solids what stands for it.
-fn tressfx_gradient(f: Field, point: vec3f, distance: f32, feature: f32) -> vec3f {
+// Of any length, may be zero.
+fn tressfx_gradient(solid: Solid, point: vec3f, distance: f32) -> vec3f {
+  let f = solid.field;
+  let feature = solid.feature;
   let mode = uniforms().counts.z;
   if mode == ANALYTIC || !(feature > 0.0 && feature < 1e37) { return field_sample(f, point).xyz; }
   let step = vec3f(0.1 * feature);
@@ -48,29 +66,23 @@ fn tressfx_gradient(f: Field, point: vec3f, distance: f32, feature: f32) -> vec3
   return (there - distance) / over;
 }
 
-// The point out of the solid at hand, with 1 behind it if that moved it.
-fn responded(found: vec4f) -> vec4f {
-  let point = local_point(found.xyz);
-  var feature = FAR;
-  var margin = 0.0;
-  if is_sampled() {
-    feature = solid.spacing * 2.0;
-    margin = solid.margin * feature;
-  }
+// The point out of a solid, with 1 behind it if that moved it.
+fn responded(solid: Solid, found: vec4f) -> vec4f {
+  let point = point_before(solid.frame, found.xyz);
   let distance = tressfx_distance(solid.field, point);
-  if !is_finite(distance) || distance >= margin { return found; }
-  let gradient = tressfx_gradient(solid.field, point, distance, feature);
+  if !is_finite(distance) || distance >= solid.margin { return found; }
+  let gradient = tressfx_gradient(solid, point, distance);
   let size = length(gradient);
   if !(size > 0.0) || !is_finite(size) { return found; }
-  return vec4f(in_scene(point + gradient * ((margin - distance) / size)) + solid.origin, 1.0);
+  return vec4f(point_of(solid.frame, point + gradient * ((solid.margin - distance) / size)), 1.0);
 }
 
 // Out of all of them, one after another.
 fn collided(point: vec3f) -> vec4f {
   var found = vec4f(point, 0.0);
   for (var c = 0u; c < COLLIDERS; c++) {
-    use_solid(c);
-    if is_there() { found = responded(found); }
+    let solid = solid_of(c);
+    if solid.field.kind != 0u { found = responded(solid, found); }
   }
   return found;
 }
