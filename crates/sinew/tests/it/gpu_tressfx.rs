@@ -481,7 +481,7 @@ impl Scene<'_> {
         }
         println!("{}: {worst:?} after a way of {moved}", self.name);
         assert!(
-            (pushed > 0.02) == !self.colliders.is_empty(),
+            (pushed > 0.02) != self.colliders.is_empty(),
             "{}: {pushed}",
             self.name
         );
