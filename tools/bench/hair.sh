@@ -17,6 +17,22 @@ time_graph() {
 }
 
 time_graph fields.json "three fields: a body and two hands"
+
+# What the default costs: a ratio far above one is a default that nobody should get unasked.
+printf '\n== automatic signs against pseudonormals\n'
+for sign in automatic pseudonormals; do
+  sed "s/\"node\": \"sdf\"/&, \"sign\": \"$sign\"/" fields.json >fields_$sign.json
+  "$program" bench fields_$sign.json Ratboy_body_skinned.glb --frames 30 --threads 2 --log-format json >$sign.json
+done
+python3 - <<'END'
+import json
+both = [json.load(open(f"{sign}.json")) for sign in ("automatic", "pseudonormals")]
+for where in ("cpu", "gpu"):
+    if all(where in report for report in both):
+        automatic, pseudonormals = [report[where]["us"] for report in both]
+        print(f"{where}: {automatic:.0f} us against {pseudonormals:.0f} us, {automatic / pseudonormals:.2f} times")
+END
+
 for strands in 82000 64; do
   "$program" hair grow Ratboy_body_skinned.glb --count $strands --vertices 8 --length 0.02 --lean 40 -q -o fur.tfx
   time_graph fur.json "$strands strands of 8 vertices in them"

@@ -5,11 +5,12 @@
 //! | `place` | vertices | the box of the mesh, and whether anything moved; if nothing did, all later passes end at once |
 //! | `triangles` | clusters of triangles, eight per group | planes of triangles, boxes of clusters, the shape of the grid, copies of vertex positions |
 //! | `mark` | bricks around clusters; edges, points, boxes | which bricks come near the surface, and a triangle near each; pseudonormals, boxes of higher levels |
-//! | `moments` | clusters, then level after level | for winding numbers only |
+//! | `moments` | clusters, then level after level | for winding numbers of meshes with long rims only |
 //! | `assign` | bricks | slots, by prefix sums, so that they do not depend on the order of threads; the header |
+//! | `cross` | triangles, sixteen invocations each | for other winding numbers: where columns of nodes cross the surface (`columns.wgsl`) |
 //! | `fill` | slots, then parts of the coarse level, a workgroup each | the coarse level and the values of bricks |
 //!
-//! No pass searches a tree, except for winding numbers: triangles go to the bricks around them, and a group that fills a brick gathers the
+//! No pass searches a tree, except for winding numbers of meshes with long rims: triangles go to the bricks around them, and a group that fills a brick gathers the
 //! leaves, clusters and triangles near it side by side. No pass binds more than eight buffers or uses more than 16 KiB of workgroup memory,
 //! which every device has. Lists in workgroup memory have a random order, but only the minimum of each list is used: every run gives the
 //! same bits. In contrast to the CPU, all values of bricks are exact, also beyond the band.
@@ -43,6 +44,10 @@ const MARKING: usize = 1024;
 /// Groups of `fill`, at most: where there are more parts each takes one after another. With a group for each part the device hands
 /// them out as others end.
 const FILLING: usize = 16384;
+/// Edges of the longest rim whose angle each node adds up; behind longer ones a walk through the tree is faster.
+const LONGEST_RIM: usize = 2048;
+/// Words of what a brick's columns cross, as in `columns.wgsl`.
+const COLUMN_WORDS: usize = 128;
 /// Words of the tally before the counts of wanted bricks.
 const TALLY: usize = 8;
 /// Words of the state.
@@ -112,6 +117,37 @@ impl Heap {
     }
 }
 
+/// How sides are found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sides {
+    Pseudonormals,
+    /// Winding numbers from what columns of nodes cross.
+    Columns,
+    /// Winding numbers from walks through the tree.
+    Tree,
+}
+
+impl Sides {
+    fn new(bind: &SdfBind, mesh: &MeshWords) -> Self {
+        match bind.settings().sign {
+            SignMethod::Pseudonormals => Self::Pseudonormals,
+            SignMethod::WindingNumber if mesh.rim > LONGEST_RIM => Self::Tree,
+            SignMethod::WindingNumber => Self::Columns,
+        }
+    }
+    fn when<T: Default>(self, sides: Self, value: T) -> T {
+        if self == sides { value } else { T::default() }
+    }
+    /// Words of what columns cross: of bricks, then of the grid, where a column has a byte for each brick and one more.
+    fn column_counts(self, bind: &SdfBind) -> usize {
+        let of_grid = (49 * entries(bind)).div_ceil(4);
+        self.when(
+            Self::Columns,
+            COLUMN_WORDS * bind.brick_capacity() + of_grid,
+        )
+    }
+}
+
 const fn array(name: &'static str, ty: DeviceType, len: usize) -> DeviceArray {
     DeviceArray {
         name,
@@ -135,9 +171,9 @@ fn entries(bind: &SdfBind) -> usize {
 
 pub(super) fn node(bind: &SdfBind, still: f32) -> DeviceNode {
     let heap = Heap::new(bind);
-    let winding = bind.settings().sign == SignMethod::WindingNumber;
     let mesh = MeshWords::new(bind);
-    let (passes, written) = passes(bind, &heap, winding);
+    let sides = Sides::new(bind, &mesh);
+    let (passes, written) = passes(bind, &heap, sides);
     let mut scratch = vec![
         lasting(array("built_for", DeviceType::Vec3F, bind.vertex_count())),
         lasting(array("tally", DeviceType::U32, tally(bind))),
@@ -156,12 +192,15 @@ pub(super) fn node(bind: &SdfBind, still: f32) -> DeviceNode {
             2 * bind.brick_capacity() + entries(bind),
         ),
     ];
-    if winding {
-        scratch.push(array("moments", DeviceType::Vec4F, 16 * heap.blocks()));
+    scratch.push(array("crossed", DeviceType::U32, sides.column_counts(bind)));
+    match sides {
+        Sides::Pseudonormals => {}
+        Sides::Columns => scratch.push(array("rim", DeviceType::Vec4F, 2 * mesh.rim)),
+        Sides::Tree => scratch.push(array("moments", DeviceType::Vec4F, 16 * heap.blocks())),
     }
     DeviceNode {
         shared: vec![text!("shared")],
-        settings: settings(bind, &heap, &mesh, still),
+        settings: settings(bind, &heap, &mesh, sides, still),
         constants: vec![DeviceConstant::new(
             "mesh_words",
             DeviceType::U32,
@@ -179,27 +218,25 @@ fn tally(bind: &SdfBind) -> usize {
     TALLY + entries(bind).div_ceil(ASSIGNED)
 }
 
-/// Things of a group of `mark` that are no bricks: boxes higher up, edges, points.
-fn small_things(bind: &SdfBind, heap: &Heap) -> usize {
-    upper_boxes(bind, heap) + bind.edge_count() + bind.class_count()
+/// Things of a group of `mark` that are no bricks: boxes higher up, where walks begin; edges and points, for pseudonormals.
+fn small_things(bind: &SdfBind, heap: &Heap, sides: Sides) -> [usize; 3] {
+    [
+        sides.when(Sides::Tree, heap.upper_boxes()),
+        sides.when(Sides::Pseudonormals, bind.edge_count()),
+        sides.when(Sides::Pseudonormals, bind.class_count()),
+    ]
 }
 
-/// Only walks for winding numbers begin that high up.
-fn upper_boxes(bind: &SdfBind, heap: &Heap) -> usize {
-    match bind.settings().sign {
-        SignMethod::WindingNumber => heap.upper_boxes(),
-        SignMethod::Pseudonormals => 0,
-    }
-}
-
-fn passes(bind: &SdfBind, heap: &Heap, winding: bool) -> (Vec<DevicePass>, Vec<String>) {
+fn passes(bind: &SdfBind, heap: &Heap, sides: Sides) -> (Vec<DevicePass>, Vec<String>) {
     let over = |name, text, count| {
         DevicePass::per_vertex(name, text)
             .over(DeviceDomain::Elements(count))
             .scattering()
     };
     let groups = DevicePass::in_groups;
-    let marking = heap.clusters * heap.shares() + small_things(bind, heap).div_ceil(MARKED);
+    let around = heap.clusters * heap.shares();
+    let small: usize = small_things(bind, heap, sides).iter().sum();
+    let marking = around + small.div_ceil(MARKED);
     let mut out = vec![
         groups(
             "place",
@@ -221,7 +258,7 @@ fn passes(bind: &SdfBind, heap: &Heap, winding: bool) -> (Vec<DevicePass>, Vec<S
         ),
     ];
     let mut written = vec![String::new(); out.len()];
-    if winding {
+    if sides == Sides::Tree {
         out.push(over("moments", text!("distance", "moments"), heap.clusters));
         written.push(String::new());
         for depth in (1..heap.levels).rev() {
@@ -236,10 +273,19 @@ fn passes(bind: &SdfBind, heap: &Heap, winding: bool) -> (Vec<DevicePass>, Vec<S
             ));
         }
     }
-    let fill = if winding {
-        text!("shape", "distance", "near", "walk", "winding", "fill")
-    } else {
-        text!("shape", "distance", "near", "pseudonormals", "fill")
+    let fill = match sides {
+        Sides::Pseudonormals => text!(
+            "shape",
+            "distance",
+            "near",
+            "pseudonormals",
+            "sides",
+            "fill"
+        ),
+        Sides::Columns => text!("shape", "distance", "near", "columns", "crossings", "fill"),
+        Sides::Tree => text!(
+            "shape", "distance", "near", "walk", "winding", "sides", "fill"
+        ),
     };
     let assigned = entries(bind).div_ceil(ASSIGNED);
     out.push(groups(
@@ -248,6 +294,10 @@ fn passes(bind: &SdfBind, heap: &Heap, winding: bool) -> (Vec<DevicePass>, Vec<S
         assigned,
         ASSIGNED as u32,
     ));
+    if sides == Sides::Columns {
+        let text = text!("shape", "columns", "cross");
+        out.push(groups("cross", text, around, MARKED as u32));
+    }
     out.push(groups("fill", fill, filling(bind), FILLED as u32));
     (out, written)
 }
@@ -261,6 +311,7 @@ fn settings(
     bind: &SdfBind,
     heap: &Heap,
     mesh: &MeshWords,
+    sides: Sides,
     still: f32,
 ) -> Vec<(&'static str, DeviceSetting)> {
     let s = bind.settings();
@@ -270,6 +321,7 @@ fn settings(
         FieldBox::Fixed { low, high } => (true, low, high),
     };
     let float = DeviceSetting::F32;
+    let [upper_boxes, edges, points] = small_things(bind, heap, sides);
     vec![
         ("LEAN", float(LEAN)),
         ("PADDING", DeviceSetting::U32(bind.padding())),
@@ -303,21 +355,26 @@ fn settings(
         ("WRITTEN_LEAVES", number(heap.written_leaves())),
         ("LEAF_START", number(heap.leaf_start())),
         ("PARENT_START", number(heap.parent_start())),
-        ("UPPER_BOXES", number(upper_boxes(bind, heap))),
+        ("UPPER_BOXES", number(upper_boxes)),
         // Each block once for each of its children, and once more to leave it.
         ("VISITS", number(9 * heap.blocks())),
-        ("EDGES", number(bind.edge_count())),
-        ("POINTS", number(bind.class_count())),
+        ("EDGES", number(edges)),
+        ("POINTS", number(points)),
         ("FEATURES", number(mesh.features)),
         ("EDGE_STARTS", number(mesh.edge_starts)),
         ("EDGE_LISTS", number(mesh.edge_lists)),
         ("POINT_STARTS", number(mesh.point_starts)),
         ("POINT_LISTS", number(mesh.point_lists)),
+        ("POINTS_OF_TRIANGLES", number(mesh.points)),
+        ("RIM_POINTS", number(mesh.rim_points)),
+        ("RIM", number(mesh.rim)),
+        ("COLUMN_COUNTS", number(sides.column_counts(bind))),
     ]
 }
 
 /// The mesh in words, one list behind the other: corners of triangles; their features (edges from corner k to the next, then points);
-/// triangles around edges and corners around points, each as starts and lists.
+/// triangles around edges and corners around points, each as starts and lists; a vertex for each of a triangle's points, and for both ends
+/// of each edge of the rim.
 struct MeshWords {
     words: Vec<u32>,
     features: usize,
@@ -325,6 +382,10 @@ struct MeshWords {
     edge_lists: usize,
     point_starts: usize,
     point_lists: usize,
+    points: usize,
+    rim_points: usize,
+    /// Edges of the rim.
+    rim: usize,
 }
 
 impl MeshWords {
@@ -336,18 +397,30 @@ impl MeshWords {
         let points: Vec<&[u32]> = numbers(bind.class_count())
             .map(|c| bind.corners_of_class(c))
             .collect();
+        let vertex_of = vertices_of_classes(bind);
+        let rim = rim(bind, &vertex_of);
         let mut words = bind.triangles.as_flattened().to_vec();
         let mut add = |more: &[u32]| {
             let start = words.len();
             words.extend(more);
             start
         };
-        let [features, edge_starts, edge_lists, point_starts, point_lists] = [
+        let [
+            features,
+            edge_starts,
+            edge_lists,
+            point_starts,
+            point_lists,
+            points,
+            rim_points,
+        ] = [
             features(bind),
             starts(&edges),
             edges.concat(),
             starts(&points),
             points.concat(),
+            points_of_triangles(bind, &vertex_of),
+            rim.concat(),
         ]
         .map(|list| add(&list));
         Self {
@@ -357,6 +430,9 @@ impl MeshWords {
             edge_lists,
             point_starts,
             point_lists,
+            points,
+            rim_points,
+            rim: rim.len(),
         }
     }
 }
@@ -379,6 +455,42 @@ fn features(bind: &SdfBind) -> Vec<u32> {
     of_each
         .flat_map(|(e, c)| e.iter().chain(c).copied())
         .collect()
+}
+
+/// One vertex at each point.
+fn vertices_of_classes(bind: &SdfBind) -> Vec<u32> {
+    let mut out = vec![0; bind.class_count()];
+    let classes = bind.edges_and_classes().1;
+    for (c, v) in classes.iter().flatten().zip(bind.triangles.as_flattened()) {
+        out[*c as usize] = *v;
+    }
+    out
+}
+
+fn points_of_triangles(bind: &SdfBind, vertex_of: &[u32]) -> Vec<u32> {
+    let classes = bind.edges_and_classes().1.as_flattened();
+    classes.iter().map(|&c| vertex_of[c as usize]).collect()
+}
+
+/// Edges that triangles use more often in one direction than in the other, as vertices in that direction; as often as that.
+fn rim(bind: &SdfBind, vertex_of: &[u32]) -> Vec<[u32; 2]> {
+    let (edges, classes) = bind.edges_and_classes();
+    let mut uses = vec![(0_i32, [0; 2]); bind.edge_count()];
+    for (edges, points) in edges.iter().zip(classes) {
+        for k in 0..3 {
+            let (from, to) = (points[k], points[(k + 1) % 3]);
+            let (count, ends) = &mut uses[edges[k] as usize];
+            *count += if from < to { 1 } else { -1 };
+            *ends = [from.min(to), from.max(to)];
+        }
+    }
+    let open = uses.iter().filter(|(_, [from, to])| from < to);
+    open.flat_map(|&(count, ends)| {
+        let [from, to] = ends.map(|c| vertex_of[c as usize]);
+        let edge = if count > 0 { [from, to] } else { [to, from] };
+        std::iter::repeat_n(edge, count.unsigned_abs() as usize)
+    })
+    .collect()
 }
 
 pub(super) fn write_frame(carried: &Carried, is_first: bool, data: &mut DeviceFrameData<'_>) {

@@ -68,6 +68,45 @@ impl Default for TressFxSettings {
     }
 }
 
+impl TressFxSettings {
+    /// Seconds of a frame that are simulated.
+    pub(super) fn step_secs(&self, dt_secs: f32) -> f32 {
+        dt_secs.clamp(0.0, LONGEST_STEP)
+    }
+
+    /// Share of the velocity that a frame of `h` seconds keeps.
+    pub(super) fn kept<R: Real>(&self, h: R) -> R {
+        (R::from_double(-60.0) * R::from_single(self.damping) * h).exp()
+    }
+
+    /// Way along Y that gravity adds in a frame.
+    pub(super) fn fall<R: Real>(&self, h: R) -> R {
+        -R::from_single(self.gravity) * h * h
+    }
+
+    /// Share of the way to the rest bend that each side goes in a pass.
+    pub(super) fn bend_share(&self) -> f32 {
+        0.5 * self.local_stiffness.min(0.95)
+    }
+
+    /// Wind of that strength on the strands at both ends of the mix.
+    pub(super) fn winds(&self, strength: f64) -> [Vec3<f64>; 2] {
+        let direction = f64::vec3(self.wind_direction);
+        let axis = Vec3::x().cross(&direction);
+        // The sine alone: beyond a right angle the rotation is too small, and -X counts as +X.
+        let aim = match sinew_geom::nalgebra::Unit::try_new(axis, 1e-9) {
+            Some(unit) => Quat::from_axis_angle(&unit, axis.norm().min(1.0).asin()),
+            None => Quat::identity(),
+        };
+        let angle = WIND_ANGLE_DEGREES.to_radians();
+        let corner = |axis: &sinew_geom::nalgebra::Unit<Vec3<f64>>, angle: f64| {
+            aim * (Quat::from_axis_angle(axis, angle) * Vec3::x()) * strength
+        };
+        let (y, z) = (Vec3::y_axis(), Vec3::z_axis());
+        [angle, -angle].map(|angle| corner(&y, angle) + corner(&z, angle))
+    }
+}
+
 /// A part of the step of one strand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
@@ -98,9 +137,11 @@ const CLAMP: f64 = 20.0;
 /// Angle of the four winds around the direction, in degrees.
 const WIND_ANGLE_DEGREES: f64 = 40.0;
 /// Strands after which the mix of winds repeats.
-const WIND_PERIOD: usize = 20;
+pub(super) const WIND_PERIOD: usize = 20;
+/// Angle of the wind's pulse that a frame adds, radians.
+pub(super) const PULSE_PER_FRAME: f64 = 0.01;
 /// Vertices at the root that do not collide.
-const EXEMPT: usize = 2;
+pub(super) const EXEMPT: usize = 2;
 /// Strands in one task.
 const CHUNK: usize = 64;
 
@@ -144,7 +185,7 @@ impl<R: Real> TressFxJob<'_, R> {
             settings: self.settings,
             colliders: self.colliders,
             margins_cells: self.margins_cells,
-            h: R::from_single(self.dt_secs.clamp(0.0, LONGEST_STEP)),
+            h: R::from_single(self.settings.step_secs(self.dt_secs)),
             frame: state.frame,
             reset: state.resets > 0,
         };
@@ -306,12 +347,8 @@ impl<R: Real> Frame<'_, R> {
 
     fn integrate(&self, strand: &mut Guide<'_, R>, skin: &Affine<R>, root: Vec3<R>) {
         let s = self.settings;
-        let kept = (R::from_double(-60.0) * R::from_single(s.damping) * self.h).exp();
-        let fall = Vec3::new(
-            R::zero(),
-            -R::from_single(s.gravity) * self.h * self.h,
-            R::zero(),
-        );
+        let kept = s.kept(self.h);
+        let fall = Vec3::new(R::zero(), s.fall(self.h), R::zero());
         let global = s.global_stiffness > 0.0 && s.global_range != 0.0;
         let reach = s.global_range * strand.now.len() as f32;
         for i in 0..strand.now.len() {
@@ -350,7 +387,7 @@ impl<R: Real> Frame<'_, R> {
     }
 
     fn local_shape(&self, strand: &mut Guide<'_, R>, skin: &Quat<R>) {
-        let stiffness = R::from_single(0.5 * self.settings.local_stiffness.min(0.95));
+        let stiffness = R::from_single(self.settings.bend_share());
         let rest = |i: usize| R::vec3(strand.bound[i].offset);
         for i in 1..strand.now.len() - 1 {
             let before = turn(skin, rest(i) - rest(i - 1));
@@ -384,23 +421,10 @@ impl<R: Real> Frame<'_, R> {
 
     fn wind_of(&self, guide: usize) -> Vec3<R> {
         let s = self.settings;
-        let pulse = (0.01 * f64::from(self.frame)).sin().powi(2) + 0.5;
+        let pulse = (PULSE_PER_FRAME * f64::from(self.frame)).sin().powi(2) + 0.5;
         let strength = f64::from(s.wind_magnitude) * pulse;
-        let direction = f64::vec3(s.wind_direction);
-        let axis = Vec3::x().cross(&direction);
-        // The sine alone: beyond a right angle the rotation is too small, and -X counts as +X.
-        let aim = match sinew_geom::nalgebra::Unit::try_new(axis, 1e-9) {
-            Some(unit) => Quat::from_axis_angle(&unit, axis.norm().min(1.0).asin()),
-            None => Quat::identity(),
-        };
-        let angle = WIND_ANGLE_DEGREES.to_radians();
-        let corner = |axis: &sinew_geom::nalgebra::Unit<Vec3<f64>>, angle: f64| {
-            aim * (Quat::from_axis_angle(axis, angle) * Vec3::x()) * strength
-        };
-        let (y, z) = (Vec3::y_axis(), Vec3::z_axis());
+        let [first, second] = s.winds(strength);
         let a = (guide % WIND_PERIOD) as f64 / WIND_PERIOD as f64;
-        let first = corner(&y, angle) + corner(&z, angle);
-        let second = corner(&y, -angle) + corner(&z, -angle);
         (first * a + second * (1.0 - a)).map(R::from_double)
     }
 

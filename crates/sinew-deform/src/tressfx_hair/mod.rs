@@ -1,6 +1,7 @@
 //! Simulation of strands as TressFX 4.1 does it, for hair that was tuned with it.
 #![doc = include_str!("README.md")]
 
+mod device;
 mod job;
 mod node;
 mod state;

@@ -1,13 +1,13 @@
 //! The node `tressfx_hair`.
 
-use super::{TressFxJob, TressFxSettings, TressFxState};
+use super::{TressFxJob, TressFxSettings, TressFxState, device};
 use crate::collide::ports::{RESET, by_collider, fields};
 use crate::collide::{Collider, GRADIENTS, GradientMode, MAX_COLLIDERS};
 use crate::hair_sim::HairBind;
 use crate::hair_sim::roots::{Blend, FIRST_COLLIDER, INPUTS, JOINT, OUTPUTS, Roots, bind_strands};
 use crate::{
-    BindContext, BoundNode, Example, NodeDesc, NodeDocs, NodeError, NodeKind, NodeScratch,
-    ParameterDesc, Parameters, UpdateContext,
+    BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, Example, NodeDesc, NodeDocs,
+    NodeError, NodeKind, NodeScratch, ParameterDesc, Parameters, UpdateContext,
 };
 use arrayvec::ArrayVec;
 use sinew_geom::PackedAffine;
@@ -132,7 +132,7 @@ const PARAMETERS: &[ParameterDesc] = &[
     ),
 ];
 
-fn settings(p: &Parameters<'_>) -> TressFxSettings {
+pub(super) fn settings(p: &Parameters<'_>) -> TressFxSettings {
     TressFxSettings {
         damping: p.single("damping"),
         gravity: p.single("gravity"),
@@ -151,11 +151,11 @@ fn settings(p: &Parameters<'_>) -> TressFxSettings {
 }
 
 #[derive(Debug)]
-struct TressFxHair {
-    bind: HairBind,
-    roots: Roots,
+pub(super) struct TressFxHair {
+    pub(super) bind: HairBind,
+    pub(super) roots: Roots,
     /// By port, in cells; those of ports without a link are not read.
-    margins: [f32; MAX_COLLIDERS],
+    pub(super) margins: [f32; MAX_COLLIDERS],
 }
 
 #[derive(Debug)]
@@ -207,6 +207,15 @@ impl BoundNode for TressFxHair {
         scratch.has_stepped = false;
         let restored = scratch.state.restore(bytes);
         restored.map_err(|e| NodeError::Restore(e.to_string()))
+    }
+    fn device(&self, context: &BindContext<'_>) -> Option<DeviceNode> {
+        Some(device::node(self, context))
+    }
+    fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
+        device::write_frame(self, frame, data);
+    }
+    fn device_passes(&self, frame: &DeviceFrame<'_>, count: usize, run: &mut dyn FnMut(usize)) {
+        device::passes(frame, count, run);
     }
     fn update(&self, mut context: UpdateContext<'_>) {
         let settings = settings(&context.parameters);

@@ -10,7 +10,7 @@ use sinew_geom::index32;
 /// How a dense grid lies in bricks. Its node `(i, j, k)` is node `(i, j, k)` of the bricks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct TressFxLayout {
-    shape: GridShape,
+    pub(super) shape: GridShape,
 }
 
 impl TressFxLayout {

@@ -93,9 +93,14 @@ impl CompatibilityField {
 
     /// Moves the box (never turns or scales it) so that its centre is at `center`. Where it was before does not matter.
     pub(crate) fn move_to(&mut self, center: [f32; 3]) {
+        self.origin = self.origin_around(center);
+    }
+
+    /// Where the first node then is.
+    pub(super) fn origin_around(&self, center: [f32; 3]) -> [f32; 3] {
         let [origin, bound] = self.bound;
         let moved = sub(center, bound);
-        self.origin = std::array::from_fn(|k| origin[k] + moved[k]);
+        std::array::from_fn(|k| origin[k] + moved[k])
     }
 
     /// Writes the distances of a frame's mesh. Positions that `topology` names and that are missing count as the origin.

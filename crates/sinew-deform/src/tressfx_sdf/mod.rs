@@ -2,6 +2,7 @@
 #![doc = include_str!("README.md")]
 
 mod bricks;
+mod device;
 mod field;
 mod node;
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! The node `tressfx_sdf`.
 
-use super::{CompatibilityField, TressFxLayout};
+use super::{CompatibilityField, TressFxLayout, device};
 use crate::follow::{FOLLOW, Follow};
 use crate::{
-    BindContext, BoundNode, NodeDesc, NodeDocs, NodeError, NodeKind, NodeScratch, ParameterDesc,
-    PortDesc, PortType, UpdateContext,
+    BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, NodeDesc, NodeDocs,
+    NodeError, NodeKind, NodeScratch, ParameterDesc, PortDesc, PortType, UpdateContext,
 };
 use sinew_geom::Topology;
 use std::sync::Arc;
@@ -88,6 +88,13 @@ impl BoundNode for TressFxSdf {
     }
     fn scratch_bytes(&self) -> usize {
         size_of_val(self.field.values.as_slice())
+    }
+    fn device(&self, _context: &BindContext<'_>) -> Option<DeviceNode> {
+        Some(device::node(&self.field, &self.layout, &self.topology))
+    }
+    fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
+        let center = self.follow.point(&frame.inputs, self.field.center());
+        device::write_frame(&self.field, center, data);
     }
     fn update(&self, mut context: UpdateContext<'_>) {
         let center = self.follow.point(&context.inputs, self.field.center());

@@ -354,6 +354,78 @@ fn winding_numbers_see_through_cuts() {
     }
 }
 
+/// A tube without ends, a cup that opens upwards, and one of many short rims: nodes away from the lids have the side of the solid angle
+/// of all triangles in double precision. Unmoved, rims lie exactly above columns of nodes.
+#[test]
+fn open_meshes_have_the_sides_of_their_solid_angles() {
+    let cup = without(meshes::sphere(12, 16), |c| c[2] > 0.3);
+    let torn = without(meshes::sphere(48, 96), |c| (c[0] * 997.0).sin() > 0.92);
+    let tube = meshes::tube(8, 12, 2.0, 0.5);
+    // Behind long rims far clusters are dipoles.
+    for (mesh, cells, unsure, least) in [
+        (tube, 20, 1e-3, 100),
+        (cup, 20, 1e-3, 500),
+        (torn, 8, 0.05, 100),
+    ] {
+        let settings = format!(r#""cells": {cells}, "sign": "winding_number""#);
+        let text = document(MOVING, &settings);
+        let Some(mut both) = Both::new(mesh, &text, 1) else {
+            return;
+        };
+        for weight in [0.0, 0.4] {
+            both.set_weight(0, weight);
+            both.frame(&[[0.0; 2]]);
+            let inside = check_sides(&mut both, unsure);
+            assert!(inside > least, "{inside}");
+        }
+    }
+}
+
+/// The mesh without the triangles whose centres have a property.
+fn without(base: Mesh, leaves: impl Fn([f32; 3]) -> bool) -> Mesh {
+    let center = |t: &[u32; 3]| {
+        [0, 1, 2].map(|k| {
+            t.iter()
+                .map(|&v| base.positions[v as usize][k])
+                .sum::<f32>()
+                / 3.0
+        })
+    };
+    let kept = base.topology.triangles().iter();
+    let kept = kept.filter(|t| !leaves(center(t))).copied().collect();
+    mesh(base.positions.clone(), kept)
+}
+
+/// Compares all nodes of bricks and corners of bricks that have a side; gives how many are inside.
+fn check_sides(both: &mut Both, unsure: f64) -> usize {
+    let moved = both.cpu[0].mesh_output("mesh").expect("there").positions;
+    let truth = sinew_testkit::MeshTruth::new(moved, both.mesh.topology.triangles());
+    let [_, words] = both.words(0);
+    let view = grid(&words);
+    let nodes = view.shape.bricks.map(|b| 7 * b + 1);
+    let line = |k: usize| (0..nodes[k]).map(move |i| view.shape.node_position([i; 3])[k]);
+    let windings = truth.windings(&[0, 1, 2].map(|k| line(k).map(f64::from).collect()));
+    let (mut inside, mut wrong) = (0, Vec::new());
+    for (i, winding) in (0..).zip(windings) {
+        let node = [
+            i % nodes[0],
+            i / nodes[0] % nodes[1],
+            i / (nodes[0] * nodes[1]),
+        ];
+        if !view.is_exact(node) && node.iter().any(|n| n % 7 != 0) {
+            continue;
+        }
+        let value = view.node(node) / view.shape.cell;
+        inside += usize::from(value < 0.0);
+        if (winding > 0.5) != (value < 0.0) && (winding - 0.5).abs() > unsure && value.abs() > 1e-3
+        {
+            wrong.push((node, value, winding));
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong: {:?}", wrong.len(), wrong[0]);
+    inside
+}
+
 #[test]
 fn halves_differ_by_their_rounding() {
     let settings = r#""cells": 30, "storage": "half""#;

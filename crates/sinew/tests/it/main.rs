@@ -22,6 +22,7 @@ mod gpu_sdf;
 #[cfg(all(feature = "gpu", feature = "io"))]
 mod gpu_states;
 mod gpu_styles;
+mod gpu_tressfx;
 #[cfg(feature = "io")]
 mod gpu_vat;
 #[cfg(feature = "io")]

@@ -85,7 +85,7 @@ fn kernel(group: u32, local: u32) {
     let is_built = near != 0u && slot < SLOTS;
     if (brick < count) {
         write_field(HEADER + brick, select(NO_BRICK, slot, is_built));
-        write_bricks(2u * SLOTS + brick, select(0u, 1u, is_built));
+        write_bricks(2u * SLOTS + brick, select(0u, slot + 1u, is_built));
         if (is_built) {
             write_bricks(2u * slot, brick);
             write_bricks(2u * slot + 1u, near & SLOT_MASK);

@@ -6,13 +6,9 @@
 
 // Invocations of a team.
 const LANES: u32 = FILLED / 8u;
-// Of the team, the one whose column has a node in the middle of the block, its second.
-const MIDDLE: u32 = 5u;
 // From the centre of a brick to those of its blocks along each axis, and from there to its outermost nodes.
 const TO_BLOCK: f32 = 2.0;
 const BLOCK_EDGE: f32 = 1.5;
-// The furthest that a node of the block is from that one, and a little more.
-const BLOCK_RADIUS: f32 = 3.6;
 // Of those kept, as many are looked at together.
 const CHUNK: u32 = 32u;
 
@@ -31,8 +27,6 @@ var<workgroup> nearest_keys: array<atomic<u32>, 8>;
 // Distances of a triangle from the corners of each block, and a little more: the nearest of the batch, and what was known before.
 var<workgroup> fresh: array<vec4f, 16>;
 var<workgroup> before: array<vec4f, 16>;
-// Where a block is far from a closed surface one sign serves it: 0 or 1; 2 where it does not.
-var<workgroup> block_inside: array<u32, 8>;
 
 // Nearest so far of the nodes of the invocation's column.
 var<private> squares: vec4f;
@@ -114,6 +108,10 @@ fn measure(i: u32, p: vec3f) {
     let at = in_flat(t, p);
     let up = vec3f(t.x.z, t.y.z, t.n.z);
     let here = vec4f(square_at(t, at), square_at(t, at + up), square_at(t, at + up * 2.0), square_at(t, at + up * 3.0));
+    if (!KEEPS_SLOTS) {
+        squares = min(squares, here);
+        return;
+    }
     // The lowest of equals, whatever the order.
     let is_nearer = (here < squares) | ((here == squares) & (slot < slots));
     squares = select(squares, here, is_nearer);
@@ -230,35 +228,9 @@ fn begin(local: u32) {
     slots = vec4u(NO_TRIANGLE);
 }
 
-fn signed(square: f32, slot: u32, p: vec3f) -> f32 {
-    let distance = sqrt(square);
-    return select(distance, -distance, is_inside(min(slot, TRIANGLES - 1u), p));
-}
-
-fn put_values(local: u32, box: Box) {
-    let block = local / LANES;
-    let lane = local % LANES;
-    let offset = side_of(block) * TO_BLOCK + column_offset(lane);
-    let p = box.center + offset;
-    let up = vec3f(0.0, 0.0, 1.0);
-    if (lane == MIDDLE) {
-        var inside = 2u;
-        if (IS_CLOSED && squares.y > BLOCK_RADIUS * BLOCK_RADIUS) {
-            inside = select(0u, 1u, signed(squares.y, slots.y, p + up) < 0.0);
-        }
-        block_inside[block] = inside;
-    }
-    workgroupBarrier();
-    let inside = block_inside[block];
-    var column = sqrt(squares);
-    if (inside == 2u) {
-        for (var k = 0u; k < 4u; k++) {
-            column[k] = signed(squares[k], slots[k], p + up * f32(k));
-        }
-    } else if (inside == 1u) {
-        column = -column;
-    }
-    bounds[local] = column;
+fn put_values(slot: u32, at: vec3u, local: u32) {
+    let distances = sqrt(squares);
+    bounds[local] = select(distances, -distances, column_inside(slot, at, local));
     workgroupBarrier();
 }
 
@@ -292,7 +264,7 @@ fn fill_brick(slot: u32, local: u32, bricks: vec3u) {
     let box = Box(vec3f(at * 7u) + vec3f(HALF_EDGE));
     begin(local);
     search(local, box, brick[1], false);
-    put_values(local, box);
+    put_values(slot, at, local);
     store(HEADER + brick_count(bricks) + corner_count(bricks), slot, local);
     // Its corners, where it stands for those.
     if (local < 8u && all((at & vec3u(1u)) == vec3u(0u))) {
@@ -314,7 +286,7 @@ fn fill_coarse(part: u32, local: u32, bricks: vec3u) {
             brick[0] = read_bricks(2u * SLOTS + first.x + bricks.x * (first.y + bricks.y * first.z));
         }
     }
-    if (workgroupUniformLoad(&brick[0]) == 1u) {
+    if (workgroupUniformLoad(&brick[0]) > 0u) {
         // The brick writes its corners itself.
         return;
     }
@@ -335,8 +307,10 @@ fn fill_coarse(part: u32, local: u32, bricks: vec3u) {
     }
     workgroupBarrier();
     let corner = first + vec3u(block & 1u, (block >> 1u) & 1u, block >> 2u);
+    let inside = corner_inside(atomicLoad(&kept_counts[block]), corner, local);
     if (local % LANES == 0u && all(corner <= bricks)) {
-        put_corner(corner, bricks, signed(bitcast<f32>(square), atomicLoad(&kept_counts[block]), vec3f(corner * 7u)));
+        let distance = sqrt(bitcast<f32>(square));
+        put_corner(corner, bricks, select(distance, -distance, inside));
     }
 }
 

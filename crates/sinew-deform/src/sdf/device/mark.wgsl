@@ -151,6 +151,9 @@ fn kernel(group: u32, local: u32) {
         return;
     }
     if (group < MARKING_GROUPS) {
+        for (var i = MARKED * group + local; i < COLUMN_COUNTS; i += MARKED * MARKING_GROUPS) {
+            write_crossed(i, 0u);
+        }
         mark_around(group / SHARES, group % SHARES, local);
     } else {
         small_thing(MARKED * (group - MARKING_GROUPS) + local);
