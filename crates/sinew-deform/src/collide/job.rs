@@ -2,7 +2,7 @@
 
 use super::chunks::{PerChunk, PerStrand};
 use super::placed::{Collider, Contact, Placement, Solids};
-use crate::strand_step::{Placing, Vertex, WIDTH, place_strands};
+use crate::strand_step::{Placing, Vertex, VertexOfEight, WIDTH, place_strands};
 use crate::{Par, for_each_chunk};
 use arrayvec::ArrayVec;
 use sinew_geom::Strands;
@@ -26,7 +26,7 @@ impl Default for CollideSettings {
 /// Working memory of one instance: 2.8 KB for each vertex of the longest strand and task of 32 strands.
 #[derive(Clone, Debug, Default)]
 pub struct CollideScratch {
-    vertices: Vec<Vertex<[f32; 8]>>,
+    vertices: Vec<VertexOfEight>,
     placements: Vec<Placement<f32>>,
     longest: usize,
 }
@@ -55,7 +55,7 @@ impl CollideScratch {
         self.placements.len()
     }
     /// Room for the vertices of each task, room for contacts, vertices a task.
-    pub(crate) fn parts(&mut self) -> (&mut [Vertex<[f32; 8]>], &mut [Placement<f32>], usize) {
+    pub(crate) fn parts(&mut self) -> (&mut [VertexOfEight], &mut [Placement<f32>], usize) {
         (&mut self.vertices, &mut self.placements, self.longest)
     }
 }

@@ -1,7 +1,7 @@
 //! How each precision is simulated.
 
 use super::frame::{Frame, Guides, Task, run_task};
-use crate::strand_step::Vertex;
+use crate::strand_step::{Vertex, VertexOfEight};
 use fearless_simd::{Simd, f32x8};
 use sinew_geom::Real;
 use std::fmt::Debug;
@@ -30,7 +30,7 @@ pub(crate) trait Stepped: Real {
 }
 
 impl Stepped for f32 {
-    type Work = Vertex<[f32; 8]>;
+    type Work = VertexOfEight;
 
     fn run(
         task: Task,
@@ -50,7 +50,7 @@ fn run_lanes<S: Simd>(
     frame: &Frame<'_, f32>,
     guides: Range<usize>,
     state: &mut Guides<'_, f32>,
-    work: &mut [Vertex<[f32; 8]>],
+    work: &mut [VertexOfEight],
 ) {
     run_task::<f32, f32x8<S>>(simd, task, frame, guides, state, work);
 }

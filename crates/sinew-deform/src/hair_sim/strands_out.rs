@@ -10,7 +10,7 @@ use super::settings::HairSettings;
 use super::state::HairState;
 use crate::collide::{Collider, Contact, PerChunk, PerStrand, Solids, turn, unit_or};
 use crate::simd_vector::V3;
-use crate::strand_step::{Placing, Vertex, WIDTH, place_strands};
+use crate::strand_step::{Placing, VertexOfEight, WIDTH, place_strands};
 use crate::{Par, for_each_chunk};
 use arrayvec::ArrayVec;
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
@@ -110,7 +110,7 @@ impl<R: Real> Layout<'_, R> {
         &self,
         followers: &[usize],
         points: &mut PerStrand<'_, [f32; 3]>,
-        room: &mut [Vertex<[f32; 8]>],
+        room: &mut [VertexOfEight],
     ) {
         let Some(placing) = &self.collide else {
             return;

@@ -121,7 +121,7 @@ impl<N: Number> Step<'_, '_, N> {
                 });
             }
             lever -= found.gap.max(0.5 * detail);
-            if !(lever > 0.1 * length) {
+            if lever <= 0.1 * length {
                 break;
             }
         }

@@ -154,8 +154,8 @@ impl<N: Number> Step<'_, '_, N> {
             };
             let found = way.look();
             distances.set(lane, found.0);
-            for k in 0..3 {
-                gradients[k].set(lane, found.1[k]);
+            for (to, from) in gradients.iter_mut().zip(found.1) {
+                to.set(lane, from);
             }
             shares.set(lane, found.2);
         }

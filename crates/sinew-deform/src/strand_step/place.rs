@@ -5,7 +5,7 @@ use super::math::{Motion, V};
 use super::number::Number;
 use super::solid::{Solid, base_of};
 use super::strand::{Laws, Step};
-use super::vertex::Vertex;
+use super::vertex::{Vertex, VertexOfEight};
 use crate::collide::{MAX_COLLIDERS, PerStrand, Placed, Rigid, Solids};
 use arrayvec::ArrayVec;
 use fearless_simd::{Simd, f32x8};
@@ -41,7 +41,7 @@ pub(crate) fn place_strands<'p>(
     members: &[usize],
     previous: impl Fn(usize) -> Option<&'p [[f32; 3]]>,
     points: &mut PerStrand<'_, [f32; 3]>,
-    work: &mut [Vertex<[f32; 8]>],
+    work: &mut [VertexOfEight],
 ) {
     let placed: ArrayVec<_, MAX_COLLIDERS> = placing.solids.iter().take(MAX_COLLIDERS).collect();
     let mut solids: ArrayVec<_, MAX_COLLIDERS> = placed.iter().map(Solid::new).collect();
@@ -82,7 +82,7 @@ pub(crate) fn place_strands<'p>(
 }
 
 #[inline(always)]
-fn run<S: Simd>(simd: S, solids: &[Solid<'_, [f32; 8]>], work: &mut [Vertex<[f32; 8]>]) -> u8 {
+fn run<S: Simd>(simd: S, solids: &[Solid<'_, [f32; 8]>], work: &mut [VertexOfEight]) -> u8 {
     let one = <f32x8<S> as Number>::splat(simd, 1.0);
     let step = Step {
         token: simd,
@@ -118,7 +118,7 @@ impl Group {
         lane: usize,
         strand: &Strand<'_>,
         (placed, solids): (&[Placed<'_, f32>], &mut [Solid<'_, [f32; 8]>]),
-        work: &mut [Vertex<[f32; 8]>],
+        work: &mut [VertexOfEight],
     ) -> bool {
         let points = strand.points;
         if points.len() <= self.pins || !points.iter().flatten().all(|c| c.is_finite()) {
@@ -151,7 +151,7 @@ impl Group {
     }
 
     /// Makes the vertices of a strand.
-    fn load(&self, lane: usize, strand: &Strand<'_>, work: &mut [Vertex<[f32; 8]>]) {
+    fn load(&self, lane: usize, strand: &Strand<'_>, work: &mut [VertexOfEight]) {
         let points = strand.points;
         let root = f32::vec3(points[0]);
         let mut way = 0.0;

@@ -79,7 +79,8 @@ impl<'a, L: Lanes> Solid<'a, L> {
         set_matrix(&mut self.inward, lane, &(inverse * turn, from));
         self.base.set(lane, base);
         let keeps = root - LONGER * reach;
-        let is_near = !(keeps > self.layer());
+        // Also where the distance is not a number.
+        let is_near = keeps.is_nan() || keeps <= self.layer();
         self.keeps.set(lane, if is_near { NOTHING } else { keeps });
         self.is_near |= is_near;
     }

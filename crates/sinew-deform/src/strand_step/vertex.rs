@@ -55,6 +55,9 @@ pub(crate) struct Vertex<L> {
     pub(crate) step: [L; 3],
 }
 
+/// One vertex of eight strands.
+pub(crate) type VertexOfEight = Vertex<[f32; 8]>;
+
 impl<L: Lanes> Vertex<L> {
     /// Of strands that nothing moves and that have no length.
     pub(crate) fn still() -> Self {

@@ -3,7 +3,7 @@
 use crate::common::hair_held::truth::Depths;
 use crate::common::hair_held::{
     DEEPEST, DEEPEST_IN_MESH, FRAMES_AT_REST, MEAN_REST_SPEED, MOST_RESTLESS, MOST_STRETCHED,
-    Measured, RESTLESS_SPEED, REST_SPEED, Scene, frames, margins, rest_frames,
+    Measured, REST_SPEED, RESTLESS_SPEED, Scene, frames, margins, rest_frames,
 };
 use sinew::deform::collide::{Distance, FieldCollider};
 use sinew::deform::hair_sim::{FollowerSettings, place_followers};
