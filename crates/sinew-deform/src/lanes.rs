@@ -2,26 +2,11 @@
 
 use crate::MaskWeight;
 use fearless_simd::{Simd, f32x4, f32x8, prelude::*};
-use sinew_geom::Vec3;
 
 /// One number of each of eight.
 pub(crate) type Lanes = [f32; 8];
 /// Three coordinates of each.
 pub(crate) type Lanes3 = [Lanes; 3];
-
-/// One of eight points.
-#[inline]
-pub(crate) fn point(lanes: &Lanes3, lane: usize) -> Vec3<f32> {
-    Vec3::new(lanes[0][lane], lanes[1][lane], lanes[2][lane])
-}
-
-/// The way back.
-#[inline]
-pub(crate) fn put(lanes: &mut Lanes3, lane: usize, v: Vec3<f32>) {
-    lanes[0][lane] = v.x;
-    lanes[1][lane] = v.y;
-    lanes[2][lane] = v.z;
-}
 
 /// Up to eight elements, the first one repeated behind them.
 #[inline(always)]

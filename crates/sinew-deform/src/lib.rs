@@ -32,6 +32,7 @@ mod port;
 mod read_log;
 mod record;
 mod simd_vector;
+mod strand_step;
 mod watch;
 
 pub mod bend;

@@ -296,8 +296,6 @@ const GROWING: f64 = 0.7;
 
 /// Cells of the distance field along the longest side of the character.
 const CELLS: u32 = 192;
-/// Iterations of collision. Each one resolves contacts that the previous one creates.
-const ROUNDS: usize = 8;
 
 /// Rotates strand segments from root to tip until all points except roots are outside the meshes. Segment lengths stay.
 fn keep_out(
@@ -342,10 +340,7 @@ fn keep_out(
     }];
     CollideJob {
         strands,
-        settings: &CollideSettings {
-            exempt: 1,
-            iterations: ROUNDS,
-        },
+        settings: &CollideSettings { exempt: 1 },
         colliders: &[Collider::still(&shape)],
         contacts: &contacts,
         previous: None,

@@ -1103,7 +1103,6 @@ def collide(
     frictions: Vector | Param | None = None,
     reset: bool | Param | Keys | Link | None = None,
     exempt: int | Param | None = None,
-    iterations: int | Param | None = None,
     paths: bool | Param | None = None,
     gradient: Literal["analytic", "forward", "mixed"] | Param | None = None,
     name: str | None = None,
@@ -1137,10 +1136,8 @@ def collide(
             Empty means 0.2. Read in setup.
         reset: Forgets all earlier frames while this is true, as the first frame does. Use it at
             cuts and teleports. Default: False.
-        exempt: Number of vertices at the root that colliders do not move. Range: 0 to 1048576.
+        exempt: Number of vertices at the root that colliders do not move. Range: 1 to 1048576.
             Read in setup. Default: 2.
-        iterations: Number of passes that push vertices out and restore lengths. More passes
-            help in narrow pockets. Range: 1 to 64. Read in setup. Default: 2.
         paths: Also tests the path of each vertex since the previous frame, so that fast strands
             do not pass through thin solids. Read in setup. Default: True.
         gradient: How the gradient of a grid field is computed. On the GPU only `analytic` is
@@ -1164,7 +1161,6 @@ def collide(
         "frictions": frictions,
         "reset": reset,
         "exempt": exempt,
-        "iterations": iterations,
         "paths": paths,
         "gradient": gradient,
     })
@@ -1197,11 +1193,8 @@ def hair_sim(
     gusts: float | Param | Keys | Link | None = None,
     gust_frequency: float | Param | Keys | Link | None = None,
     seed: int | Param | None = None,
-    speed_limit: float | Param | Keys | Link | None = None,
     tip_separation: float | Param | Keys | Link | None = None,
-    substeps: float | Param | Keys | Link | None = None,
-    exempt: int | Param | None = None,
-    collision_iterations: int | Param | None = None,
+    quality: Literal["game", "standard", "film"] | Param | Keys | None = None,
     collide_followers: bool | Param | None = None,
     pre_roll: float | Param | None = None,
     preset: Literal["short", "long_straight", "curly", "fur", "ponytail"] | None = None,
@@ -1259,16 +1252,13 @@ def hair_sim(
             0 to 1. Default: 0.5.
         gust_frequency: Frequency of gusts. Unit: Hz. Range: 0 to 1000. Default: 0.7.
         seed: Seed for the gusts. Range: 0 to 4294967295. Read in setup. Default: 0.
-        speed_limit: Maximum speed of a vertex. Unit: m/s. Range: 0 to 1000000000. Default: 50.
         tip_separation: Followers spread towards the tip: there they are 1 + tip_separation
             times as far from their guide. Range: 0 to 1000. Default: 0.
-        substeps: Minimum number of simulation steps per second. Each frame is cut into equal
-            steps. Unit: 1/s. Range: 1 to 100000. Default: 240.
-        exempt: Number of vertices at the root that colliders do not move. Range: 0 to 1048576.
-            Read in setup. Default: 2.
-        collision_iterations: Number of passes in each step that push vertices out and restore
-            lengths. More passes help in narrow pockets. Range: 0 to 64. Read in setup. Default:
-            1.
+        quality: Steps per second and iterations in each step: 120 and 1 (`game`, vertices
+            only), 240 and 2, or 480 and 3 (`film`). `game`: 120 steps per second with one
+            iteration; vertices collide; `standard`: 240 steps per second with two iterations;
+            vertices and segments collide; `film`: 480 steps per second with three iterations;
+            vertices and segments collide. Default: "standard".
         collide_followers: Lets followers collide, too. Read in setup. Default: True.
         pre_roll: Time that is simulated in the pose of the first frame before that frame is
             shown. Unit: s. Range: 0 to 10000. Read in setup. Default: 0.
@@ -1306,11 +1296,8 @@ def hair_sim(
         "gusts": gusts,
         "gust_frequency": gust_frequency,
         "seed": seed,
-        "speed_limit": speed_limit,
         "tip_separation": tip_separation,
-        "substeps": substeps,
-        "exempt": exempt,
-        "collision_iterations": collision_iterations,
+        "quality": quality,
         "collide_followers": collide_followers,
         "pre_roll": pre_roll,
         "preset": preset,

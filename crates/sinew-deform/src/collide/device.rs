@@ -1,16 +1,16 @@
-//! What `collide` runs on the GPU. `hair_sim` shares its kernel texts, its layout of colliders and [`Teams`].
+//! What `collide` runs on the GPU. `hair_sim` shares its texts for fields and its layout of colliders.
 //!
 //! | pass | one invocation or team per | does |
 //! |---|---|---|
 //! | `place` | collider | its transform in this frame and in the frame before |
-//! | `clear` | strand, a team of invocations each | moves the strand out of solids |
+//! | `strands` | strand, a team of invocations each | moves the strand out of solids |
 //! | `out` | vertex | positions and tangents |
 //!
-//! If no strand has more than [`LONGEST_SHARED`] vertices, a team works in workgroup memory, 64 bytes per vertex; otherwise all strands use
-//! a storage array. State: 16 bytes per vertex. The difference schemes of `gradient` exist on the CPU only.
+//! State: 16 bytes per vertex. The difference schemes of `gradient`, and strands of more than [`GROUP`] vertices, run on the CPU only.
 
 use super::node::Collide;
 use super::ports::{Contacts, PORTS, RESET};
+use crate::strand_step::{GROUP, Teams};
 use crate::{
     BindContext, DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame, DeviceFrameData,
     DeviceNode, DevicePass, DeviceSetting, DeviceType, Locality, UniformLayout,
@@ -19,12 +19,7 @@ use sinew_geom::{Strands, index32};
 use std::fmt::Write;
 
 /// Vectors of a collider's placement, as in `place.wgsl`.
-pub(crate) const PLACEMENT: usize = 14;
-/// Vertices of strands that are worked on in memory of the workgroup: a few groups fit beside each other.
-const LONGEST_SHARED: usize = 32;
-/// Vectors of room a vertex of a strand that forgets its contacts, as in `light.wgsl`.
-pub(crate) const LIGHT_ROOMS: usize = 4;
-
+pub(crate) const PLACEMENT: usize = 10;
 crate::uniform_struct! {
     /// As in `layout.wgsl`.
     #[derive(Default)]
@@ -44,15 +39,17 @@ const PLACE: &str = texts!(
     "device/layout.wgsl",
     "device/place.wgsl"
 );
-const CLEAR: &str = texts!(
+const STRANDS: &str = texts!(
     "motion.wgsl",
     "field.wgsl",
     "solid.wgsl",
-    "contact.wgsl",
-    "settle.wgsl",
-    "device/light.wgsl",
+    "../strand_step/device/strand.wgsl",
+    "../strand_step/device/look.wgsl",
+    "../strand_step/device/energy.wgsl",
+    "../strand_step/device/solve.wgsl",
+    "../strand_step/device/place.wgsl",
     "device/layout.wgsl",
-    "device/clear.wgsl"
+    "device/strands.wgsl"
 );
 const OUT: &str = texts!(
     "motion.wgsl",
@@ -67,56 +64,7 @@ pub(crate) fn linked_ports(context: &BindContext<'_>) -> Vec<usize> {
     (0..PORTS.len()).filter(is_linked).collect()
 }
 
-/// How invocations of a workgroup share strands: teams of as many as the longest strand has vertices, up to a power of two between 4 and
-/// 32.
-#[derive(Clone, Copy)]
-pub(crate) struct Teams {
-    /// Invocations of a team.
-    lanes: usize,
-    /// Teams of a group.
-    pub(crate) teams: usize,
-}
-
-impl Teams {
-    /// Invocations of a group.
-    pub(crate) const SIZE: u32 = 64;
-
-    pub(crate) fn new(longest: usize) -> Self {
-        let lanes = longest.next_power_of_two().clamp(4, 32);
-        Self {
-            lanes,
-            teams: Self::SIZE as usize / lanes,
-        }
-    }
-    /// Groups of that many strands.
-    pub(crate) fn groups(self, strands: usize) -> usize {
-        strands.div_ceil(self.teams)
-    }
-    pub(crate) fn settings(self) -> [(&'static str, usize); 2] {
-        [("LANES", self.lanes), ("TEAMS", self.teams)]
-    }
-    /// Text of `room`, `set_room` and `sync`: in memory of the workgroup.
-    pub(crate) fn shared_room(self, rooms: usize, longest: usize) -> String {
-        let all = self.teams * rooms * longest.max(1);
-        let text = include_str!("device/work_shared.wgsl");
-        format!("{text}\nconst ROOMS = {rooms}u;\nvar<workgroup> rooms: array<vec4f, {all}>;\n")
-    }
-}
-
-/// The same in memory of the invocation, without `sync`.
-pub(crate) fn private_room(rooms: usize, longest: usize) -> String {
-    let all = rooms * longest.max(1);
-    let text = include_str!("device/work_private.wgsl");
-    format!("{text}\nvar<private> rooms: array<vec4f, {all}>;\n")
-}
-
-/// The same in an array `work`, for so many vertices.
-pub(crate) fn stored_room(vertices: usize) -> String {
-    let text = include_str!("device/work_stored.wgsl");
-    format!("{text}\nconst WORK_VERTICES = {vertices}u;\n")
-}
-
-/// `None` where a difference scheme is asked for, or may be in some frame.
+/// `None` where a difference scheme is asked for, or may be in some frame, and for strands with too many vertices.
 pub(super) fn node(collide: &Collide, context: &BindContext<'_>) -> Option<DeviceNode> {
     let strands = collide.strands()?;
     let is_analytic = context.parameters.text("gradient") == "analytic";
@@ -125,22 +73,13 @@ pub(super) fn node(collide: &Collide, context: &BindContext<'_>) -> Option<Devic
     }
     let ports = linked_ports(context);
     let fields = fields_text(&ports, &collide.contacts);
-    let (vertices, longest) = (strands.vertex_count(), strands.longest());
-    let (is_small, teams) = (longest <= LONGEST_SHARED, Teams::new(longest));
+    let teams = Teams::new(strands.longest())?;
     let mut node = DeviceNode {
         settings: settings(strands, ports.len(), teams),
         constants: vec![rows(strands)],
-        scratch: arrays(vertices, ports.len()),
+        scratch: arrays(strands.vertex_count(), ports.len()),
         uniforms: UniformLayout::of::<Uniforms>(),
         ..DeviceNode::default()
-    };
-    if !is_small {
-        let room = LIGHT_ROOMS * vertices;
-        node.scratch.push(array("work", DeviceType::Vec4F, room));
-    }
-    let room = match is_small {
-        true => teams.shared_room(LIGHT_ROOMS, longest),
-        false => stored_room(vertices),
     };
     let over = |name, text, domain| DevicePass {
         domain,
@@ -151,8 +90,13 @@ pub(super) fn node(collide: &Collide, context: &BindContext<'_>) -> Option<Devic
     let passes = [
         (over("place", PLACE, colliders), fields.clone()),
         (
-            DevicePass::in_groups("clear", CLEAR, teams.groups(strands.len()), Teams::SIZE),
-            room + &fields,
+            DevicePass::in_groups(
+                "strands",
+                STRANDS,
+                teams.groups(strands.len()),
+                GROUP as u32,
+            ),
+            fields,
         ),
         (over("out", OUT, DeviceDomain::Vertices), String::new()),
     ];
@@ -167,7 +111,6 @@ fn settings(
 ) -> Vec<(&'static str, DeviceSetting)> {
     let settings = [
         ("COLLIDERS", colliders),
-        ("LONGEST", strands.longest()),
         ("VERTICES", strands.vertex_count()),
         ("STRANDS", strands.len()),
     ];
@@ -212,8 +155,8 @@ pub(super) fn write_frame(frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_
         frame: [
             u32::from(frame.is_first || frame.parameters.bool(RESET.name)),
             u32::from(frame.parameters.bool("paths")),
-            count("exempt"),
-            count("iterations").max(1),
+            count("exempt").max(1),
+            0,
         ],
     });
 }

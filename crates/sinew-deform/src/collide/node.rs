@@ -57,16 +57,9 @@ pub static DESC: NodeDesc = NodeDesc {
         ParameterDesc::int(
             "exempt",
             2,
-            0,
+            1,
             1 << 20,
             "Number of vertices at the root that colliders do not move.",
-        ),
-        ParameterDesc::int(
-            "iterations",
-            2,
-            1,
-            64,
-            "Number of passes that push vertices out and restore lengths. More passes help in narrow pockets.",
         ),
         ParameterDesc::bool(
             "paths",
@@ -130,10 +123,8 @@ impl Collide {
         self.topology.strands()
     }
     fn run(&self, frame: &FrameOf<'_>, scratch: &mut Scratch, positions: &mut [[f32; 3]]) {
-        let whole = |name: &str| usize::try_from(frame.parameters.int(name)).unwrap_or(0);
         let settings = CollideSettings {
-            exempt: whole("exempt"),
-            iterations: whole("iterations"),
+            exempt: usize::try_from(frame.parameters.int("exempt")).unwrap_or(1),
         };
         let (colliders, contacts) = scratch.placements.colliders(frame.fields, &self.contacts);
         scratch.room.make_room(contacts.len());

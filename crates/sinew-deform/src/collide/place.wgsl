@@ -2,7 +2,7 @@
 // Needs `field.wgsl`, `motion.wgsl`, `field_words(collider)`, `contact_of(collider)` and `write_placement(at, v)`.
 
 // Vectors of one placement.
-const PLACEMENT = 14u;
+const PLACEMENT = 10u;
 
 // Whether the words hold a field, all of it within the array.
 fn head_of(collider: u32) -> Field {
@@ -65,15 +65,7 @@ fn words_of(a: vec3f, w: f32) -> vec4u {
 fn place_field(f: Field, motion: Motion, span: vec2f, at: u32) {
   let first = normalized(motion_at(motion, span.x));
   let last = normalized(motion_at(motion, span.y));
-  let middle = normalized(motion_at(motion, (span.x + span.y) * 0.5));
   let carry = relative_to(last, first);
-  var spacing = FAR;
-  var tolerance = 1e-6;
-  let feature = feature_of(f);
-  if feature < 1e37 {
-    spacing = feature * 0.5;
-    tolerance = spacing * 0.001;
-  }
   let contact = contact_of(f.collider);
   let x = turned(last.rotation, vec3f(1.0, 0.0, 0.0));
   let y = turned(last.rotation, vec3f(0.0, 1.0, 0.0));
@@ -83,13 +75,9 @@ fn place_field(f: Field, motion: Motion, span: vec2f, at: u32) {
   write_placement(at + 2u, words_of(z, last.translation.z));
   write_placement(at + 3u, bitcast<vec4u>(carry.rotation));
   write_placement(at + 4u, words_of(carry.translation, contact.x));
-  write_placement(at + 5u, vec4u(bitcast<vec3u>(vec3f(max(contact.y, 0.0), spacing, tolerance)), f.kind));
+  write_placement(at + 5u, vec4u(bitcast<vec3u>(vec3f(max(contact.y, 0.0), feature_of(f), 0.0)), f.kind));
   write_placement(at + 6u, words_of(f.origin, f.cell));
   write_placement(at + 7u, vec4u(f.bricks, f.count));
   write_placement(at + 8u, vec4u(f.table, f.coarse, f.values, bitcast<u32>(f.unit)));
-  write_placement(at + 9u, bitcast<vec4u>(first.rotation));
-  write_placement(at + 10u, words_of(first.translation, 0.0));
-  write_placement(at + 11u, bitcast<vec4u>(last.rotation));
-  write_placement(at + 12u, bitcast<vec4u>(middle.rotation));
-  write_placement(at + 13u, words_of(middle.translation, 0.0));
+  write_placement(at + 9u, bitcast<vec4u>(last.rotation));
 }

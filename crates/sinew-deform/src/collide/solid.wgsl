@@ -20,13 +20,11 @@ struct Solid {
   carry: Rigid,
   margin: f32,
   friction: f32,
-  spacing: f32,
-  tolerance: f32,
+  // Size of the smallest detail.
+  detail: f32,
 }
 
 var<private> solid: Solid;
-// Those that the strand cannot touch in this step, a bit each.
-var<private> out_of_reach: u32;
 // Whose placement is in it.
 var<private> solid_at: u32;
 
@@ -57,48 +55,11 @@ fn use_solid(collider: u32) {
   solid.carry = Rigid(placement_floats(at + 3u), carried.xyz);
   solid.margin = carried.w;
   solid.friction = contact.x;
-  solid.spacing = contact.y;
-  solid.tolerance = contact.z;
+  solid.detail = contact.y;
 }
 
 fn is_there() -> bool {
   return solid.field.kind != 0u;
-}
-
-// Leaves out what a strand cannot touch that is no longer than `reach` and hangs on a point that the step brings from `start` to `root`.
-fn find_out_of_reach(start: vec3f, root: vec3f, reach: f32) {
-  out_of_reach = 0u;
-  for (var c = 0u; c < COLLIDERS; c++) {
-    use_solid(c);
-    if is_there() {
-      let moved = length(root - point_of(solid.carry, start));
-      if sampled(root).w - solid.margin > reach * LONGER + moved + moved { out_of_reach |= 1u << c; }
-    } else {
-      out_of_reach |= 1u << c;
-    }
-  }
-}
-
-// The others, a bit each.
-fn reachable() -> u32 {
-  return ~out_of_reach & ((1u << COLLIDERS) - 1u);
-}
-
-// Leaves out what is no field.
-fn leave_out_absent() {
-  for (var c = 0u; c < COLLIDERS; c++) {
-    use_solid(c);
-    if !is_there() { out_of_reach |= 1u << c; }
-  }
-}
-
-fn is_in_reach(collider: u32) -> bool {
-  return (out_of_reach & (1u << collider)) == 0u;
-}
-
-// Whether segments need samples between their ends.
-fn is_sampled() -> bool {
-  return solid.spacing < 1e37;
 }
 
 fn local_point(x: vec3f) -> vec3f {
@@ -115,27 +76,4 @@ fn sampled(x: vec3f) -> vec4f {
 // A vector of the solid's frame.
 fn in_scene(v: vec3f) -> vec3f {
   return solid.x * v.x + solid.y * v.y + solid.z * v.z;
-}
-
-// A placement of the solid at hand: rotation, then translation.
-fn placement_rigid(part: u32) -> Rigid {
-  return Rigid(placement_floats(solid.at + part), placement_floats(solid.at + part + 1u).xyz);
-}
-
-// The way of a point through the solid's frame, while both move: a parabola through its places at the beginning, in the middle and at the end of the step.
-struct Way {
-  begins: vec3f,
-  leaves: vec3f,
-  bends: vec3f,
-  // The highest on the way, in lengths a step.
-  speed: f32,
-}
-
-fn way_of(start: vec3f, x: vec3f) -> Way {
-  let begins = point_before(placement_rigid(9u), start);
-  let middle = point_before(placement_rigid(12u), (start + x) * 0.5);
-  let ends = local_point(x);
-  let leaves = (middle - begins) * 4.0 - (ends - begins);
-  let bends = (begins + ends - middle * 2.0) * 2.0;
-  return Way(begins, leaves, bends, max(length(leaves), length(leaves + bends * 2.0)));
 }

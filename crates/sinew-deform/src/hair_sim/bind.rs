@@ -1,7 +1,7 @@
 //! Setup: what follows from the strands at rest.
 //!
-//! Each guide vertex gets its offset from the root, the length of its segment, its share of the arc length, and the stiffness of the bend
-//! there. A straight strand, clamped at its root, is an Euler-Bernoulli beam whose slowest mode has the angular frequency
+//! Each guide vertex gets its offset from the root, the length of its segment and its direction along the axes of the segment before, its
+//! share of the arc length, its mass, and the stiffness of the joint before the segment. A straight strand, clamped at its root, is an Euler-Bernoulli beam whose slowest mode has the angular frequency
 //! `1.8751^2 sqrt(EI / (m L^4))`, with the mass `m` per length and the length `L`. Inverted, this gives the bending stiffness `EI` for a
 //! frequency of 1; a frame multiplies it by the square of the wanted one. The frequency of a strand then does not depend on its length or
 //! its number of vertices.
@@ -9,7 +9,7 @@
 //! Segments shorter than 1 % of the mean count as that long for bends, which bounds the stiffness. Everything is computed in double
 //! precision.
 
-use sinew_geom::{Strands, Vec3};
+use sinew_geom::{Quat, Strands, Vec3};
 
 /// Why strands cannot be bound.
 #[derive(Debug, thiserror::Error, Clone, PartialEq)]
@@ -58,15 +58,19 @@ pub(crate) struct BoundVertex {
     pub(crate) length: f32,
     /// Share of the arc length up to here.
     pub(crate) arc: f32,
-    /// How much the end of the next segment moves when the end of this one does, the bend kept.
-    pub(crate) lever: f32,
-    /// Stiffness of the bend here over the squared angular frequency of the strand.
+    /// Length of the strand from its last pin to here.
+    pub(crate) way: f32,
+    /// Over the mean; 0 for pins.
+    pub(crate) mass: f32,
+    /// Stiffness of the joint before the segment over the squared angular frequency of the strand, and the mean mass.
     pub(crate) bend: f32,
+    /// Direction of the segment along the axes of the one before.
+    pub(crate) direction: [f32; 3],
 }
 
 /// Strands ready for simulation. Immutable; instances share it.
 ///
-/// Memory: 32 bytes per guide vertex and 12 bytes per vertex.
+/// Memory: 48 bytes per guide vertex and 12 bytes per vertex.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HairBind {
     pub(crate) strands: Strands,
@@ -238,49 +242,124 @@ fn check(
 
 /// Vertices that are pinned where nothing else is said.
 const PINNED: usize = 2;
-/// Squared ratio of a cantilever's first angular frequency to `sqrt(EI / (mass per length * L^4))`: 1.8751^4.
-const CANTILEVER: f64 = 12.362_363;
 /// For the stiffness of bends, segments are no shorter than this share of the mean.
 const SHORTEST: f64 = 0.01;
-/// No segment hangs on one this many times shorter, as bends see it.
-const LONGEST_LEVER: f64 = 4.0;
+
+/// How many vertices at the root are pinned: the root always is.
+pub(crate) fn pinned(vertices: &[BoundVertex]) -> usize {
+    let held = vertices.iter().take_while(|v| v.inverse_mass <= 0.0);
+    held.count().max(1)
+}
 
 fn bound_vertices(rest: &[[f32; 3]], masses: Option<&[f32]>) -> Vec<BoundVertex> {
     let points: Vec<Vec3<f64>> = rest.iter().map(|p| Vec3::from(p.map(f64::from))).collect();
-    let segment = |i: usize| points[i] - points[i - 1];
     let lengths: Vec<f64> = (0..points.len())
-        .map(|i| if i == 0 { 0.0 } else { segment(i).norm() })
+        .map(|i| {
+            if i == 0 {
+                0.0
+            } else {
+                (points[i] - points[i - 1]).norm()
+            }
+        })
         .collect();
     let total: f64 = lengths.iter().sum();
     let segments = (points.len() - 1) as f64;
     let least = SHORTEST * total / segments;
+    let length = |i: usize| lengths.get(i).copied().unwrap_or_default();
     let mut walked = 0.0;
-    (0..points.len())
+    let mut out: Vec<BoundVertex> = (0..points.len())
         .map(|i| {
             walked += lengths[i];
-            let mut v = BoundVertex {
-                offset: Into::<[f64; 3]>::into(points[i] - points[0]).map(|c| c as f32),
-                inverse_mass: masses.map_or(if i < PINNED { 0.0 } else { 1.0 }, |m| m[i]),
-                length: lengths[i] as f32,
-                arc: if total > 0.0 {
-                    (walked / total) as f32
-                } else {
-                    i as f32 / segments as f32
-                },
-                ..BoundVertex::default()
+            let arc = if total > 0.0 {
+                walked / total
+            } else {
+                i as f64 / segments
             };
-            if i + 1 < points.len() && total > 0.0 {
-                let next = lengths[i + 1].max(least);
-                let before = if i == 0 { next } else { lengths[i].max(least) };
-                // Energy of a bend: EI angle^2 / (2 mean length); the constraint measures angle * next.
-                let modulus = segments * total.powi(3) / CANTILEVER;
-                v.bend = (modulus / (0.5 * (before + next) * next * next)) as f32;
-                if i > 0 {
-                    let along = segment(i + 1).dot(&segment(i)) / (before * before);
-                    v.lever = along.clamp(-LONGEST_LEVER, LONGEST_LEVER) as f32;
-                }
+            let inverse_mass = masses.map_or(if i < PINNED { 0.0 } else { 1.0 }, |m| m[i]);
+            // Half of each segment that ends here.
+            let mass = 0.5 * (length(i) + length(i + 1)) * segments / total.max(f64::MIN_POSITIVE);
+            BoundVertex {
+                offset: Into::<[f64; 3]>::into(points[i] - points[0]).map(|c| c as f32),
+                inverse_mass,
+                length: lengths[i] as f32,
+                arc: arc as f32,
+                mass: (mass / f64::from(inverse_mass).max(LEAST_INVERSE)) as f32,
+                direction: [1.0, 0.0, 0.0],
+                ..BoundVertex::default()
             }
-            v
         })
-        .collect()
+        .collect();
+    let pins = pinned(&out);
+    // A rod is clamped in the middle of its last pinned segment: half of each segment at a joint bends there.
+    let clamped = if pins > 1 {
+        0.5 * length(pins - 1)
+    } else {
+        0.0
+    };
+    let bending: f64 = lengths[pins.min(lengths.len())..].iter().sum::<f64>() + clamped;
+    let modulus =
+        bending.powi(4) / crate::strand_step::CANTILEVER * segments / total.max(f64::MIN_POSITIVE);
+    let mut way = 0.0;
+    for (i, v) in out.iter_mut().enumerate() {
+        if i < pins {
+            v.mass = 0.0;
+            continue;
+        }
+        way += lengths[i];
+        v.way = way as f32;
+        // Energy of a bend: EI angle^2 / (2 mean length).
+        let before = if i > 1 { length(i - 1).max(least) } else { 0.0 };
+        let mean = 0.5 * (before + length(i).max(least));
+        if total > 0.0 {
+            v.bend = (modulus / mean) as f32;
+        }
+    }
+    let turns = rest_turns(&points);
+    for i in 2..points.len() {
+        if let Some(along) = unit(points[i] - points[i - 1]) {
+            v_direction(&mut out[i], turns[i - 1].inverse() * along);
+        }
+    }
+    out
+}
+
+/// Masses of pins behind vertices that move.
+const LEAST_INVERSE: f64 = 1e-3;
+
+fn v_direction(v: &mut BoundVertex, direction: Vec3<f64>) {
+    v.direction = Into::<[f64; 3]>::into(direction).map(|c| c as f32);
+}
+
+fn unit(v: Vec3<f64>) -> Option<Vec3<f64>> {
+    let length = v.norm();
+    (length > 0.0).then(|| v / length)
+}
+
+/// How segments are rotated at rest, one a vertex; that of the root is the first segment's. Each follows from the one before by the shortest
+/// rotation, and the first one from the x axis. Segments of no length keep the rotation of the one before.
+pub(crate) fn rest_turns(points: &[Vec3<f64>]) -> Vec<Quat<f64>> {
+    let mut out = vec![Quat::identity(); points.len()];
+    for i in 1..points.len() {
+        let along = unit(points[i] - points[i - 1]);
+        out[i] = along.map_or(out[i - 1], |along| {
+            let before = out[i - 1] * Vec3::x();
+            let arc = Quat::rotation_between(&before, &along);
+            arc.unwrap_or_else(|| half_turn(before)) * out[i - 1]
+        });
+    }
+    if points.len() > 1 {
+        out[0] = out[1];
+    }
+    out
+}
+
+/// Half a turn that reverses a unit vector.
+fn half_turn(v: Vec3<f64>) -> Quat<f64> {
+    let other = if v.x.abs() < 0.7 {
+        Vec3::x()
+    } else {
+        Vec3::y()
+    };
+    let axis = nalgebra::Unit::new_normalize(v.cross(&other));
+    Quat::from_axis_angle(&axis, std::f64::consts::PI)
 }

@@ -1,57 +1,44 @@
-//! What `hair_sim` runs on the GPU: one invocation per guide, and a team of invocations for each guide that may touch something.
+//! What `hair_sim` runs on the GPU: a team of invocations for each guide, which goes through all steps of a frame.
 //!
 //! | pass | one invocation or team per | does |
 //! |---|---|---|
 //! | `start` | guide | in first frames: puts the strand at rest on the skin |
 //! | `aim` | guide | blends joints, computes where the root goes |
 //! | `place` | step of a run and collider | transform of the collider in that step; gusts |
-//! | `move` | guide | one step, except for guides that may touch something; without colliders all steps of a run |
-//! | `hold` | guide, a team of invocations each | the rest of the step of those |
+//! | `strands` | guide | all steps of a run |
 //! | `advance` | run | counts finished runs, if another one follows |
 //! | `followers` | follower | lays the strand beside its guides, collides it |
 //! | `out` | vertex | positions and tangents |
+//! | `free` | guide | in first frames: brings strands out of what they begin in |
 //! | `beside` | follower | if any follow joints of their own, before `followers`: where the roots go |
 //!
-//! A run has at most [`RUN`] steps, enough for all frames of ordinary length: `aim`, then `place`, `move` and `hold` for each step, then
-//! `out`. Pre-rolls and longer frames are several runs, so that no dispatch takes long.
+//! A run has at most [`RUN`] steps, enough for all frames of ordinary length: `aim`, `place`, `strands`, `out`. Pre-rolls and longer frames are
+//! several runs, so that no dispatch takes long.
 //!
 //! Guides are sorted by their number of vertices and then by the position of their roots, and arrays hold all first vertices, then all
-//! second ones, and so on: neighbouring invocations read neighbouring memory even if lengths differ. If no strand has more than
-//! [`LONGEST_PRIVATE`] vertices, strands are in memory of the invocation (48 bytes per vertex) or of the workgroup (176 bytes); otherwise
-//! all are in a storage array. State: 48 bytes per guide vertex, and 96 per guide. A step reads 32 bytes of setup per guide vertex.
+//! second ones, and so on. State: 64 bytes per guide vertex, and 80 per guide. A frame reads 64 bytes of setup per guide vertex. Strands of
+//! more than [`GROUP`] vertices run on the CPU.
 //!
-//! Few strands touch anything at one time, and these take a hundred times as long as the others. With one invocation each, all others in
-//! their group would wait for them. Therefore `move` leaves every strand to `hold` that distances and lengths do not prove free of contact.
-//!
-//! The results are those of the CPU up to rounding. Sums in another order: the linear system of the shape is eliminated row by row while it
-//! is built, and what follows from the root alone is computed once per frame. Gusts count time in steps of 2^-32 s.
+//! The results are those of the CPU up to rounding: sums are in another order. Gusts count time in steps of 2^-32 s.
 
-use super::bind::HairBind;
+use super::bind::{HairBind, pinned, rest_turns};
 use super::node::{Hair, settings};
 use super::roots::Roots;
 use super::settings::{HairSettings, Piece};
-use super::shape::tensions;
-use super::step::RELAXING_STEPS;
 use super::wind::{Gusts, RATIOS};
 use crate::collide::ports::RESET;
-use crate::collide::{
-    LIGHT_ROOMS, PLACEMENT, Teams, fields_text, linked_ports, private_room, stored_room,
-};
+use crate::collide::{PLACEMENT, fields_text, linked_ports};
+use crate::strand_step::{GROUP, Teams};
 use crate::{
     BindContext, DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame, DeviceFrameData,
     DeviceNode, DevicePass, DeviceSetting, DeviceType, Locality, UniformLayout,
 };
-use sinew_geom::index32;
+use sinew_geom::{Real, Vec3, index32};
 
 /// Steps that one dispatch goes through, at most.
 const RUN: usize = 32;
-/// Vertices of strands that are worked on in memory of the invocation, or of the workgroup.
-const LONGEST_PRIVATE: usize = 32;
-/// Vectors of room a vertex of a guide, in both halves of a step.
-const ROOMS_TO_MOVE: usize = 4;
-const ROOMS_TO_HOLD: usize = 11;
-/// Workgroups that keep guides clear of solids, at most: as many as a large device has at once.
-const GROUPS: usize = 2048;
+/// Vectors of a guide vertex in the state.
+const KEPT: usize = 4;
 /// Vectors of a guide's drive in the state.
 const DRIVE: usize = 5;
 /// A strand that is no follower.
@@ -63,11 +50,11 @@ enum Pass {
     Start,
     Aim,
     Place,
-    Move,
-    Hold,
+    Strands,
     Advance,
     Followers,
     Out,
+    Free,
     Beside,
 }
 
@@ -111,31 +98,33 @@ const PLACE: &str = texts!(
     "device/layout.wgsl",
     "device/place.wgsl"
 );
-const MOVE: &str = texts!(
+const STRANDS: &str = texts!(
     "device/uniforms.wgsl",
     "../collide/motion.wgsl",
     "../collide/field.wgsl",
     "../collide/solid.wgsl",
+    "../strand_step/device/strand.wgsl",
+    "../strand_step/device/look.wgsl",
+    "../strand_step/device/energy.wgsl",
+    "../strand_step/device/solve.wgsl",
     "device/layout.wgsl",
-    "device/guide.wgsl",
-    "device/strand.wgsl",
     "device/gusts.wgsl",
-    "device/shape.wgsl",
-    "device/length.wgsl",
-    "device/move.wgsl"
+    "device/guide.wgsl",
+    "device/strands.wgsl"
 );
-const HOLD: &str = texts!(
+const FREE: &str = texts!(
     "device/uniforms.wgsl",
     "../collide/motion.wgsl",
     "../collide/field.wgsl",
     "../collide/solid.wgsl",
-    "../collide/contact.wgsl",
-    "../collide/settle.wgsl",
+    "../strand_step/device/strand.wgsl",
+    "../strand_step/device/look.wgsl",
+    "../strand_step/device/energy.wgsl",
+    "../strand_step/device/solve.wgsl",
+    "../strand_step/device/place.wgsl",
     "device/layout.wgsl",
     "device/guide.wgsl",
-    "device/held.wgsl",
-    "device/length.wgsl",
-    "device/hold.wgsl"
+    "device/free.wgsl"
 );
 const ADVANCE: &str = texts!(
     "device/uniforms.wgsl",
@@ -148,9 +137,11 @@ const FOLLOWERS: &str = texts!(
     "../collide/motion.wgsl",
     "../collide/field.wgsl",
     "../collide/solid.wgsl",
-    "../collide/contact.wgsl",
-    "../collide/settle.wgsl",
-    "../collide/device/light.wgsl",
+    "../strand_step/device/strand.wgsl",
+    "../strand_step/device/look.wgsl",
+    "../strand_step/device/energy.wgsl",
+    "../strand_step/device/solve.wgsl",
+    "../strand_step/device/place.wgsl",
     "device/layout.wgsl",
     "device/outlet.wgsl",
     "device/follower.wgsl"
@@ -233,8 +224,10 @@ fn spread(bits: u32) -> u32 {
     (x | x << 2) & 0x0924_9249
 }
 
-pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> DeviceNode {
+/// `None` for strands with too many vertices.
+pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> Option<DeviceNode> {
     let bind = &hair.bind;
+    let teams = Teams::new(bind.longest)?;
     let guides = Sorted::new(
         0..bind.guide_count(),
         |g| bind.guide_range(g).len(),
@@ -247,15 +240,12 @@ pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> DeviceNode {
     let followers = Sorted::new(followers, |s| strands.range(s).len(), &roots);
     let ports = linked_ports(context);
     let fields = fields_text(&ports, &hair.contacts);
-    let longest = guides.planes.len();
-    let (is_private, teams) = (longest <= LONGEST_PRIVATE, Teams::new(longest));
     let mut node = DeviceNode {
         settings: settings_of(bind, (&guides, &followers), ports.len(), teams),
-        constants: vec![DeviceConstant::new(
-            "bound",
-            DeviceType::Vec4F,
-            &bound(bind, &guides),
-        )],
+        constants: vec![
+            DeviceConstant::new("bound", DeviceType::Vec4F, &bound(bind, &guides)),
+            DeviceConstant::new("rest", DeviceType::Vec4F, &rest(bind, &guides)),
+        ],
         uniforms: UniformLayout::of::<Uniforms>(),
         passes_vary: true,
         group_size: Some(64),
@@ -266,24 +256,14 @@ pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> DeviceNode {
     node.scratch = vec![
         vectors(
             "state",
-            3 * guides.vertices + (DRIVE + 1) * guides.strands.len() + 2 * ports.len(),
+            KEPT * guides.vertices + DRIVE * guides.strands.len() + 2 * ports.len(),
         ),
         DeviceArray {
             ty: DeviceType::Vec4U,
-            ..vectors("moment", 1 + RUN + PLACEMENT * places + 2)
+            ..vectors("moment", 1 + RUN + PLACEMENT * places)
         },
         vectors("followers", followers.vertices.max(1)),
     ];
-    if !is_private {
-        let room = ROOMS_TO_HOLD * guides.vertices;
-        node.scratch.push(vectors("work", room));
-        let room = LIGHT_ROOMS * followers.vertices;
-        node.scratch.push(vectors("follower_work", room.max(1)));
-    }
-    let shared = |rooms: usize, vertices: usize| match is_private {
-        true => teams.shared_room(rooms, longest),
-        false => stored_room(vertices),
-    };
     let pass = |name, text, count: usize| DevicePass {
         name,
         text,
@@ -303,29 +283,20 @@ pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> DeviceNode {
     add(pass("start", ROOTS, count), start);
     add(pass("aim", ROOTS, count), aim);
     add(pass("place", PLACE, places.max(RUN)), fields.clone());
-    let room = match is_private {
-        true => private_room(ROOMS_TO_MOVE, longest),
-        false => stored_room(guides.vertices),
-    };
-    add(pass("move", MOVE, count), room + &fields);
-    let written = shared(ROOMS_TO_HOLD, guides.vertices) + &fields;
-    let groups = teams.groups(count).min(GROUPS);
-    let hold = DevicePass::in_groups("hold", HOLD, groups, Teams::SIZE);
-    add(hold, written);
+    let in_teams =
+        |name, text, count| DevicePass::in_groups(name, text, teams.groups(count), GROUP as u32);
+    let strands = in_teams("strands", STRANDS, count);
+    add(strands, fields.clone());
     add(pass("advance", ADVANCE, 1), String::new());
-    let groups = teams.groups(followers.strands.len());
-    let of_followers = DevicePass {
-        aliases: &[("work", "follower_work")],
-        ..DevicePass::in_groups("followers", FOLLOWERS, groups, Teams::SIZE)
-    };
-    let written = shared(LIGHT_ROOMS, followers.vertices) + &fields;
-    add(of_followers, written);
+    let of_followers = in_teams("followers", FOLLOWERS, followers.strands.len());
+    add(of_followers, fields.clone());
     add(pass("out", OUT, bind.vertex_count()), String::new());
+    add(in_teams("free", FREE, count), fields);
     if !bind.own_roots.is_empty() {
         let text = format!("{roots_text}\n{BESIDE}");
         add(pass("beside", ROOTS, followers.strands.len()), text);
     }
-    node
+    Some(node)
 }
 
 fn vectors(name: &'static str, len: usize) -> DeviceArray {
@@ -345,13 +316,8 @@ fn settings_of(
 ) -> Vec<(&'static str, DeviceSetting)> {
     let settings = [
         ("GUIDES", guides.strands.len()),
-        (
-            "GROUPS",
-            teams.groups(guides.strands.len()).clamp(1, GROUPS),
-        ),
         ("GUIDE_VERTICES", guides.vertices),
         ("LONGEST", guides.planes.len()),
-        ("TENSIONS", tensions(bind.longest)),
         ("COLLIDERS", colliders),
         ("BATCH", RUN),
         ("VERTICES", bind.vertex_count()),
@@ -363,14 +329,36 @@ fn settings_of(
     settings.map(setting).collect()
 }
 
-/// What steps read of each guide vertex: two vectors, plane after plane.
+/// What steps read of each guide vertex: three vectors, plane after plane.
 fn bound(bind: &HairBind, guides: &Sorted) -> Vec<[f32; 4]> {
-    let mut out = vec![[0.0; 4]; 2 * guides.vertices];
+    let mut out = vec![[0.0; 4]; 3 * guides.vertices];
     for (place, &guide) in guides.strands.iter().enumerate() {
-        for (b, plane) in bind.guide_vertices(guide).iter().zip(&guides.planes) {
+        let vertices = bind.guide_vertices(guide);
+        let pins = pinned(vertices);
+        for (i, (b, plane)) in vertices.iter().zip(&guides.planes).enumerate() {
             let [x, y, z] = b.offset;
-            out[plane + place] = [x, y, z, b.inverse_mass];
-            out[guides.vertices + plane + place] = [b.length, b.arc, b.lever, b.bend];
+            let kind = match i {
+                _ if i < pins => 0.0,
+                _ if b.inverse_mass > 0.0 => 1.0,
+                _ => 2.0,
+            };
+            out[plane + place] = [x, y, z, kind];
+            out[guides.vertices + plane + place] = [b.length, b.arc, b.way, b.bend];
+            let [x, y, z] = b.direction;
+            out[2 * guides.vertices + plane + place] = [x, y, z, b.mass];
+        }
+    }
+    out
+}
+
+/// How segments are rotated at rest.
+fn rest(bind: &HairBind, guides: &Sorted) -> Vec<[f32; 4]> {
+    let mut out = vec![[0.0; 4]; guides.vertices];
+    for (place, &guide) in guides.strands.iter().enumerate() {
+        let vertices = bind.guide_vertices(guide);
+        let points: Vec<Vec3<f64>> = vertices.iter().map(|b| f64::vec3(b.offset)).collect();
+        for (turn, plane) in rest_turns(&points).iter().zip(&guides.planes) {
+            out[plane + place] = [turn.i, turn.j, turn.k, turn.w].map(|c| c as f32);
         }
     }
     out
@@ -492,10 +480,9 @@ impl Sorts {
     fn steps(&self, sort: usize) -> usize {
         self.0[sort].steps.saturating_mul(self.0[sort].times)
     }
-    /// Steps of each run of a sort.
-    fn runs(&self, sort: usize) -> impl Iterator<Item = usize> + use<> {
-        let steps = self.steps(sort);
-        (0..steps.div_ceil(RUN)).map(move |run| RUN.min(steps - run * RUN))
+    /// Runs of a sort.
+    fn runs(&self, sort: usize) -> usize {
+        self.steps(sort).div_ceil(RUN)
     }
 }
 
@@ -512,13 +499,15 @@ pub(super) fn passes(hair: &Hair, frame: &DeviceFrame<'_>, run: &mut dyn FnMut(u
         run(Pass::Start);
         // Strands come out of what they begin in.
         if collides {
-            run_of_steps(1 + RELAXING_STEPS, collides, &mut run);
+            run(Pass::Place);
+            run(Pass::Free);
             run(Pass::Advance);
         }
     }
     for sort in [0, 1] {
-        for steps in sorts.runs(sort) {
-            run_of_steps(steps, collides, &mut run);
+        for _ in 0..sorts.runs(sort) {
+            run(Pass::Place);
+            run(Pass::Strands);
             run(Pass::Advance);
         }
     }
@@ -528,11 +517,12 @@ pub(super) fn passes(hair: &Hair, frame: &DeviceFrame<'_>, run: &mut dyn FnMut(u
         // Colliders move, even where time stands still.
         run(Pass::Place);
     }
-    for (i, steps) in sorts.runs(2).enumerate() {
+    for i in 0..sorts.runs(2) {
         if i > 0 {
             run(Pass::Advance);
         }
-        run_of_steps(steps, collides, &mut run);
+        run(Pass::Place);
+        run(Pass::Strands);
     }
     if hair.bind.strands().len() > hair.bind.guide_count() {
         if !hair.bind.own_roots.is_empty() {
@@ -541,20 +531,6 @@ pub(super) fn passes(hair: &Hair, frame: &DeviceFrame<'_>, run: &mut dyn FnMut(u
         run(Pass::Followers);
     }
     run(Pass::Out);
-}
-
-/// A run of so many steps.
-fn run_of_steps(steps: usize, collides: bool, run: &mut dyn FnMut(Pass)) {
-    run(Pass::Place);
-    if !collides {
-        // All of them at once.
-        run(Pass::Move);
-        return;
-    }
-    for _ in 0..steps {
-        run(Pass::Move);
-        run(Pass::Hold);
-    }
 }
 
 pub(super) fn write_frame(hair: &Hair, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
@@ -583,9 +559,16 @@ fn uniforms(settings: &HairSettings, frame: &DeviceFrame<'_>) -> Uniforms {
     let sorts = Sorts::new(settings, frame);
     let secs = sorts.0.map(|p| p.step_secs());
     let constants = |secs: f64| {
-        let c = settings.constants::<f32>(secs, 0);
-        [c.h, c.kept, c.global, c.local]
+        let laws = settings.laws(secs);
+        let squared = |hz: f64| laws.angle_squared(hz) as f32;
+        [
+            laws.h as f32,
+            laws.drag as f32,
+            squared(laws.pull_hz),
+            squared(laws.bend_hz),
+        ]
     };
+    let laws = settings.laws(f64::from(settings.step_secs()));
     let gusts = Gusts::new(settings);
     let (wind, sideways) = gusts.directions();
     let vector = |v: [f32; 3], w: f32| [v[0], v[1], v[2], w];
@@ -606,14 +589,14 @@ fn uniforms(settings: &HairSettings, frame: &DeviceFrame<'_>) -> Uniforms {
         begin: [
             seconds,
             fraction,
-            index32(settings.exempt),
-            index32(settings.collision_iterations),
+            index32(laws.iterations),
+            u32::from(laws.segments),
         ],
         step_0,
         step_1,
         step_2,
         calm: constants(f64::from(settings.step_secs())),
-        gravity: vector(settings.gravity, settings.speed_limit),
+        gravity: vector(settings.gravity, laws.dry as f32),
         wind: vector(wind.map(|v| v as f32), settings.gust_strength),
         sideways: vector(sideways.map(|v| v as f32), settings.global_range),
         roots: [

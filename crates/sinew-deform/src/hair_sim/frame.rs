@@ -1,11 +1,12 @@
-//! What the tasks of a frame read and write, and how they go through the steps one strand at a time.
+//! What the tasks of a frame read and write, and how they go through the steps, a group of strands side by side.
 
 use super::bind::HairBind;
-use super::state::Drive;
-use super::step::{StepConstants, StrandStep, WorkVertex};
+use super::group::Group;
+use super::state::{CHUNK, Drive, Kept};
 use super::wind::Gusts;
 use crate::SplitMut;
 use crate::collide::{PerStrand, Solids};
+use crate::strand_step::{Lanes as _, Laws, Number, Vertex};
 use arrayvec::ArrayVec;
 use sinew_geom::{Real, Vec3};
 use std::ops::Range;
@@ -13,12 +14,15 @@ use std::ops::Range;
 /// Steps that tasks go through at once: there is room for where so many find the colliders.
 pub(crate) const RUN: usize = 16;
 
+/// Steps in which strands find a shape outside of what they begin in.
+const FREEING_STEPS: usize = 24;
+
 /// What a task does to its guides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
     /// Moves them on by all steps.
     Advance,
-    /// Brings them out of the solids that they begin in, with the first step's settings.
+    /// Brings those that begin in a solid out of it; they are at rest afterwards. The others stay as they are.
     Free,
 }
 
@@ -26,7 +30,10 @@ pub(crate) enum Task {
 pub(crate) struct Frame<'a, R: Real> {
     pub(crate) bind: &'a HairBind,
     pub(crate) drives: &'a [Drive<R>],
-    pub(crate) constants: StepConstants<R>,
+    pub(crate) laws: Laws,
+    pub(crate) gravity: Vec3<R>,
+    /// Fraction of the arc length that is pulled to the rest position.
+    pub(crate) pulled: f32,
     pub(crate) gusts: Gusts,
     pub(crate) moments: ArrayVec<Moment<'a, R>, RUN>,
 }
@@ -40,60 +47,58 @@ pub(crate) struct Moment<'a, R: Real> {
     pub(crate) solids: Solids<'a, R>,
 }
 
-impl<R: Real> Frame<'_, R> {
-    /// One guide in one step.
-    pub(crate) fn strand<'s>(
-        &'s self,
-        guide: usize,
-        moment: &'s Moment<'_, R>,
-    ) -> StrandStep<'s, R> {
-        StrandStep {
-            bound: self.bind.guide_vertices(guide),
-            constants: &self.constants,
-            drive: &self.drives[guide],
-            span: moment.span,
-            wind: self.gusts.at(self.bind.guides[guide], moment.now_secs),
-            solids: &moment.solids,
-            reach: self.bind.reaches[guide],
-        }
-    }
-}
-
 /// What tasks move: guides, counted from the first of the task.
 pub(crate) struct Guides<'a, R: Real> {
+    pub(crate) kept: PerStrand<'a, Kept<R>>,
+    /// In the scene.
     pub(crate) positions: PerStrand<'a, Vec3<R>>,
-    pub(crate) velocities: PerStrand<'a, Vec3<R>>,
 }
 
 impl<R: Real> SplitMut for Guides<'_, R> {
     fn split(self, mid: usize) -> (Self, Self) {
-        let (p, v) = (self.positions.split(mid), self.velocities.split(mid));
-        let part = |positions, velocities| Self {
-            positions,
-            velocities,
-        };
-        (part(p.0, v.0), part(p.1, v.1))
+        let (k, p) = (self.kept.split(mid), self.positions.split(mid));
+        let part = |kept, positions| Self { kept, positions };
+        (part(k.0, p.0), part(k.1, p.1))
     }
 }
 
-/// A task of the reference: one strand at a time. `work` has room for the longest.
-pub(crate) fn run_each<R: Real>(
+/// A task. Guides are grouped by their number of vertices.
+#[inline(always)]
+pub(crate) fn run_task<R: Real, N: Number>(
+    token: N::Token,
     task: Task,
     frame: &Frame<'_, R>,
     guides: Range<usize>,
     state: &mut Guides<'_, R>,
-    work: &mut [WorkVertex<R>],
+    work: &mut [Vertex<N::Stored>],
 ) {
-    for moment in &frame.moments {
-        for (i, guide) in guides.clone().enumerate() {
-            let strand = frame.strand(guide, moment);
-            let (x, v) = (state.positions.strand(i), state.velocities.strand(i));
-            let work = &mut work[..x.len()];
-            match task {
-                Task::Advance => strand.run(x, v, work),
-                Task::Free => strand.free(x, v, work),
+    let mut sorted: ArrayVec<usize, CHUNK> = guides.clone().collect();
+    // The number breaks ties, so that neighbours stay together.
+    sorted.sort_unstable_by_key(|&guide| (frame.bind.guide_range(guide).len(), guide));
+    for members in sorted.chunks(N::Stored::LANES) {
+        let mut group = Group::<R, N>::new(frame, members, guides.start, token, work);
+        group.load(state);
+        match task {
+            Task::Advance => {
+                for moment in &frame.moments {
+                    group.step(moment);
+                }
+                group.store(state, u8::MAX);
             }
-            strand.restart_lost(x, v);
+            Task::Free => {
+                let Some(moment) = frame.moments.first() else {
+                    continue;
+                };
+                let moved = group.place_outside(moment);
+                for _ in 0..FREEING_STEPS {
+                    if moved == 0 {
+                        break;
+                    }
+                    group.step(moment);
+                    group.stop();
+                }
+                group.store(state, moved);
+            }
         }
     }
 }

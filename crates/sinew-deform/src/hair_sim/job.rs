@@ -12,9 +12,9 @@
 
 use super::bind::HairBind;
 use super::frame::{Frame, Guides, Moment, RUN, Task};
-use super::precision::{HairReal, Runner};
+use super::precision::HairReal;
 use super::settings::HairSettings;
-use super::state::{CHUNK, Drive, HairState, Root};
+use super::state::{CHUNK, Drive, HairState, Kept, Root};
 use super::strands_out::{Out, write_strands};
 use super::wind::Gusts;
 use crate::collide::{
@@ -100,21 +100,16 @@ impl<R: HairReal> HairJob<'_, R> {
     ///
     /// # Errors
     /// [`HairError`] if an input does not fit what was bound; nothing changes then.
-    pub fn run(self) -> Result<(), HairError> {
-        self.run_by(R::RUNNER)
-    }
-
-    /// The same, with `runner` to do the tasks.
-    pub(crate) fn run_by(mut self, runner: Runner<R>) -> Result<(), HairError> {
+    pub fn run(mut self) -> Result<(), HairError> {
         self.check()?;
         self.state.make_room(self.bind, self.contacts.len());
         if !self.state.started {
-            self.start(runner);
+            self.start();
         }
         let (time, steps) = self.settings.substeps(self.dt_secs);
         if steps > 0 {
             self.aim(time);
-            self.advance(runner, (time, steps), true);
+            self.advance((time, steps), true);
         }
         let out = Out {
             bind: self.bind,
@@ -166,7 +161,7 @@ impl<R: HairReal> HairJob<'_, R> {
     }
 
     /// All strands at rest on the skin, out of what they begin in; then the pre-roll.
-    fn start(&mut self, runner: Runner<R>) {
+    fn start(&mut self) {
         for guide in 0..self.bind.guide_count() {
             let (frame, scale) = self.root(guide).unwrap_or((Rigid::identity(), R::one()));
             self.state.roots[guide] = Root {
@@ -180,10 +175,13 @@ impl<R: HairReal> HairJob<'_, R> {
                 share: R::zero(),
             };
             let range = self.bind.guide_range(guide);
+            Kept::at_rest(
+                self.bind.guide_vertices(guide),
+                &mut self.state.kept[range.clone()],
+            );
             for i in range {
                 let offset = R::vec3(self.bind.vertices[i].offset) * scale;
                 self.state.positions[i] = frame.point(offset);
-                self.state.velocities[i] = Vec3::zeros();
             }
         }
         self.state.started = true;
@@ -195,12 +193,12 @@ impl<R: HairReal> HairJob<'_, R> {
                 steps: 1,
                 moving: false,
             };
-            self.for_each_task(runner, Task::Free, &settings.calm(), &frame);
+            self.for_each_task(Task::Free, &settings.calm(), &frame);
         }
         self.state.time_secs = -f64::from(settings.pre_roll_secs.clamp(0.0, 1e4));
         for piece in settings.pre_roll() {
             for _ in 0..piece.times {
-                self.advance(runner, (piece.secs, piece.steps), false);
+                self.advance((piece.secs, piece.steps), false);
             }
         }
         self.state.time_secs = 0.0;
@@ -231,30 +229,26 @@ impl<R: HairReal> HairJob<'_, R> {
     }
 
     /// Steps of equal length. Where the scene does not move, colliders stay where they are at the frame's beginning.
-    fn advance(&mut self, runner: Runner<R>, (time, steps): (f32, usize), moving: bool) {
+    fn advance(&mut self, (time, steps): (f32, usize), moving: bool) {
         let frame = Timing {
             time,
             steps,
             moving,
         };
-        self.for_each_task(runner, Task::Advance, self.settings, &frame);
+        self.for_each_task(Task::Advance, self.settings, &frame);
         self.state.time_secs += f64::from(time);
     }
 
-    /// Lets `runner` do `task` for all guides, up to [`RUN`] steps at a time.
-    fn for_each_task(
-        &mut self,
-        runner: Runner<R>,
-        task: Task,
-        settings: &HairSettings,
-        timing: &Timing,
-    ) {
+    /// Does `task` for all guides, up to [`RUN`] steps at a time.
+    fn for_each_task(&mut self, task: Task, settings: &HairSettings, timing: &Timing) {
         let state = &mut *self.state;
         for first in (0..timing.steps).step_by(RUN) {
             let frame = Frame {
                 bind: self.bind,
                 drives: &state.drives,
-                constants: settings.constants(timing.step_secs(), self.bind.longest),
+                laws: settings.laws(timing.step_secs()),
+                gravity: R::vec3(settings.gravity),
+                pulled: settings.global_range,
                 gusts: Gusts::new(settings),
                 moments: timing.moments(
                     first,
@@ -265,24 +259,24 @@ impl<R: HairReal> HairJob<'_, R> {
             };
             let offsets = self.bind.offsets.as_slice();
             let guides = Guides {
+                kept: PerStrand {
+                    offsets,
+                    items: &mut state.kept,
+                },
                 positions: PerStrand {
                     offsets,
                     items: &mut state.positions,
                 },
-                velocities: PerStrand {
-                    offsets,
-                    items: &mut state.velocities,
-                },
             };
             let rooms = PerChunk {
                 strands: CHUNK,
-                each: 1,
-                items: &mut state.rooms,
+                each: self.bind.longest,
+                items: &mut state.work,
             };
             let (count, outputs) = (self.bind.guide_count(), (guides, rooms));
             for_each_chunk(self.par, count, CHUNK, outputs, &|range, outputs| {
                 let (mut guides, rooms) = outputs;
-                runner(task, &frame, range, &mut guides, &mut rooms.items[0]);
+                R::run(task, &frame, range, &mut guides, rooms.items);
             });
         }
     }

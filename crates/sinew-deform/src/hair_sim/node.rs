@@ -2,13 +2,13 @@
 
 use super::device;
 use super::roots::{Blend, FIRST_COLLIDER, INPUTS, JOINT, OUTPUTS, Roots, bind_strands};
-use super::{HairBind, HairJob, HairSettings, HairState};
+use super::{HairBind, HairJob, HairQuality, HairSettings, HairState};
 use crate::collide::ports::{
     Contacts, FRICTIONS, MARGINS, Placements, RESET, contacts, fields, linked,
 };
 use crate::{
-    BindContext, BoundNode, DeviceFrame, DeviceFrameData, DeviceNode, Example, NodeDesc, NodeDocs,
-    NodeError, NodeKind, NodeScratch, ParameterDesc, Parameters, UpdateContext,
+    BindContext, BoundNode, Choice, DeviceFrame, DeviceFrameData, DeviceNode, Example, NodeDesc,
+    NodeDocs, NodeError, NodeKind, NodeScratch, ParameterDesc, Parameters, UpdateContext,
 };
 use sinew_geom::PackedAffine;
 
@@ -85,16 +85,29 @@ const PARAMETERS: &[ParameterDesc] = &[
     ParameterDesc::float("gusts", 0.5, 0.0, 1.0, "Variation of the wind: 0 is steady, 1 varies from calm to twice as strong."),
     ParameterDesc::float("gust_frequency", 0.7, 0.0, 1e3, "Frequency of gusts.").with_unit("Hz"),
     ParameterDesc::int("seed", 0, 0, u32::MAX as i64, "Seed for the gusts."),
-    ParameterDesc::float("speed_limit", 50.0, 0.0, 1e9, "Maximum speed of a vertex.").with_unit("m/s"),
     ParameterDesc::float("tip_separation", 0.0, 0.0, 1e3, "Followers spread towards the tip: there they are 1 + tip_separation times as far from their guide."),
-    ParameterDesc::float("substeps", 240.0, 1.0, 1e5, "Minimum number of simulation steps per second. Each frame is cut into equal steps.")
-        .with_unit("1/s"),
-    ParameterDesc::int("exempt", 2, 0, 1 << 20, "Number of vertices at the root that colliders do not move."),
-    ParameterDesc::int("collision_iterations", 1, 0, 64, "Number of passes in each step that push vertices out and restore lengths. More passes help in narrow pockets."),
+    ParameterDesc::choice("quality", "standard", QUALITIES, "Steps per second and iterations in each step: 120 and 1 (`game`, vertices only), 240 and 2, or 480 and 3 (`film`).")
+        .in_update(),
     ParameterDesc::bool("collide_followers", true, "Lets followers collide, too."),
     ParameterDesc::float("pre_roll", 0.0, 0.0, 1e4, "Time that is simulated in the pose of the first frame before that frame is shown.")
         .with_unit("s")
         .in_setup(),
+];
+
+/// See [`HairQuality`].
+const QUALITIES: &[Choice] = &[
+    Choice {
+        name: "game",
+        doc: "120 steps per second with one iteration; vertices collide.",
+    },
+    Choice {
+        name: "standard",
+        doc: "240 steps per second with two iterations; vertices and segments collide.",
+    },
+    Choice {
+        name: "film",
+        doc: "480 steps per second with three iterations; vertices and segments collide.",
+    },
 ];
 
 const fn vector(name: &'static str, default: [f64; 3], doc: &'static str) -> ParameterDesc {
@@ -112,7 +125,7 @@ const fn vector(name: &'static str, default: [f64; 3], doc: &'static str) -> Par
 pub(super) fn settings(p: &Parameters<'_>) -> HairSettings {
     let vector = |name: &str| p.vec3(name).map(|v| v as f32);
     HairSettings {
-        substeps_per_sec: p.single("substeps"),
+        quality: HairQuality::named(p.text("quality")),
         damping_per_sec: p.single("damping"),
         gravity: vector("gravity"),
         global_stiffness_hz: p.single("global_stiffness"),
@@ -124,10 +137,7 @@ pub(super) fn settings(p: &Parameters<'_>) -> HairSettings {
         gust_strength: p.single("gusts"),
         gust_hz: p.single("gust_frequency"),
         seed: p.int("seed") as u32,
-        speed_limit: p.single("speed_limit"),
         tip_separation: p.single("tip_separation"),
-        exempt: p.int("exempt") as usize,
-        collision_iterations: p.int("collision_iterations") as usize,
         collide_followers: p.bool("collide_followers"),
         pre_roll_secs: p.single("pre_roll"),
         ..HairSettings::default()
@@ -207,7 +217,7 @@ impl BoundNode for Hair {
         Ok(())
     }
     fn device(&self, context: &BindContext<'_>) -> Option<DeviceNode> {
-        Some(device::node(self, context))
+        device::node(self, context)
     }
     fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
         device::write_frame(self, frame, data);

@@ -1,8 +1,8 @@
 //! How each precision is simulated.
 
-use super::frame::{Frame, Guides, Task, run_each};
-use super::simd::{self, GroupRoom};
-use super::step::WorkVertex;
+use super::frame::{Frame, Guides, Task, run_task};
+use crate::strand_step::{Vertex, VertexOfEight};
+use fearless_simd::{Simd, f32x8};
 use sinew_geom::Real;
 use std::fmt::Debug;
 use std::ops::Range;
@@ -14,46 +14,57 @@ pub trait HairReal: Real + Stepped {}
 impl HairReal for f32 {}
 impl HairReal for f64 {}
 
-/// What does a task.
-pub(crate) type Runner<R> =
-    fn(Task, &Frame<'_, R>, Range<usize>, &mut Guides<'_, R>, &mut <R as Stepped>::Room);
-
 /// What differs between them.
 pub(crate) trait Stepped: Real {
-    /// What one task works in.
-    type Room: Clone + Debug + Send;
+    /// What one task works in: a vertex of each strand of a group, for each vertex of the longest.
+    type Work: Clone + Debug + Send + Default;
 
-    const RUNNER: Runner<Self>;
-
-    /// Room for strands of at most so many vertices.
-    fn room(longest: usize) -> Self::Room;
-    /// Bytes that it takes.
-    fn room_bytes(room: &Self::Room) -> usize;
+    /// Does the task for all its guides.
+    fn run(
+        task: Task,
+        frame: &Frame<'_, Self>,
+        guides: Range<usize>,
+        state: &mut Guides<'_, Self>,
+        work: &mut [Self::Work],
+    );
 }
 
 impl Stepped for f32 {
-    type Room = GroupRoom;
+    type Work = VertexOfEight;
 
-    const RUNNER: Runner<Self> = simd::run;
-
-    fn room(longest: usize) -> GroupRoom {
-        GroupRoom::new(longest)
-    }
-    fn room_bytes(room: &GroupRoom) -> usize {
-        room.bytes()
+    fn run(
+        task: Task,
+        frame: &Frame<'_, f32>,
+        guides: Range<usize>,
+        state: &mut Guides<'_, f32>,
+        work: &mut [Self::Work],
+    ) {
+        dispatch!(simd => run_lanes(simd, task, frame, guides, state, work));
     }
 }
 
+#[inline(always)]
+fn run_lanes<S: Simd>(
+    simd: S,
+    task: Task,
+    frame: &Frame<'_, f32>,
+    guides: Range<usize>,
+    state: &mut Guides<'_, f32>,
+    work: &mut [VertexOfEight],
+) {
+    run_task::<f32, f32x8<S>>(simd, task, frame, guides, state, work);
+}
+
 impl Stepped for f64 {
-    type Room = Vec<WorkVertex<f64>>;
+    type Work = Vertex<f64>;
 
-    const RUNNER: Runner<Self> =
-        |task, frame, guides, state, room| run_each(task, frame, guides, state, room);
-
-    fn room(longest: usize) -> Self::Room {
-        vec![WorkVertex::default(); longest]
-    }
-    fn room_bytes(room: &Self::Room) -> usize {
-        size_of_val(room.as_slice())
+    fn run(
+        task: Task,
+        frame: &Frame<'_, f64>,
+        guides: Range<usize>,
+        state: &mut Guides<'_, f64>,
+        work: &mut [Self::Work],
+    ) {
+        run_task::<f64, f64>((), task, frame, guides, state, work);
     }
 }

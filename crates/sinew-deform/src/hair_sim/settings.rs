@@ -1,17 +1,16 @@
 //! Settings that may change from frame to frame.
 
-use super::step::{MOST_REST_DRAG, REST_DRAG, StepConstants};
-use sinew_geom::Real;
+use crate::strand_step::Laws;
 
 /// Parameters of [`HairJob`](super::HairJob). All are per second or per metre, none per frame or step: the frame rate does
 /// not change how hair moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HairSettings {
-    /// Fewest steps per second. A frame is cut into equal steps that are no longer than this. Default 240.
-    pub substeps_per_sec: f32,
+    /// Steps per second, iterations, and whether points between vertices are tested. Default `Standard`.
+    pub quality: HairQuality,
     /// Frames longer than this are simulated as if they were this long, in seconds. Default 0.1.
     pub longest_frame_secs: f32,
-    /// Decay of motion relative to the shared motion of the root: velocity falls by `exp(-damping * t)`. Default 2.
+    /// Drag of the air, relative to the shared motion of the root: velocity falls by about `exp(-damping * t)`. Default 2.
     pub damping_per_sec: f32,
     /// Acceleration in scene space, m/s^2. Default 9.81 along -y.
     pub gravity: [f32; 3],
@@ -36,14 +35,8 @@ pub struct HairSettings {
     pub gust_hz: f32,
     /// Seed of the gusts. Each strand has its own: a function of time, seed and index.
     pub seed: u32,
-    /// Largest speed of a vertex, m/s. Default 50.
-    pub speed_limit: f32,
     /// Growth of the distance between followers and guides from root to tip: `1 + tip_separation * t`. Default 0.
     pub tip_separation: f32,
-    /// Number of vertices at the root that solids do not move. Default 2.
-    pub exempt: usize,
-    /// Passes per step that push vertices out of solids and restore lengths. More help in pockets. Default 1.
-    pub collision_iterations: usize,
     /// Whether followers collide. Default true.
     pub collide_followers: bool,
     /// Seconds that are simulated in the pose of the first frame before it is shown, at most 10,000. Default 0.
@@ -53,7 +46,7 @@ pub struct HairSettings {
 impl Default for HairSettings {
     fn default() -> Self {
         Self {
-            substeps_per_sec: 240.0,
+            quality: HairQuality::Standard,
             longest_frame_secs: 0.1,
             damping_per_sec: 2.0,
             gravity: [0.0, -9.81, 0.0],
@@ -66,15 +59,59 @@ impl Default for HairSettings {
             gust_strength: 0.5,
             gust_hz: 0.7,
             seed: 0,
-            speed_limit: 50.0,
             tip_separation: 0.0,
-            exempt: 2,
-            collision_iterations: 1,
             collide_followers: true,
             pre_roll_secs: 0.0,
         }
     }
 }
+
+/// How much is spent on a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HairQuality {
+    /// 120 steps per second, one iteration, vertices only.
+    Game,
+    /// 240 steps per second, two iterations, vertices and segments.
+    #[default]
+    Standard,
+    /// 480 steps per second, three iterations, vertices and segments.
+    Film,
+}
+
+impl HairQuality {
+    /// By its name; `Standard` for others.
+    pub(crate) fn named(name: &str) -> Self {
+        match name {
+            "game" => Self::Game,
+            "film" => Self::Film,
+            _ => Self::Standard,
+        }
+    }
+    /// Fewest steps per second. A frame is cut into equal steps that are no longer than this.
+    pub fn steps_per_sec(self) -> f32 {
+        match self {
+            Self::Game => 120.0,
+            Self::Standard => 240.0,
+            Self::Film => 480.0,
+        }
+    }
+    fn iterations(self) -> usize {
+        match self {
+            Self::Game => 1,
+            Self::Standard => 2,
+            Self::Film => 3,
+        }
+    }
+}
+
+/// Dry drag, m/s^2, and what it is at most for each 1/s of damping; and the speed below which it fades, m/s.
+const DRY: f32 = 0.05;
+const DRY_PER_DAMPING: f32 = 0.025;
+const DRY_SPEED: f64 = 5e-5;
+
+/// Strands are looked at after this fraction of a step at their speed: at rest they are where they are, and what is about to hit something
+/// has not yet run into it.
+const FIRST: f64 = 0.5;
 
 /// Equal frames, one after another, that are cut into equal steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -133,29 +170,22 @@ impl HairSettings {
 
     /// Time of a step, at most, in single precision.
     pub(crate) fn step_secs(&self) -> f32 {
-        1.0 / self.substeps_per_sec.max(1.0)
+        1.0 / self.quality.steps_per_sec()
     }
 
-    /// What is the same for all strands and steps of that length; the longest strand has so many vertices.
-    pub(crate) fn constants<R: Real>(&self, step_secs: f64, longest: usize) -> StepConstants<R> {
-        let swing = |hz: f32| {
-            let angle = std::f64::consts::TAU * f64::from(hz.max(0.0)) * step_secs;
-            R::from_double(angle * angle)
-        };
-        let damping = f64::from(self.damping_per_sec.max(0.0));
-        StepConstants {
-            h: R::from_double(step_secs),
-            kept: R::from_double((-damping * step_secs).exp()),
-            rest_drag: R::from_double((damping * REST_DRAG).min(MOST_REST_DRAG) * step_secs),
-            gravity: R::vec3(self.gravity),
-            weight: R::vec3(self.gravity).norm() * R::from_double(step_secs * step_secs),
-            speed_limit: R::from_single(self.speed_limit),
-            global: swing(self.global_stiffness_hz),
-            global_range: R::from_single(self.global_range),
-            local: swing(self.local_stiffness_hz),
-            exempt: self.exempt,
-            collision_iterations: self.collision_iterations,
-            tensions: super::shape::tensions(longest),
+    /// What is the same for all strands and steps of that length.
+    pub(crate) fn laws(&self, step_secs: f64) -> Laws {
+        let damping = self.damping_per_sec.max(0.0);
+        Laws {
+            h: step_secs,
+            drag: f64::from(damping),
+            dry: f64::from(DRY.min(DRY_PER_DAMPING * damping)),
+            dry_speed: DRY_SPEED,
+            pull_hz: f64::from(self.global_stiffness_hz.max(0.0)),
+            bend_hz: f64::from(self.local_stiffness_hz.max(0.0)),
+            iterations: self.quality.iterations(),
+            segments: self.quality != HairQuality::Game,
+            first: FIRST,
         }
     }
 
@@ -168,7 +198,7 @@ impl HairSettings {
             return (0.0, 0);
         }
         // Times like 1/60 are not exact: a step may be a little longer.
-        let wanted = (time * self.substeps_per_sec.max(1.0) - 1e-3).ceil();
+        let wanted = (time * self.quality.steps_per_sec() - 1e-3).ceil();
         let count = wanted.clamp(1.0, 1e6) as usize;
         (time, count)
     }

@@ -8,13 +8,14 @@
 //! | 8 | simulated seconds, `f64` |
 //! | 8 | 1 if a frame was simulated, `u64` |
 //! | 44 per guide | root: quaternion x y z w, translation, scale, velocity, `f32` |
-//! | 12 per guide vertex | positions, `f32` |
-//! | 12 per guide vertex | velocities, `f32` |
+//! | 12 per guide vertex | position, `f32` |
+//! | 48 per guide vertex | rotation of the segment (quaternion x y z w), velocity, place that friction holds, solid there, distance, `f32` |
 
-use super::bind::HairBind;
+use super::bind::{BoundVertex, HairBind, rest_turns};
 use super::frame::RUN;
 use super::precision::HairReal;
 use crate::collide::{CollideScratch, Placement, Rigid, RigidMotion};
+use crate::strand_step::{Lanes as _, Number, UNKNOWN, Vertex};
 use sinew_geom::{Real, Vec3};
 
 /// Strands in one task.
@@ -22,21 +23,22 @@ pub(crate) const CHUNK: usize = 32;
 
 /// The hair of one character between frames, with the scratch of its steps. `f32` is what nodes run; `f64` is for checks.
 ///
-/// Memory: 24 bytes of state per guide vertex, 164 bytes per guide, and scratch for eight strands in each task of 32 guides: 2,864 bytes
+/// Memory: 60 bytes of state per guide vertex, 164 bytes per guide, and scratch for eight strands in each task of 32 guides: 3,648 bytes
 /// per vertex of the longest strand.
 #[derive(Clone, Debug)]
 pub struct HairState<R: HairReal = f32> {
+    pub(crate) kept: Vec<Kept<R>>,
+    /// Of guide vertices, in the scene.
     pub(crate) positions: Vec<Vec3<R>>,
-    pub(crate) velocities: Vec<Vec3<R>>,
     pub(crate) roots: Vec<Root<R>>,
     /// Simulated time, for gusts.
     pub(crate) time_secs: f64,
     pub(crate) started: bool,
     pub(crate) drives: Vec<Drive<R>>,
     /// Vertices of the longest strand.
-    longest: usize,
-    /// One for each task.
-    pub(crate) rooms: Vec<R::Room>,
+    pub(crate) longest: usize,
+    /// For each task, as many as the longest strand has vertices.
+    pub(crate) work: Vec<R::Work>,
     /// Of all contacts, step after step.
     pub(crate) placements: Vec<Placement<R>>,
     pub(crate) followers: CollideScratch,
@@ -58,6 +60,107 @@ pub(crate) struct Drive<R: Real> {
     pub(crate) scales: [R; 2],
     /// Of that motion, handed to the whole strand.
     pub(crate) share: R,
+}
+
+impl<R: Real> Drive<R> {
+    /// The part of the root's motion in a step that the strand takes part in. Motions about one screw axis add up, so that it is the
+    /// whole motion over a shorter time.
+    pub(crate) fn shared(&self, [begin, end]: [R; 2]) -> Rigid<R> {
+        let until = begin + (end - begin) * self.share;
+        self.motion.at(until).relative_to(&self.motion.at(begin))
+    }
+}
+
+/// What a vertex of a guide keeps from step to step. Places are relative to the strand's root and along its axes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Kept<R: Real> {
+    /// Rotation of the segment: x y z w.
+    pub(crate) turn: [R; 4],
+    pub(crate) velocity: Vec3<R>,
+    /// Where friction holds the vertex, and on which solid; -1 for none.
+    pub(crate) anchor: Vec3<R>,
+    pub(crate) touched: R,
+    /// No solid is nearer than this.
+    pub(crate) room: R,
+}
+
+/// Numbers of it.
+const KEPT_NUMBERS: usize = 12;
+
+impl<R: Real> Kept<R> {
+    pub(crate) fn load<N: Number>(&self, v: &mut Vertex<N::Stored>, lane: usize) {
+        for k in 0..4 {
+            v.turn[k].set(lane, self.turn[k].to_double());
+        }
+        for k in 0..3 {
+            v.velocity[k].set(lane, self.velocity[k].to_double());
+            v.anchor[k].set(lane, self.anchor[k].to_double());
+        }
+        v.touched.set(lane, self.touched.to_double());
+        v.room.set(lane, self.room.to_double());
+    }
+
+    pub(crate) fn of<N: Number>(v: &Vertex<N::Stored>, lane: usize) -> Self {
+        let number = |stored: &N::Stored| R::from_double(stored.get(lane));
+        let vector = |v: &[N::Stored; 3]| Vec3::new(number(&v[0]), number(&v[1]), number(&v[2]));
+        Self {
+            turn: [0, 1, 2, 3].map(|k: usize| number(&v.turn[k])),
+            velocity: vector(&v.velocity),
+            anchor: vector(&v.anchor),
+            touched: number(&v.touched),
+            room: number(&v.room),
+        }
+    }
+
+    pub(crate) fn is_finite(&self) -> bool {
+        let sum = self.turn.iter().fold(R::zero(), |s, &c| s + c);
+        (sum + self.velocity.sum() + self.anchor.sum()).is_finite()
+    }
+
+    /// A strand at rest.
+    pub(crate) fn at_rest(bound: &[BoundVertex], kept: &mut [Self]) {
+        let points: Vec<Vec3<f64>> = bound.iter().map(|b| f64::vec3(b.offset)).collect();
+        for ((kept, turn), b) in kept.iter_mut().zip(rest_turns(&points)).zip(bound) {
+            *kept = Self {
+                turn: [turn.i, turn.j, turn.k, turn.w].map(R::from_double),
+                velocity: Vec3::zeros(),
+                anchor: R::vec3(b.offset),
+                touched: -R::one(),
+                room: R::from_double(UNKNOWN),
+            };
+        }
+    }
+
+    fn numbers(&self) -> [f32; KEPT_NUMBERS] {
+        let [x, y, z, w] = self.turn;
+        let (v, a) = (self.velocity, self.anchor);
+        [
+            x,
+            y,
+            z,
+            w,
+            v.x,
+            v.y,
+            v.z,
+            a.x,
+            a.y,
+            a.z,
+            self.touched,
+            self.room,
+        ]
+        .map(R::to_single)
+    }
+
+    fn from_numbers(n: [f32; KEPT_NUMBERS]) -> Self {
+        let [x, y, z, w, vx, vy, vz, ax, ay, az, touched, room] = n.map(R::from_single);
+        Self {
+            turn: [x, y, z, w],
+            velocity: Vec3::new(vx, vy, vz),
+            anchor: Vec3::new(ax, ay, az),
+            touched,
+            room,
+        }
+    }
 }
 
 /// Why a saved state was refused.
@@ -106,7 +209,7 @@ pub enum HairStateError {
 }
 
 const MAGIC: [u8; 4] = *b"SNHS";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Magic, version, counts, time, whether started.
 const HEADER: usize = 4 + 4 + 8 + 8 + 8 + 8;
 /// Numbers of a root: rotation, translation, scale, velocity.
@@ -117,14 +220,14 @@ impl<R: HairReal> HairState<R> {
     pub fn new(bind: &HairBind) -> Self {
         let tasks = bind.guide_count().div_ceil(CHUNK);
         Self {
+            kept: vec![Kept::default(); bind.guide_vertex_count()],
             positions: vec![Vec3::zeros(); bind.guide_vertex_count()],
-            velocities: vec![Vec3::zeros(); bind.guide_vertex_count()],
             roots: vec![Root::default(); bind.guide_count()],
             time_secs: 0.0,
             started: false,
             drives: vec![Drive::default(); bind.guide_count()],
             longest: bind.longest,
-            rooms: vec![R::room(bind.longest); tasks],
+            work: vec![R::Work::default(); tasks * bind.longest],
             placements: Vec::new(),
             followers: CollideScratch::new(bind.strands(), 0),
         }
@@ -141,10 +244,9 @@ impl<R: HairReal> HairState<R> {
         self.time_secs
     }
 
-    /// Velocities in m/s, one per guide vertex, guide after guide, relative to the shared motion of the root. A strand that rests on a
-    /// surface keeps the velocity that would move it: some millimetres per second.
-    pub fn velocities(&self) -> &[Vec3<R>] {
-        &self.velocities
+    /// Velocities in m/s, one per guide vertex, guide after guide, relative to the shared motion of the root and along its axes.
+    pub fn velocities(&self) -> impl Iterator<Item = Vec3<R>> + '_ {
+        self.kept.iter().map(|k| k.velocity)
     }
 
     /// Makes room for this many contacts; allocates only where the number changes.
@@ -182,14 +284,17 @@ impl HairState {
             put(&[root.scale]);
             put(root.velocity.as_slice());
         }
-        for v in self.positions.iter().chain(&self.velocities) {
-            put(v.as_slice());
+        for x in &self.positions {
+            put(x.as_slice());
+        }
+        for kept in &self.kept {
+            out.extend(kept.numbers().into_iter().flat_map(f32::to_le_bytes));
         }
         out
     }
 
     fn byte_length(&self) -> usize {
-        HEADER + 4 * (ROOT_NUMBERS * self.roots.len() + 6 * self.positions.len())
+        HEADER + 4 * (ROOT_NUMBERS * self.roots.len() + (3 + KEPT_NUMBERS) * self.kept.len())
     }
 
     /// Reads what [`HairState::save`] wrote for the same strands. On an error, nothing changes. Numbers are not checked.
@@ -244,10 +349,11 @@ impl HairState {
                 *slot = next();
             }
         }
-        for v in self.positions.iter_mut().chain(&mut self.velocities) {
-            for slot in v.iter_mut() {
-                *slot = next();
-            }
+        for slot in self.positions.iter_mut().flat_map(|x| x.iter_mut()) {
+            *slot = next();
+        }
+        for kept in &mut self.kept {
+            *kept = Kept::from_numbers(std::array::from_fn(|_| next()));
         }
     }
 }
@@ -261,9 +367,9 @@ impl<R: HairReal> HairState<R> {
     /// Bytes on the heap with the scratch, without the positions of colliders and the scratch of colliding followers.
     pub fn bytes(&self) -> usize {
         size_of_val(self.positions.as_slice())
-            + size_of_val(self.velocities.as_slice())
+            + size_of_val(self.kept.as_slice())
             + size_of_val(self.roots.as_slice())
             + size_of_val(self.drives.as_slice())
-            + self.rooms.iter().map(R::room_bytes).sum::<usize>()
+            + size_of_val(self.work.as_slice())
     }
 }

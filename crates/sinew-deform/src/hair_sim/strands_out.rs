@@ -8,17 +8,17 @@ use super::bind::HairBind;
 use super::precision::HairReal;
 use super::settings::HairSettings;
 use super::state::HairState;
-use crate::collide::simd::{ContactLanes, WIDTH};
-use crate::collide::{
-    CollideSettings, Collider, Contact, PerChunk, PerStrand, Solids, collide_strands, turn, unit_or,
-};
+use crate::collide::{Collider, Contact, PerChunk, PerStrand, Solids, turn, unit_or};
 use crate::simd_vector::V3;
+use crate::strand_step::{Placing, VertexOfEight, WIDTH, place_strands};
 use crate::{Par, for_each_chunk};
 use arrayvec::ArrayVec;
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 use fearless_simd_macros::simd;
 use sinew_geom::{PackedAffine, Real, Vec3};
 
+/// Vertices of followers that solids do not move.
+const FOLLOWER_PINS: usize = 2;
 /// Strands in one task.
 const CHUNK: usize = crate::collide::CHUNK;
 
@@ -44,19 +44,16 @@ pub(crate) fn write_strands<R: HairReal>(
     let state = &mut *out.state;
     let (room, placements, each) = state.followers.parts();
     let solids = Solids::place(out.colliders, out.contacts, placements, [1.0, 1.0]);
-    let placing = Placing {
+    let layout = Layout {
         bind: out.bind,
         positions: &state.positions,
         roots: &state.roots,
         transforms: out.transforms,
         separation: R::from_single(out.settings.tip_separation),
-        collide: (out.settings.collide_followers && !solids.is_empty()).then_some(
-            CollideSettings {
-                exempt: out.settings.exempt,
-                ..CollideSettings::default()
-            },
-        ),
-        solids: &solids,
+        collide: (out.settings.collide_followers && !solids.is_empty()).then_some(Placing {
+            solids: &solids,
+            pins: FOLLOWER_PINS,
+        }),
     };
     let offsets = strands.offsets();
     let per_strand = |items| PerStrand { offsets, items };
@@ -70,11 +67,11 @@ pub(crate) fn write_strands<R: HairReal>(
         let (mut p, mut t, room) = outputs;
         let mut followers: ArrayVec<usize, CHUNK> = ArrayVec::new();
         for (i, strand) in range.clone().enumerate() {
-            if placing.place(strand, p.strand(i)) {
+            if layout.place(strand, p.strand(i)) {
                 followers.push(i);
             }
         }
-        placing.collide(&followers, &mut p, &mut *room.items);
+        layout.collide(&followers, &mut p, &mut *room.items);
         if let Some(t) = &mut t {
             for i in 0..range.len() {
                 write_tangents(p.strand(i), t.strand(i));
@@ -83,17 +80,16 @@ pub(crate) fn write_strands<R: HairReal>(
     });
 }
 
-struct Placing<'a, R: Real> {
+struct Layout<'a, R: Real> {
     bind: &'a HairBind,
     positions: &'a [Vec3<R>],
     roots: &'a [super::state::Root<R>],
     transforms: &'a [PackedAffine],
     separation: R,
-    collide: Option<CollideSettings>,
-    solids: &'a Solids<'a, f32>,
+    collide: Option<Placing<'a>>,
 }
 
-impl<R: Real> Placing<'_, R> {
+impl<R: Real> Layout<'_, R> {
     /// A guide is copied; a follower is laid beside it. Tells which it is.
     fn place(&self, strand: usize, points: &mut [[f32; 3]]) -> bool {
         let bind = self.bind;
@@ -114,16 +110,13 @@ impl<R: Real> Placing<'_, R> {
         &self,
         followers: &[usize],
         points: &mut PerStrand<'_, [f32; 3]>,
-        room: &mut [ContactLanes],
+        room: &mut [VertexOfEight],
     ) {
-        let Some(settings) = &self.collide else {
+        let Some(placing) = &self.collide else {
             return;
         };
         for members in followers.chunks(WIDTH) {
-            collide_strands(settings, self.solids, members, |_| None, points, room);
-            for &member in members {
-                lift(self.solids, settings.exempt, points.strand(member));
-            }
+            place_strands(placing, members, |_| None, points, room);
         }
     }
 
@@ -169,32 +162,6 @@ impl<R: Real> Placing<'_, R> {
         let own = place(strand, bind.follower_root(strand));
         let beside = own - place(bind.guides[guide] as usize, bind.roots[guide]);
         beside.iter().all(|c| c.is_finite()).then_some(beside)
-    }
-}
-
-/// Cells that the first vertex of a follower which collides may be deep in a field, and cells by which a follower is lifted as a whole, at
-/// most, so that it is not deeper.
-const DEEPEST: f32 = 0.08;
-const FARTHEST_LIFT: f32 = 0.1;
-/// Spacings of samples in a cell of a field.
-const SPACINGS: f32 = 2.0;
-
-/// Lifts a follower as a whole that cannot get out of a field by turning its segments. A root on the skin is inside of a field where that
-/// is off between its nodes, and segments may be far shorter than it is deep.
-fn lift(solids: &Solids<'_, f32>, exempt: usize, points: &mut [[f32; 3]]) {
-    for solid in solids.iter().filter(|s| s.at.spacing.is_finite()) {
-        let Some(&first) = points.get(exempt) else {
-            return;
-        };
-        let cell = solid.at.spacing * SPACINGS;
-        let lack = -solid.distance(f32::vec3(first)) - cell * DEEPEST;
-        if lack > 0.0 {
-            let (_, normal) = solid.surface(f32::vec3(first), Vec3::zeros());
-            let way = normal * lack.min(cell * FARTHEST_LIFT);
-            for p in points.iter_mut() {
-                *p = f32::array3(f32::vec3(*p) + way);
-            }
-        }
     }
 }
 

@@ -1,6 +1,5 @@
 //! Hair for tests, and what is measured on it.
 
-use super::precision::Runner;
 use super::{FollowerSettings, HairBind, HairJob, HairReal, HairSettings, HairState};
 use crate::Par;
 use crate::collide::{Collider, Contact};
@@ -39,16 +38,6 @@ impl<R: HairReal> Scene<R> {
     }
     /// A frame with the head at `head`.
     pub(crate) fn frame(&mut self, head: &Affine<f32>, dt_secs: f32, colliders: &[Collider<'_>]) {
-        self.frame_by(R::RUNNER, head, dt_secs, colliders);
-    }
-    /// The same with another way to do the steps.
-    pub(crate) fn frame_by(
-        &mut self,
-        runner: Runner<R>,
-        head: &Affine<f32>,
-        dt_secs: f32,
-        colliders: &[Collider<'_>],
-    ) {
         let transforms = vec![PackedAffine::from(*head); self.bind.strands().len()];
         HairJob {
             bind: &self.bind,
@@ -62,7 +51,7 @@ impl<R: HairReal> Scene<R> {
             tangents: Some(&mut self.tangents),
             par: self.par,
         }
-        .run_by(runner)
+        .run()
         .expect("fits");
     }
     /// Still frames at 60 Hz.
@@ -91,8 +80,19 @@ impl<R: HairReal> Scene<R> {
         worst
     }
     pub(crate) fn fastest(&self) -> f32 {
-        let speeds = self.state.velocities.iter().map(|v| v.norm().to_single());
+        let speeds = self.state.velocities().map(|v| v.norm().to_single());
         speeds.fold(0.0, f32::max)
+    }
+    /// Bends the only guide to these points, of which it takes the directions. It stands at the origin of the scene.
+    pub(crate) fn put(&mut self, points: &[Vec3<f64>]) {
+        for i in 1..points.len() {
+            let along = (points[i] - points[i - 1]).normalize();
+            let [x, y, z, w] = self.state.kept[i].turn.map(R::to_double);
+            let turn = Quat::new_unchecked(nalgebra::Quaternion::new(w, x, y, z));
+            let arc = Quat::rotation_between(&(turn * Vec3::x()), &along).expect("no half turn");
+            let q = arc * turn;
+            self.state.kept[i].turn = [q.i, q.j, q.k, q.w].map(R::from_double);
+        }
     }
     pub(crate) fn tip(&self) -> Vec3<f32> {
         Vec3::from(self.positions[self.positions.len() - 1])

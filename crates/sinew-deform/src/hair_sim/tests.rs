@@ -3,58 +3,100 @@
 use super::test_scene::{Scene, bare, followers, line, on_ball, period, turned};
 use super::{HairSettings, HairState, HairStateError, place_followers};
 use crate::Par;
-use crate::collide::test_shapes::Grid;
 use crate::collide::{Capsule, Collider, Contact};
 use sinew_geom::{Affine, Strands, Vec3};
 
 const STILL: f32 = 1.0 / 60.0;
 
+/// A weight on a massless rod that swings a little: `sqrt(g / l)`.
 #[test]
-fn free_fall_with_damping() {
-    let strands = Strands::new([4]).expect("valid");
-    let rest = line([0.0; 3], [0.1, 0.0, 0.0], 4);
-    let mut scene = Scene::<f64>::new(&strands, &rest, Some(&[1.0; 4]));
+fn a_weight_on_a_rod_swings_at_its_frequency() {
+    let strands = Strands::new([2]).expect("valid");
+    let (length, g, h) = (0.1_f64, 9.81, 1.0 / 1920.0);
+    let rest = line([0.0; 3], [0.0, -length as f32, 0.0], 2);
+    let mut scene = Scene::<f64>::new(&strands, &rest, Some(&[0.0, 1.0]));
     scene.settings = HairSettings {
-        damping_per_sec: 1.5,
-        gravity: [0.0, -9.81, 0.0],
+        gravity: [0.0, -g as f32, 0.0],
         ..bare()
     };
-    for _ in 0..60 {
-        scene.frame(&Affine::identity(), STILL, &[]);
+    scene.frame(&Affine::identity(), 0.0, &[]);
+    scene.put(&[Vec3::zeros(), Vec3::new(0.05 * length, -length, 0.0)]);
+    let mut samples = Vec::new();
+    for _ in 0..2 * 1920 {
+        scene.frame(&Affine::identity(), h as f32, &[]);
+        samples.push(scene.state.positions[1].x);
     }
-    let (d, g, t) = (1.5_f64, 9.81, 1.0);
-    let expected = -g / (d * d) * (d * t - 1.0 + (-d * t).exp());
-    for p in &scene.positions {
-        // Semi-implicit steps of h are off by about h g t / 2.
-        assert!(
-            (f64::from(p[1]) - expected).abs() < 0.5 * 9.81 / 240.0 * 1.1,
-            "{p:?} {expected}"
-        );
-    }
-    assert!(scene.stretch() < 1e-5, "falls without stretching");
+    let expected = std::f64::consts::TAU / (g / length).sqrt();
+    let found = period(&samples, h);
+    assert!((found / expected - 1.0).abs() < 0.002, "{found} {expected}");
 }
 
+/// Without gravity, a weight on a rod slows down by drag `c` and dry drag `d`: `(v + d / c) exp(-c t) - d / c`, until it stops.
 #[test]
-fn defect_33_the_speed_limit_is_plain() {
-    // The TressFX clamp leaves the less of a velocity, the faster it is. Here fast strands move at the limit.
-    let strands = Strands::new([4]).expect("valid");
-    let rest = line([0.0; 3], [0.1, 0.0, 0.0], 4);
-    let speeds = [20.0_f32, 200.0, 2000.0].map(|gravity| {
-        let mut scene = Scene::<f64>::new(&strands, &rest, Some(&[1.0; 4]));
+fn drag_slows_a_weight_on_a_rod_down_and_stops_it() {
+    let strands = Strands::new([2]).expect("valid");
+    let rest = line([0.0; 3], [0.0, -0.1, 0.0], 2);
+    for drag in [0.5_f64, 4.0] {
+        let mut scene = Scene::<f64>::new(&strands, &rest, Some(&[0.0, 1.0]));
         scene.settings = HairSettings {
-            gravity: [0.0, -gravity, 0.0],
-            speed_limit: 3.0,
+            damping_per_sec: drag as f32,
             ..bare()
         };
-        for _ in 0..60 {
-            scene.frame(&Affine::identity(), STILL, &[]);
+        scene.frame(&Affine::identity(), 0.0, &[]);
+        scene.state.kept[1].velocity = Vec3::new(0.2, 0.0, 0.0);
+        let dry = (0.025 * drag).min(0.05) / drag;
+        for frame in 1..=8 * 960 {
+            scene.frame(&Affine::identity(), 1.0 / 960.0, &[]);
+            let t = f64::from(frame) / 960.0;
+            let expected = ((0.2 + dry) * (-drag * t).exp() - dry).max(0.0);
+            let found = scene.state.velocities().nth(1).expect("a tip").norm();
+            assert!(
+                (found - expected).abs() < 4e-3,
+                "{drag}: {t}: {found} {expected}"
+            );
         }
-        let before = f64::from(scene.positions[2][1]);
-        scene.frame(&Affine::identity(), STILL, &[]);
-        (before - f64::from(scene.positions[2][1])) / f64::from(STILL)
-    });
-    for speed in speeds {
-        assert!((speed - 3.0).abs() < 0.01, "{speeds:?}");
+        let left = scene.state.velocities().nth(1).expect("a tip").norm();
+        assert!(left < 1e-6, "{drag}: {left}");
+    }
+}
+
+/// Implicit steps lose energy, and never gain any: from all angles, for chains and rods.
+#[test]
+fn a_free_strand_never_gains_energy() {
+    for (angle, hz) in [(0.2_f64, 0.0), (1.4, 0.0), (2.6, 0.0), (1.4, 1.0)] {
+        let along = [
+            angle.sin() as f32 * 0.0125,
+            -angle.cos() as f32 * 0.0125,
+            0.0,
+        ];
+        let mut scene = Scene::<f64>::straight([0.0; 3], along, 17);
+        scene.settings = HairSettings {
+            gravity: [0.0, -9.81, 0.0],
+            local_stiffness_hz: hz,
+            ..bare()
+        };
+        scene.frame(&Affine::identity(), 0.0, &[]);
+        let mut before = f64::INFINITY;
+        for frame in 0..1200 {
+            scene.frame(&Affine::identity(), 1.0 / 240.0, &[]);
+            let bound = &scene.bind.vertices;
+            let of = |(i, v): (usize, Vec3<f64>)| {
+                let mass = f64::from(bound[i].mass);
+                mass * (0.5 * v.norm_squared() + 9.81 * scene.state.positions[i].y)
+            };
+            let motion: f64 = scene.state.velocities().enumerate().map(of).sum();
+            // Bends of a rod hold energy, too: all of it is checked where there is none. Where a whip
+            // cracks, a step gains up to a thousandth of what there is.
+            if hz == 0.0 {
+                let crack = if angle > 2.0 { 0.02 } else { 1e-9 };
+                assert!(
+                    motion <= before + crack,
+                    "{angle}: frame {frame}: {motion} {before}"
+                );
+            }
+            before = motion;
+        }
+        assert!(scene.stretch() < 1e-5);
     }
 }
 
@@ -87,6 +129,8 @@ fn hanging_chain_swings_at_its_analytic_frequency() {
     let strands = Strands::new([beads + 1]).expect("valid");
     let mut masses = vec![1.0; beads + 1];
     masses[0] = 0.0;
+    // Half a segment hangs on the last one.
+    masses[beads] = 0.5;
     let rest = line([0.0; 3], [0.0, -l as f32, 0.0], beads + 1);
     let mut scene = Scene::<f64>::new(&strands, &rest, Some(&masses));
     scene.settings = HairSettings {
@@ -94,9 +138,9 @@ fn hanging_chain_swings_at_its_analytic_frequency() {
         ..bare()
     };
     scene.frame(&Affine::identity(), 0.0, &[]);
-    for (i, p) in scene.state.positions.iter_mut().enumerate() {
-        p.x = 0.003 * shape[beads - i];
-    }
+    let shape = |i: usize| Vec3::new(0.003 * shape[beads - i], -l * i as f64, 0.0);
+    let shape: Vec<Vec3<f64>> = (0..=beads).map(shape).collect();
+    scene.put(&shape);
     let mut samples = Vec::new();
     for _ in 0..360 {
         scene.frame(&Affine::identity(), STILL, &[]);
@@ -116,25 +160,27 @@ fn bending_frequency_is_the_one_set_and_does_not_depend_on_vertices() {
             Scene::<f64>::straight([0.0; 3], [0.2 / (vertices - 1) as f32, 0.0, 0.0], vertices);
         scene.settings = HairSettings {
             local_stiffness_hz: 3.0,
-            substeps_per_sec: 1920.0,
             ..bare()
         };
         scene.frame(&Affine::identity(), 0.0, &[]);
-        // The clamp is at the second vertex.
-        let free = 1.0 - 1.0 / (vertices - 1) as f64;
-        for p in &mut scene.state.positions {
-            let s = ((p.x / 0.2 - (1.0 - free)) / free).max(0.0);
-            p.y = 0.002 * s * s * (6.0 - 4.0 * s + s * s) / 3.0;
-        }
-        let mut samples = Vec::new();
-        for _ in 0..120 {
-            scene.frame(&Affine::identity(), STILL, &[]);
+        // The clamp is in the middle of the first segment, which is pinned.
+        let free = 1.0 - 0.5 / (vertices - 1) as f64;
+        let bent = |i: usize| {
+            let x = 0.2 * i as f64 / (vertices - 1) as f64;
+            let s = ((x / 0.2 - (1.0 - free)) / free).max(0.0);
+            Vec3::new(x, 0.002 * s * s * (6.0 - 4.0 * s + s * s) / 3.0, 0.0)
+        };
+        let bent: Vec<Vec3<f64>> = (0..vertices).map(bent).collect();
+        scene.put(&bent);
+        let (h, mut samples) = (1.0 / 1920.0, Vec::new());
+        for _ in 0..2 * 1920 {
+            scene.frame(&Affine::identity(), h as f32, &[]);
             samples.push(scene.state.positions[vertices - 1].y);
         }
         let expected = 1.0 / 3.0;
-        let found = period(&samples, f64::from(STILL));
+        let found = period(&samples, h);
         assert!(
-            (found / expected - 1.0).abs() < 0.06,
+            (found / expected - 1.0).abs() < 0.01,
             "{vertices}: {found} {expected}"
         );
     }
@@ -253,9 +299,9 @@ fn swinging_hair_swings_on_in_the_frame_of_the_head() {
         scene.settings.root_motion_share = 1.0;
         scene.settings.damping_per_sec = 0.0;
         scene.frame(&Affine::identity(), 0.0, &[]);
-        for (i, v) in scene.state.velocities.iter_mut().enumerate() {
+        for (i, kept) in scene.state.kept.iter_mut().enumerate() {
             let t = (i % 12) as f64 / 12.0;
-            *v = Vec3::new(0.3, 0.1, -0.4) * (t * t);
+            kept.velocity = Vec3::new(0.3, 0.1, -0.4) * (t * t);
         }
         scene
     };
@@ -329,8 +375,8 @@ fn shaken_at(rate: u32, collides: bool) -> Vec<[f32; 3]> {
 #[test]
 fn frame_rate_does_not_change_the_motion() {
     for (collides, most) in [
-        (false, [(60, 0.0015, 0.0005), (30, 0.0045, 0.0015)]),
-        (true, [(60, 0.0015, 0.0005), (30, 0.0045, 0.0015)]),
+        (false, [(60, 0.003, 0.0005), (30, 0.01, 0.002)]),
+        (true, [(60, 0.003, 0.0005), (30, 0.01, 0.002)]),
     ] {
         let finest = shaken_at(120, collides);
         for (rate, largest, mean) in most {
@@ -444,48 +490,7 @@ fn followers_stay_out_of_solids_but_for_their_roots() {
     }
 }
 
-/// A field whose surface is over the roots, as between nodes of a bent one, and strands that stand up in it, on segments far shorter than
-/// that: a follower is lifted as a whole by what its third vertex is too deep, a tenth of a cell at most; its guide stays.
-#[test]
-fn followers_that_cannot_turn_out_of_a_field_are_lifted() {
-    let cell = 0.01;
-    let ground = Grid::new([-0.1; 3], [0.1; 3], cell, |p| p[1]);
-    let strands = Strands::new([4; 2]).and_then(|s| s.with_guides(vec![0, 0]));
-    let strands = strands.expect("valid");
-    let up = [0.0, 1e-4, 0.0];
-    for (root, lifted) in [
-        (-0.0012, 0.0002),
-        (-0.0009, 0.0),
-        (-0.005, 0.001),
-        (0.001, 0.0),
-    ] {
-        let rest = [
-            line([0.003, root, 0.002], up, 4),
-            line([0.0, root, 0.0], up, 4),
-        ]
-        .concat();
-        let mut scene = Scene::<f32>::new(&strands, &rest, None);
-        scene.settings = bare();
-        scene.contacts = vec![Contact {
-            collider: 0,
-            margin: 0.0,
-            friction: 0.2,
-        }];
-        scene.frame(&Affine::identity(), STILL, &[Collider::still(&ground)]);
-        for (v, (p, rest)) in scene.positions.iter().zip(&rest).enumerate() {
-            let expected = if v < 4 { 0.0 } else { lifted };
-            let up = Vec3::from(*p) - Vec3::from(*rest);
-            let off = (up - Vec3::new(0.0, expected, 0.0)).norm();
-            assert!(
-                off < 1e-6,
-                "root at {root}, vertex {v}: {up:?}, expected {expected}"
-            );
-        }
-    }
-}
-
-/// The first step of a loose segment in wind aslant: across it all of the wind counts, along it nothing. Its first vertex has no segment
-/// before it and feels none.
+/// The first step of a segment in wind aslant: across it all of the wind counts, along it nothing.
 #[test]
 fn wind_has_no_hold_along_a_segment() {
     let h = 1.0 / 240.0;
@@ -496,16 +501,12 @@ fn wind_has_no_hold_along_a_segment() {
     };
     let strands = Strands::new([2]).expect("valid");
     let rest = line([0.0; 3], [0.0, -0.01, 0.0], 2);
-    let mut scene = Scene::<f64>::new(&strands, &rest, Some(&[1.0; 2]));
+    let mut scene = Scene::<f64>::new(&strands, &rest, Some(&[0.0, 1.0]));
     scene.settings = settings;
     scene.frame(&Affine::identity(), 0.0, &[]);
     scene.frame(&Affine::identity(), h, &[]);
-    let [first, second] = [0, 1].map(|i| scene.state.velocities[i] * 240.0);
-    assert!(first.norm() < 0.02, "{first:?}");
-    assert!(
-        (second - Vec3::new(3.0, 0.0, -2.0)).norm() < 0.02,
-        "{second:?}"
-    );
+    let tip = scene.state.velocities().nth(1).expect("a tip") * 240.0;
+    assert!((tip - Vec3::new(3.0, 0.0, -2.0)).norm() < 0.02, "{tip:?}");
 }
 
 #[test]
@@ -595,7 +596,7 @@ fn states_that_do_not_fit_are_refused() {
     other[4] = 9;
     let version = HairStateError::Version {
         found: 9,
-        expected: 1,
+        expected: 2,
     };
     assert_eq!(refused(&other), version);
     let mut other = bytes.clone();

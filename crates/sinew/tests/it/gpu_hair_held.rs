@@ -6,7 +6,7 @@
 )]
 
 use crate::common::hair_held::{
-    DEEPEST, MOST_STRETCHED, Measured, Playing, REST_SPEED, Scene, frames, margins, rest_frames,
+    DEEPEST, MOST_STRETCHED, Measured, Playing, RESTLESS_SPEED, Scene, frames, margins, rest_frames,
 };
 use sinew::geom::Vec3;
 use sinew::play::Runner;
@@ -91,7 +91,7 @@ fn a_mohawk_is_held() {
     }
     for margin in [0.0, 0.002] {
         if let Some(scene) = Scene::mohawk(margin) {
-            play(&scene, &gpu, frames(), (rest_frames(), REST_SPEED));
+            play(&scene, &gpu, frames(), (rest_frames(), RESTLESS_SPEED));
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::common::hair_held::truth::Depths;
 use crate::common::hair_held::{
-    DEEPEST, DEEPEST_IN_MESH, FRAMES_AT_REST, MEAN_REST_SPEED, MOST_STRETCHED, Measured,
-    REST_SPEED, Scene, frames, margins, rest_frames,
+    DEEPEST, DEEPEST_IN_MESH, FRAMES_AT_REST, MEAN_REST_SPEED, MOST_RESTLESS, MOST_STRETCHED,
+    Measured, REST_SPEED, RESTLESS_SPEED, Scene, frames, margins, rest_frames,
 };
 use sinew::deform::collide::{Distance, FieldCollider};
 use sinew::deform::hair_sim::{FollowerSettings, place_followers};
@@ -588,7 +588,8 @@ fn hold_mohawk(margin: f32, deepest_in_mesh: f64) {
     // Nearer than the depth that vertices may have: skins bend, and weights between three vertices are no exact place of theirs.
     assert!(in_mesh.roots < f64::from(DEEPEST) * cell, "{in_mesh:?}");
     assert!(worst.follower_stretch < MOST_STRETCHED, "{worst:?}");
-    assert!(rest.fastest < REST_SPEED, "{rest:?}");
+    assert!(rest.restless <= MOST_RESTLESS, "{rest:?}");
+    assert!(rest.fastest < RESTLESS_SPEED, "{rest:?}");
     assert!(rest.speed < MEAN_REST_SPEED, "{rest:?}");
 }
 

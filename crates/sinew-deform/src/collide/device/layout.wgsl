@@ -1,5 +1,5 @@
 struct Uniforms {
-  // 1 in a first frame; 1 where paths are tested; exempt vertices; iterations.
+  // 1 in a first frame; 1 where paths are tested; exempt vertices.
   frame: vec4u,
 }
 

@@ -20,6 +20,6 @@ fn keep_place(collider: u32) {
   let x = bitcast<f32>(read_moment(at).w);
   let y = bitcast<f32>(read_moment(at + 1u).w);
   let z = bitcast<f32>(read_moment(at + 2u).w);
-  write_state(collider_at(collider), bitcast<vec4f>(read_moment(at + 11u)));
+  write_state(collider_at(collider), bitcast<vec4f>(read_moment(at + 9u)));
   write_state(collider_at(collider) + 1u, vec4f(x, y, z, 0.0));
 }

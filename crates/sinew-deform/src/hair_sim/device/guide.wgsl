@@ -1,44 +1,64 @@
-// A guide and a step of it, for both kernels of a step.
-
-// How often lengths are restored after each push.
-const LENGTH_ITERATIONS = 2u;
-// Share of its length that the last pass may move a vertex before its velocity changes.
-const LAST_PASS = 0.02;
-// Strands lose motion where no vertex is faster than this, or than what follows times the friction of what they touch: `come_to_rest` in `step.rs`.
-const REST_SPEED = 0.003;
-const RUBBED_SPEED = 0.25;
-const REST_DRAG = 5.0;
-const MOST_REST_DRAG = 10.0;
-const RUBBED_DRAG = 10.0;
-// Strands that a step takes no farther than this, as a speed, stay where they were: `stay` in `step.rs`.
-const HELD_SPEED = 0.0125;
-const UNMOVED_SPEED = 3e-5;
+// A guide and a step of it: `group.rs`.
 
 var<private> strand: u32;
-var<private> count: u32;
-// Vertices at the root that no solid moves.
-var<private> exempt: u32;
-// Size of the skin at the root, at the end of the step.
-var<private> size: f32;
 var<private> step_of_run: u32;
+// Fraction of the arc length that is pulled to the rest position.
+var<private> pulled: f32;
+// Of the vertex: fraction of the arc, and 0 for pins, 2 for those behind vertices that move.
+var<private> arc_here: f32;
+var<private> kind: f32;
+// Of the run: laws of its steps; steps done, and how many the frame has; sizes and motion of the root in the frame.
+var<private> laws_of_run: vec4f;
+var<private> done: f32;
+var<private> of_sort: f32;
+var<private> sizes: vec2f;
+var<private> root_motion: Motion;
+var<private> root_share: f32;
+
+// Iterations of any quality, with those for strands in a solid.
+const ITERATIONS = 16u;
+// A strand is first looked at where it would be after this fraction of a step at its speed.
+const FIRST = 0.5;
+
+// Brings a guide to hand, at the beginning of a run. Teams without one go along with nothing to do.
+fn use_guide(group: u32, local: u32) {
+  team = local / STRAND_LANES;
+  lane = local % STRAND_LANES;
+  let guide = group * STRAND_TEAMS + team;
+  strand = min(guide, GUIDES - 1u);
+  count = select(0u, row_of(strand).x, guide < GUIDES);
+  solid_at = NO_PLACEMENT;
+  pulled = uniforms().sideways.w;
+  first_look = FIRST;
+  find_pin();
+  if lane == 0u { range_of[team] = vec2u(first_free, count); }
+  load_vertex();
+  use_run();
+  for (var c = 0u; c < COLLIDERS; c++) { root_far[c] = FAR; }
+  use_step(0u);
+  if COLLIDERS > 0u { find_bases(); }
+}
+
+fn is_lost() -> bool {
+  return !all_finite(me.turn + vec4f(me.velocity + me.anchor, 0.0));
+}
+
+// The last pin, and the first vertex after it.
+fn find_pin() {
+  pin = vec3f(0.0);
+  first_free = max(count, 1u);
+  for (var i = 1u; i < count; i++) {
+    let offset = read_bound(vertex_at(i));
+    if offset.w > 0.0 {
+      first_free = i;
+      break;
+    }
+    pin = offset.xyz;
+  }
+}
 
 fn vertex_at(i: u32) -> u32 {
   return plane(i) + strand;
-}
-
-fn bound_offset(i: u32) -> vec4f {
-  return read_bound(vertex_at(i));
-}
-
-// Length, share of the arc, lever, stiffness of the bend.
-fn bound_bend(i: u32) -> vec4f {
-  return read_bound(GUIDE_VERTICES + vertex_at(i));
-}
-
-fn limited(v: vec3f, most: f32) -> vec3f {
-  let squared = dot(v, v);
-  if squared > most * most { return v * (most / sqrt(squared)); }
-  return v;
 }
 
 fn placement_word(at: u32) -> vec4u {
@@ -49,91 +69,144 @@ fn placement_of(collider: u32) -> u32 {
   return placed_at(collider, step_of_run);
 }
 
-struct Step {
-  // Time, share of velocity that damping leaves, squared angles of global and local swings.
-  constants: vec4f,
-  gravity: vec4f,
-  // Where the root is at its end, and how it takes the strand along.
-  at: Rigid,
-  carry: Rigid,
-  // How the skin at the root moves.
-  skin: Rigid,
-  // Size of the skin at the root at the end of the frame.
-  whole_size: f32,
-  // Strands come out of what they begin in: nothing blows or falls. The first of these steps only pushes them.
-  is_freeing: bool,
-  only_pushes: bool,
+// Brings the vertex to hand; invocations without one have nothing to do.
+fn load_vertex() {
+  me = Vertex();
+  me.turn = vec4f(0.0, 0.0, 0.0, 1.0);
+  me.direction = vec3f(1.0, 0.0, 0.0);
+  contact.layer = LEAST_LAYER;
+  segment.layer = LEAST_LAYER;
+  is_free = false;
+  is_led = false;
+  if lane >= count { return; }
+  let vertex = vertex_at(lane);
+  let a = read_bound(vertex);
+  let b = read_bound(GUIDE_VERTICES + vertex);
+  let c = read_bound(2u * GUIDE_VERTICES + vertex);
+  let moving = read_state(kept_at(1u, vertex));
+  let held = read_state(kept_at(2u, vertex));
+  me.turn = read_state(kept_at(0u, vertex));
+  me.velocity = moving.xyz;
+  me.touched = moving.w;
+  me.anchor = held.xyz;
+  me.room = held.w;
+  me.rest = a.xyz;
+  kind = a.w;
+  me.extent = b.x;
+  me.longest = max(b.x, read_bound(GUIDE_VERTICES + vertex_at(min(lane + 1u, count - 1u))).x);
+  arc_here = b.y;
+  me.way = b.z;
+  me.bend = b.w;
+  me.direction = c.xyz;
+  me.mass = c.w;
+  is_free = a.w > 0.0;
+  if lane > 0u { is_led = is_free && read_bound(vertex_at(lane - 1u)).w > 0.0; }
 }
 
-// Step `step` of the run, of the strand at hand.
-fn step_of(step: u32) -> Step {
-  let u = uniforms();
-  let progress = read_moment(0u);
-  let sort = sort_of(u.steps, progress.x);
-  let is_freeing = progress.w == 1u;
-  var constants = u.step_2;
-  if sort.x == 0u { constants = u.step_0; }
-  if sort.x == 1u { constants = u.step_1; }
-  var gravity = u.gravity;
-  if is_freeing {
-    constants = u.calm;
-    gravity = vec4f(0.0, 0.0, 0.0, gravity.w);
+// Gives it back, and where it is in the scene.
+fn store_vertex(is_lost: bool) {
+  if lane >= count { return; }
+  let vertex = vertex_at(lane);
+  if is_lost {
+    // Back to the rest position on the skin: numbers too large to go on with.
+    me.x = me.rest * read_state(drive_at(3u, strand)).w;
+    me.turn = read_rest(vertex);
+    me.velocity = vec3f(0.0);
+    me.touched = -1.0;
+    me.anchor = me.rest;
+    me.room = UNKNOWN;
   }
-  step_of_run = select(step, 0u, is_freeing);
-  let of_sort = f32(max(sort.z, 1u));
-  let placed_before = read_state(drive_at(1u, strand));
+  write_state(vertex, vec4f(point_of(root_now, me.x), 0.0));
+  write_state(kept_at(0u, vertex), me.turn);
+  write_state(kept_at(1u, vertex), vec4f(me.velocity, me.touched));
+  write_state(kept_at(2u, vertex), vec4f(me.anchor, me.room));
+}
+
+// What the steps of a run have in common.
+fn use_run() {
+  let u = uniforms();
+  let sort = sort_of(u.steps, read_moment(0u).x);
+  laws_of_run = u.step_2;
+  if sort.x == 0u { laws_of_run = u.step_0; }
+  if sort.x == 1u { laws_of_run = u.step_1; }
+  done = f32(sort.y);
+  of_sort = f32(max(sort.z, 1u));
+  let before = read_state(drive_at(1u, strand));
   let placed = read_state(drive_at(3u, strand));
-  let first = Rigid(read_state(drive_at(0u, strand)), placed_before.xyz);
-  let last = Rigid(read_state(drive_at(2u, strand)), placed.xyz);
-  let motion = motion_between(first, last);
-  let share = read_state(drive_at(4u, strand)).w;
-  // Motions about one screw axis add up: every step takes the strand along in the same way.
-  let carry = relative_to(motion_at(motion, share / of_sort), first);
-  var skin = relative_to(motion_at(motion, 1.0 / of_sort), first);
-  // Nothing at all where the root stands still.
-  if all(first.rotation == last.rotation) && all(first.translation == last.translation) { skin = Rigid(vec4f(0.0, 0.0, 0.0, 1.0), vec3f(0.0)); }
-  let end = f32(sort.y + step + 1u) / of_sort;
-  size = placed_before.w + (placed.w - placed_before.w) * min(end, 1.0);
-  return Step(constants, gravity, motion_at(motion, end), carry, skin, placed.w, is_freeing, is_freeing && step == 0u);
+  sizes = vec2f(before.w, placed.w);
+  let first = Rigid(read_state(drive_at(0u, strand)), before.xyz);
+  root_motion = motion_between(first, Rigid(read_state(drive_at(2u, strand)), placed.xyz));
+  root_share = read_state(drive_at(4u, strand)).w;
 }
 
-// What slow strands lose of their motion in a step, over what is left of it.
-fn rest_drag(s: Step, fastest: f32, rub: f32) -> f32 {
-  let kept = s.constants.y;
-  if kept >= 1.0 { return 0.0; }
-  let most = max(REST_SPEED, rub * RUBBED_SPEED);
-  let slow = max(1.0 - fastest * fastest / (most * most), 0.0);
-  let times = select(1.0, RUBBED_DRAG, rub * RUBBED_SPEED > REST_SPEED);
-  return min(-REST_DRAG * log(kept), MOST_REST_DRAG * s.constants.x) * times * slow;
+// Where root and solids are in step `step` of the run, and the laws of the step. The invocations of a team share the work.
+fn use_step(step: u32) {
+  step_of_run = step;
+  let span = vec2f(done + f32(step), done + f32(step) + 1.0) / of_sort;
+  // Motions about one screw axis add up.
+  let at = array<f32, 4>(span.x, span.y, span.x + (span.y - span.x) * root_share, span.y);
+  let mine = motion_at(root_motion, at[lane % 4u]);
+  set_cell(0u, mine.rotation);
+  set_cell(1u, vec4f(mine.translation, 0.0));
+  sync();
+  let root_before = rigid_in(0u, 0u);
+  root_now = rigid_in(0u, 1u);
+  let shared_end = rigid_in(0u, 2u);
+  size = sizes.x + (sizes.y - sizes.x) * min(span.y, 1.0);
+  use_laws(laws_of_run, uniforms().gravity.w);
+  for (var c = lane; c <= COLLIDERS; c += STRAND_LANES) {
+    var motion = relative_to(shared_end, root_before);
+    if c < COLLIDERS {
+      use_solid(c);
+      motion = solid.carry;
+    }
+    let seen = as_seen(root_now, motion, root_before);
+    set_cell_of(2u, c, seen.rotation);
+    set_cell_of(4u, c, vec4f(seen.translation, 0.0));
+  }
+  sync();
+  back = rigid_of(COLLIDERS);
+  reach = bitcast<f32>(row_of(strand).w) * size * LONGER;
+  for (var c = 0u; c < COLLIDERS; c++) {
+    carried[c] = rigid_of(c);
+    root_far[c] -= length(carried[c].translation);
+  }
+  sync();
+  find_near();
 }
 
-// Whether a strand stays where it was that the step took so far at most.
-fn stays(s: Step, way: f32, rub: f32) -> bool {
-  return s.constants.y < 1.0 && way < max(UNMOVED_SPEED, rub * HELD_SPEED) * s.constants.x;
+fn use_laws(laws: vec4f, dry: f32) {
+  let segments = f32(max(count, 2u) - 1u);
+  let mean = bitcast<f32>(row_of(strand).w) / segments * size;
+  let bends = segments * segments * segments * segments * (laws.w / CANTILEVER);
+  let angle = TAU * CONTACT_HZ * laws.x;
+  let most = max(LEAST_HAIR / max(mean, 1e-6), 1.0);
+  terms.h = laws.x;
+  terms.heavier = 1.0 + laws.y * laws.x;
+  terms.bend = size * size * laws.w;
+  terms.contact = angle * angle * most + bends * OVER_BENDS;
+  terms.dry = dry * laws.x * laws.x;
+  terms.dry_slack = DRY_SPEED * laws.x;
+  // Over this part of the arc length the pull to the rest position fades out.
+  let pull = me.mass * clamp(1.0 - (arc_here - pulled) / FADE, 0.0, 1.0) * laws.z;
+  me.hold = pull + select(0.0, terms.contact, kind > 1.5);
 }
 
-// Where the skin at the root takes a vertex from where the step found it.
-fn place_on_skin(i: u32, s: Step) -> vec3f {
-  return point_of(s.skin, read_state(vertex_at(i)).xyz);
+fn run_step(u: Uniforms, has_segments: bool, local: u32, gravity: vec3f, wind: vec3f) {
+  begin_step(gravity, wind);
+  for (var iteration = 0u; iteration < ITERATIONS; iteration++) {
+    var is_active = iteration < u.begin.z;
+    if !group_flag(is_active) {
+      is_active = team_flag(is_inside());
+      if !group_flag(is_active && iteration < u.begin.z + MORE) { break; }
+    }
+    look(iteration == 0u, has_segments);
+    iterate(local, iteration == 0u, is_active);
+  }
+  finish_step();
 }
 
-// Where the vertex goes in the end.
-fn place_in_end(i: u32, s: Step, x: vec3f, is_staying: bool) -> vec3f {
-  if !is_staying || inverse_mass_of(i) <= 0.0 { return x; }
-  return place_on_skin(i, s);
-}
-
-fn at_rest(i: u32, velocity: vec3f, of_skin: vec3f, drag: f32) -> vec3f {
-  if !(drag > 0.0) || inverse_mass_of(i) <= 0.0 { return velocity; }
-  return of_skin + (velocity - of_skin) / (1.0 + drag);
-}
-
-fn keep_vertex(i: u32, x: vec3f, velocity: vec3f, is_calm: bool) {
-  write_state(vertex_at(i), vec4f(x, 0.0));
-  write_state(velocity_at(vertex_at(i)), vec4f(select(velocity, vec3f(0.0), is_calm), 0.0));
-}
-
-// Puts a vertex back to its rest position on the skin: numbers too large to go on with.
-fn restart_vertex(i: u32, s: Step) {
-  keep_vertex(i, point_of(s.at, bound_offset(i).xyz * s.whole_size), vec3f(0.0), true);
+// Whether the vertex is inside of a solid, as far as the last look tells.
+fn is_inside() -> bool {
+  return contact.on > 0.0 && dot(contact.normal, me.x) + contact.offset + contact.layer < 0.0;
 }

@@ -18,39 +18,27 @@ fn row_of(guide: u32) -> vec4u {
   return read_guides(LONGEST + GUIDES + guide);
 }
 
-// `state` holds positions and velocities of guide vertices, then for each guide five vectors: rotation, translation and size at the beginning
-// of the frame, the same at its end, velocity and share of the root; then the colliders' places in the frame before. Behind that is what the first half of a step leaves to the second: where guide
-// vertices are, and for each guide the colliders in reach plus one, or zero, and 1 where it touched nothing before the first frame.
+// `state` holds positions of guide vertices, then what each keeps (rotation of its segment; velocity and what it touches; where friction holds
+// it and how far solids are), then for each guide five vectors: rotation, translation and size at the beginning of the frame, the same at
+// its end, velocity and share of the root; then the colliders' places in the frame before.
 
-fn velocity_at(vertex: u32) -> u32 {
-  return GUIDE_VERTICES + vertex;
+fn kept_at(part: u32, vertex: u32) -> u32 {
+  return (part + 1u) * GUIDE_VERTICES + vertex;
 }
 
 fn drive_at(part: u32, guide: u32) -> u32 {
-  return 2u * GUIDE_VERTICES + part * GUIDES + guide;
+  return 4u * GUIDE_VERTICES + part * GUIDES + guide;
 }
 
 fn collider_at(collider: u32) -> u32 {
-  return 2u * GUIDE_VERTICES + 5u * GUIDES + 2u * collider;
+  return 4u * GUIDE_VERTICES + 5u * GUIDES + 2u * collider;
 }
 
-fn moved_at(vertex: u32) -> u32 {
-  return 2u * GUIDE_VERTICES + 5u * GUIDES + 2u * COLLIDERS + vertex;
-}
-
-fn flag_at(guide: u32) -> u32 {
-  return moved_at(GUIDE_VERTICES) + guide;
-}
-
-// `moment` holds the steps done, the gust time and 1 while strands come out of what they begin in, then the gusts of a run of steps, and the placements of colliders in those, and at the end of
-// the frame last. Behind that is the step of the run, for its first half and for its second: each reads the one and writes the other.
+// `moment` holds the steps done, the gust time and 1 while strands come out of what they begin in, then the gusts of a run of steps, and the
+// placements of colliders in those, and at the end of the frame last.
 
 fn placed_at(collider: u32, step: u32) -> u32 {
-  return 1u + BATCH + 14u * (step * COLLIDERS + collider);
-}
-
-fn turn_at(half: u32) -> u32 {
-  return placed_at(0u, BATCH + 1u) + half;
+  return 1u + BATCH + 10u * (step * COLLIDERS + collider);
 }
 
 // The sort that a step of the frame is of, the step's number in it, and how many there are.

@@ -9,7 +9,6 @@ fn kernel(index: u32) {
   let progress = read_moment(0u);
   let sort = sort_of(steps, progress.x);
   if index < BATCH { write_moment(1u + index, gusts(progress.yz, sort.x, index)); }
-  if index == 0u { write_moment(turn_at(0u), vec4u(0u)); }
   let step = index / max(COLLIDERS, 1u);
   if COLLIDERS == 0u || step > BATCH { return; }
   let collider = index % max(COLLIDERS, 1u);

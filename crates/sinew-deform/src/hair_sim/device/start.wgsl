@@ -16,6 +16,8 @@ fn kernel(index: u32) {
     let vertex = plane(i) + index;
     let offset = read_bound(vertex).xyz;
     write_state(vertex, vec4f(point_of(root.frame, offset * root.size), 0.0));
-    write_state(velocity_at(vertex), vec4f(0.0));
+    write_state(kept_at(0u, vertex), read_rest(vertex));
+    write_state(kept_at(1u, vertex), vec4f(0.0, 0.0, 0.0, -1.0));
+    write_state(kept_at(2u, vertex), vec4f(offset, -1e9));
   }
 }

@@ -4,15 +4,15 @@ struct Uniforms {
   steps: vec4u,
   // Time of a step of each sort in 2^-32 s; seed.
   fractions: vec4u,
-  // Gust time at the beginning of a first frame: seconds, 2^-32 s; exempt vertices; iterations.
+  // Gust time at the beginning of a first frame: seconds, 2^-32 s; iterations; whether segments collide.
   begin: vec4u,
-  // Of each sort: time of a step, share of velocity that damping leaves, squared angles of global and local swings.
+  // Of each sort: time of a step, drag, squared angles of global and local swings in a step.
   step_0: vec4f,
   step_1: vec4f,
   step_2: vec4f,
   // The same of steps in which strands come out of what they begin in.
   calm: vec4f,
-  // Acceleration; speed limit.
+  // Acceleration; dry drag.
   gravity: vec4f,
   // Acceleration; strength of gusts.
   wind: vec4f,

@@ -30,6 +30,10 @@ pub(crate) const MOST_STRETCHED: f32 = 0.01;
 pub(crate) const DEEPEST_IN_MESH: f64 = 0.5;
 /// Metres a second: what is faster at the end of the rest does not rest.
 pub(crate) const REST_SPEED: f64 = 1e-3;
+/// Of all strands so many may be faster, by their own bends against a field that is rough there: a guide and its followers. And none is
+/// faster than this, metres a second: 0.1 mm a frame.
+pub(crate) const MOST_RESTLESS: usize = 3;
+pub(crate) const RESTLESS_SPEED: f64 = 6e-3;
 /// Metres a second at the end of the rest, in the mean of all vertices.
 pub(crate) const MEAN_REST_SPEED: f64 = 1e-5;
 /// Frames at the end of the rest in each of which nothing may be faster: what trembles is slow at times.

@@ -1,0 +1,200 @@
+// Where solids are near a strand: `look.rs`.
+
+const SLOPE = 0.25;
+const SEGMENT_LOOKS = 2u;
+const WALKED = 64u;
+
+// Gradient of unit length, along the root's axes, and distance from the solid at hand.
+fn look_up(x: vec3f) -> vec4f {
+  let found = sampled(point_of(root_now, x));
+  let gradient = turned_back(root_now.rotation, found.xyz);
+  return vec4f(gradient / sqrt(max(dot(gradient, gradient), 1e-20)), found.w);
+}
+
+fn layer_of() -> f32 {
+  return max(solid.margin, LEAST_LAYER);
+}
+
+// Distance that a vertex keeps which is that far behind the last pin.
+fn margin_at(collider: u32, way: f32) -> f32 {
+  return min(bases[collider] + way * SLOPE, layer_of());
+}
+
+// How far solids are from the root, and from the pins: an invocation of the team for each solid.
+fn find_bases() {
+  if lane < COLLIDERS {
+    use_solid(lane);
+    var root = FAR;
+    var base = 0.0;
+    if is_there() {
+      root = look_up(vec3f(0.0)).w;
+      base = max(max(root, look_up(pin * size).w), 0.0);
+    }
+    set_cell(0u, vec4f(root, base, 0.0, 0.0));
+  }
+  sync();
+  for (var c = 0u; c < COLLIDERS; c++) {
+    root_far[c] = cell(0u, c).x;
+    bases[c] = cell(0u, c).y;
+  }
+  sync();
+  find_near();
+}
+
+// Which solids the strand can reach.
+fn find_near() {
+  near = 0u;
+  for (var c = 0u; c < COLLIDERS; c++) {
+    use_solid(c);
+    if is_there() && root_far[c] - layer_of() < reach { near |= 1u << c; }
+  }
+}
+
+// Looks at the vertex, then at its segment. In the first iteration the vertex comes from where the step found it.
+fn look(is_first: bool, segments: bool) {
+  contact.on = 0.0;
+  segment.on = 0.0;
+  me.gap = 0.0;
+  me.touched = -1.0;
+  if is_free { look_at_vertex(is_first); }
+  if !segments || COLLIDERS == 0u { return; }
+  set_cell(0u, vec4f(me.x, me.gap));
+  set_cell(1u, vec4f(contact.normal, contact.on));
+  sync();
+  if is_led { look_at_segment(cell(0u, lane - 1u), cell(1u, lane - 1u)); }
+  sync();
+}
+
+fn look_at_vertex(is_first: bool) {
+  let known = me.room;
+  var least = FAR;
+  var gap = 1e6;
+  let around = me.longest * size * 2.0;
+  for (var c = 0u; c < COLLIDERS; c++) {
+    if !is_near(c) {
+      least = min(least, root_far[c] - reach);
+      continue;
+    }
+    use_solid(c);
+    let margin = margin_at(c, me.way * size);
+    var at = me.x;
+    var bound = known;
+    if is_first {
+      let begins = point_of(carried[c], me.before);
+      bound = known - length(me.x - begins);
+      if bound < margin + around { at = first_met(begins, me.x, known); }
+    }
+    if !(bound < margin + around) {
+      least = min(least, bound);
+      gap = min(gap, bound - margin);
+      continue;
+    }
+    let found = look_up(at);
+    // As the plane at the surface that a blocked way met says.
+    let here = found.w + dot(found.xyz, me.x - at);
+    least = min(least, found.w - length(me.x - at));
+    if here - margin < gap {
+      gap = here - margin;
+      contact = Touch(found.xyz, gap - dot(found.xyz, me.x), 1.0, layer_of(), solid.friction, 0.0);
+      me.touched = f32(c);
+    }
+  }
+  me.room = least;
+  me.gap = gap;
+}
+
+// Where the way of a whole step is blocked that begins like that to `x`; `x` where it is not.
+fn first_met(begins: vec3f, x: vec3f, known: f32) -> vec3f {
+  let ends = begins + (x - begins) / first_look;
+  let moved = length(ends - begins);
+  let is_known = known > UNKNOWN;
+  if moved == 0.0 || known > moved || (is_known && known <= 0.0) { return x; }
+  let detail = solid.detail;
+  let distance = sampled(point_of(root_now, ends)).w;
+  var room = known;
+  if !is_known { room = sampled(point_of(root_now, begins)).w; }
+  if room <= 0.0 || (room + distance >= moved && distance >= -detail) { return x; }
+  let least = 0.5 * min(detail, moved);
+  var share = 0.0;
+  var free = 0.0;
+  var step = max(room, least);
+  for (var k = 0u; k < WALKED; k++) {
+    share += step / moved;
+    if share >= 1.0 { break; }
+    let d = sampled(point_of(root_now, mix(begins, ends, share))).w;
+    if d < 0.0 { return mix(begins, ends, free); }
+    free = share;
+    step = max(d, least);
+  }
+  return select(mix(begins, ends, free), x, distance >= 0.0);
+}
+
+struct Nearest {
+  normal: vec3f,
+  gap: f32,
+  collider: u32,
+}
+
+fn nearest(x: vec3f, way: f32) -> Nearest {
+  var best = Nearest(vec3f(0.0), FAR, 0u);
+  for (var c = 0u; c < COLLIDERS; c++) {
+    if !is_near(c) { continue; }
+    use_solid(c);
+    let found = look_up(x);
+    let gap = found.w - margin_at(c, way);
+    if gap < best.gap { best = Nearest(found.xyz, gap, c); }
+  }
+  return best;
+}
+
+// `before` is where the segment begins and how far that is beyond the margin, `surface` the normal there and whether one was found.
+fn look_at_segment(before: vec4f, surface: vec4f) {
+  let extent = me.extent * size;
+  var gap_a = before.w;
+  var gap_b = me.gap;
+  if !(gap_a + gap_b < extent) { return; }
+  let along = me.x - before.xyz;
+  var slope_a = -extent;
+  var slope_b = extent;
+  if surface.w > 0.0 { slope_a = dot(surface.xyz, along); }
+  if contact.on > 0.0 { slope_b = dot(contact.normal, along); }
+  let shallower = min(gap_a, gap_b);
+  let way = me.way * size - extent;
+  var low = 0.0;
+  var high = 1.0;
+  var deepest = Nearest(vec3f(0.0), FAR, 0u);
+  var at_share = 0.0;
+  for (var k = 0u; k < SEGMENT_LOOKS; k++) {
+    if slope_a >= 0.0 || slope_b <= 0.0 { break; }
+    let span = high - low;
+    // Where the tangents of both ends meet, and how deep that is.
+    let meet = (gap_b - gap_a - slope_b * high + slope_a * low) / (slope_a - slope_b);
+    if gap_a + slope_a * (meet - low) > 0.0 { break; }
+    let is_ridge = slope_a < -0.5 * extent && slope_b > 0.5 * extent;
+    let level = low + span * slope_a / (slope_a - slope_b);
+    let share = clamp(select(level, meet, is_ridge), low + 0.02 * span, high - 0.02 * span);
+    let found = nearest(before.xyz + along * share, way + share * extent);
+    if found.gap < deepest.gap {
+      deepest = found;
+      at_share = share;
+    }
+    let slope = dot(found.normal, along);
+    if slope > 0.0 {
+      high = share;
+      gap_b = found.gap;
+      slope_b = slope;
+    } else {
+      low = share;
+      gap_a = found.gap;
+      slope_a = slope;
+    }
+  }
+  if deepest.gap >= FAR { return; }
+  use_solid(deepest.collider);
+  let layer = layer_of();
+  let between = min(min(8.0 * at_share, 8.0 * (1.0 - at_share)), 1.0);
+  let deeper = clamp((shallower - deepest.gap) * 5.0 / layer, 0.0, 1.0);
+  let x = before.xyz + along * at_share;
+  segment = Touch(deepest.normal, deepest.gap - dot(deepest.normal, x), between * deeper, layer, solid.friction, 0.0);
+  place = at_share;
+}
