@@ -137,7 +137,8 @@ fn eliminate(t: u32) {
   let range = range_of[t];
   let end = max(range.y, 1u) - 1u;
   var turn = read_cell(t, 6u, end);
-  for (var i = end; i >= range.x; i--) {
+  for (var back = range.x; back < range.y; back++) {
+    let i = end + range.x - back;
     let c0 = read_cell(t, 0u, i);
     let c1 = read_cell(t, 1u, i);
     let c2 = read_cell(t, 2u, i);
