@@ -23,7 +23,7 @@ impl Default for CollideSettings {
     }
 }
 
-/// Working memory of one instance: 2.8 KB for each vertex of the longest strand and task of 32 strands.
+/// Working memory of one instance: 2.7 KB for each vertex of the longest strand and task of 32 strands.
 #[derive(Clone, Debug, Default)]
 pub struct CollideScratch {
     vertices: Vec<VertexOfEight>,

@@ -23,7 +23,7 @@ pub(crate) const CHUNK: usize = 32;
 
 /// The hair of one character between frames, with the scratch of its steps. `f32` is what nodes run; `f64` is for checks.
 ///
-/// Memory: 60 bytes of state per guide vertex, 164 bytes per guide, and scratch for eight strands in each task of 32 guides: 3,648 bytes
+/// Memory: 60 bytes of state per guide vertex, 164 bytes per guide, and scratch for eight strands in each task of 32 guides: 2,688 bytes
 /// per vertex of the longest strand.
 #[derive(Clone, Debug)]
 pub struct HairState<R: HairReal = f32> {

@@ -298,10 +298,7 @@ fn fields_are_those_of_the_cpu() {
             for &node in &found.signs {
                 let p = Vec3::from(field.node_position(node).map(f64::from));
                 // Where products are fused, more nodes are at a tie as far as roundings tell.
-                assert!(
-                    is_tie(p, &triangles) || !is_software(),
-                    "{name}, {node:?}"
-                );
+                assert!(is_tie(p, &triangles) || !is_software(), "{name}, {node:?}");
             }
             assert!(found.signs.len() < 8, "{name}: {:?}", found.signs);
         }
