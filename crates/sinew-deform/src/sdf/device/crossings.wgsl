@@ -13,7 +13,7 @@ fn crossed_below(column: vec2u, brick: u32, bricks: vec3u) -> i32 {
     let first = column_start(column, bricks);
     let end = first + brick + 1u;
     var sum = vec4i(0);
-    for (var word = first / 4u; 4u * word < end; word++) {
+    for (var word = first / 4u; word < (end + 3u) / 4u; word++) {
         let index = vec4u(4u * word) + vec4u(0u, 1u, 2u, 3u);
         let own = (index >= vec4u(first)) & (index < vec4u(end));
         sum += select(vec4i(0), bytes(read_crossed(COLUMN_WORDS * SLOTS + word)), own);

@@ -100,7 +100,7 @@ fn local_shape(g: Guide, skin: vec4f) {
   var here = now(g.first + 1u);
   var bound_behind = read_bound(g.first);
   var bound_here = read_bound(g.first + 1u);
-  for (var k = g.first + 1u; k + 1u < g.first + g.count; k++) {
+  for (var k = g.first + 1u; k < g.first + g.count - 1u; k++) {
     let bound_next = read_bound(k + 1u);
     var next = now(k + 1u);
     let before = turned(skin, bound_here.xyz - bound_behind.xyz);
@@ -132,7 +132,7 @@ fn wind(g: Guide, frame: u32) {
   if u.wind_second.w == 0.0 { return; }
   let a = f32(g.number % WIND_PERIOD) / f32(WIND_PERIOD);
   let w = (u.wind_first.xyz * a + u.wind_second.xyz * (1.0 - a)) * pulse(frame);
-  for (var k = g.first + 2u; k + 1u < g.first + g.count; k++) {
+  for (var k = g.first + 2u; k < g.first + g.count - 1u; k++) {
     let x = now(k);
     let e = x - now(k + 1u);
     set_now(k, x - cross(cross(e, w), e) * u.wind_first.w);
@@ -141,7 +141,7 @@ fn wind(g: Guide, frame: u32) {
 
 // All segments from `start` on, every second one.
 fn lengths(g: Guide, start: u32) {
-  for (var k = g.first + start; k + 1u < g.first + g.count; k += 2u) {
+  for (var k = g.first + start; k < g.first + g.count - 1u; k += 2u) {
     let near = now(k);
     let far = now(k + 1u);
     let end = read_bound(k + 1u);
