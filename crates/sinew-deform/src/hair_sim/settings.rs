@@ -173,7 +173,7 @@ impl HairSettings {
         1.0 / self.quality.steps_per_sec()
     }
 
-    /// What is the same for all strands and steps of that length.
+    /// Constants of all strands and steps of that length.
     pub(crate) fn laws(&self, step_secs: f64) -> Laws {
         let damping = self.damping_per_sec.max(0.0);
         Laws {

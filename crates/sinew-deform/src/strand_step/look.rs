@@ -25,7 +25,7 @@ const WALKED: usize = 64;
 /// Distance that counts as unknown.
 pub(crate) const UNKNOWN: f64 = -1e9;
 
-/// What is nearest to a point of one strand.
+/// The surface nearest to a point of one strand.
 #[derive(Clone, Copy)]
 pub(super) struct Nearest {
     pub(super) gap: f64,
@@ -299,7 +299,7 @@ impl<N: Number> Step<'_, '_, N> {
         out.friction.set(lane, solid.friction);
     }
 
-    /// What is nearest to a point of one strand.
+    /// The surface nearest to a point of one strand.
     pub(super) fn nearest(&self, point: [f64; 3], way: f64, lane: usize) -> Nearest {
         let mut best = Nearest {
             gap: f64::MAX,

@@ -16,7 +16,7 @@ const TRIES: usize = 5;
 /// Further iterations for strands with a vertex inside of a solid.
 const MORE: usize = 4;
 
-/// What is the same for all strands and steps of a frame.
+/// Constants of all strands and steps of a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Laws {
     /// Time of a step, seconds.

@@ -5,7 +5,7 @@ use super::number::Lanes;
 /// `L` holds a number of each strand. Places are relative to the strand's root and along its axes, at the end of the step.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Vertex<L> {
-    // What is kept from step to step.
+    // Kept from step to step.
     /// Rotation of the segment.
     pub(crate) turn: [L; 4],
     /// Relative to what the strand shares of the root's motion.
