@@ -15,6 +15,7 @@
 //! Groups of a closed surface that lie outside the band as a whole are not measured exactly: the better of two likely triangles gives their
 //! distances, which are never below the exact ones.
 
+use super::columns::{Columns, sign};
 use super::field::{BRICK_CELLS, BRICK_VALUES};
 use super::simd::{
     Best, Bound, Limit, SLACK, Signs, behind, corner_offsets, from_nodes, from_point, from_points,
@@ -42,8 +43,9 @@ pub(super) struct Frame<'a> {
     pub(super) tree: &'a TreeShape,
     pub(super) surface: &'a Surface,
     pub(super) signs: Signs<'a>,
-    /// Where signs come from winding numbers.
+    /// Where signs come from winding numbers: of open surfaces, and of closed ones.
     pub(super) winding: Option<&'a Winding>,
+    pub(super) columns: Option<&'a Columns>,
     /// Whether the surface separates inside from outside, so that one sign holds wherever it is far.
     pub(super) is_closed: bool,
     /// Distances up to this many cells are exact.
@@ -176,6 +178,9 @@ pub(super) fn fill<S: Simd>(
         }
     }
     store(simd, frame, work, center, out);
+    if let Some(columns) = frame.columns {
+        sign(simd, frame, columns, low, out);
+    }
 }
 
 /// From the triangle that is nearest to the centre of a brick to the centres of its blocks: a first guess for each. Returns
@@ -576,6 +581,8 @@ fn store<S: Simd>(
             let g = block * 8 + group;
             let with_middle = is_with_middle(frame, &work.found, block, group);
             let inside = match middle {
+                // Signs come later.
+                _ if frame.columns.is_some() => mask32x8::splat(simd, false),
                 Some(known) if with_middle => known,
                 _ if with_middle => {
                     let slots = [work.found.block_slots[block]; 8];

@@ -12,6 +12,7 @@
 
 use super::bind::SdfBind;
 use super::brick::{Frame, Work, behind_nearest, fill};
+use super::columns::{Columns, rim};
 use super::field::{BRICK_CELLS, BRICK_VALUES, BrickValues, FieldView, GridShape, NO_BRICK};
 use super::frame::FieldFrame;
 use super::half::half_from;
@@ -63,11 +64,21 @@ enum Near {
     Surface,
 }
 
+/// How sides are found.
+#[derive(Clone, Debug)]
+enum Sides {
+    Pseudonormals,
+    /// Winding numbers of closed surfaces.
+    Columns(Columns),
+    /// Winding numbers of open ones.
+    Tree(Winding),
+}
+
 /// A field and all memory for building it, for one character. Before the first [`Self::build`], everything is far outside.
 #[derive(Clone, Debug)]
 pub struct FieldBuffers {
     surface: Surface,
-    winding: Option<Winding>,
+    sides: Sides,
     shape: GridShape,
     frame: FieldFrame,
     table: Vec<u32>,
@@ -86,7 +97,11 @@ impl FieldBuffers {
         let winding = bind.settings().sign == SignMethod::WindingNumber;
         Self {
             surface: Surface::new(bind),
-            winding: winding.then(|| Winding::new(bind)),
+            sides: match winding {
+                false => Sides::Pseudonormals,
+                true if rim(bind).is_empty() => Sides::Columns(Columns::new(bind)),
+                true => Sides::Tree(Winding::new(bind)),
+            },
             shape: GridShape {
                 origin: [0.0; 3],
                 cell: bind.cell(),
@@ -110,12 +125,16 @@ impl FieldBuffers {
             Pool::Single(v) => size_of_val(&**v),
             Pool::Half(v) => size_of_val(&**v),
         };
-        let winding = self.winding.as_ref().map_or(0, Winding::bytes);
+        let sides = match &self.sides {
+            Sides::Pseudonormals => 0,
+            Sides::Columns(columns) => columns.bytes(),
+            Sides::Tree(winding) => winding.bytes(),
+        };
         let lists = size_of_val(&*self.table)
             + size_of_val(&*self.coarse)
             + size_of_val(&*self.near)
             + size_of_val(&*self.bricks);
-        self.surface.bytes() + winding + lists + pool
+        self.surface.bytes() + sides + lists + pool
     }
 
     /// Builds the field of a mesh. `positions` are in scene space, one per vertex of `bind`, which must be the one that the buffers were
@@ -134,8 +153,10 @@ impl FieldBuffers {
         self.frame = *field_from_scene;
         self.shape = bind.shape(&bounds);
         self.surface.prepare(bind, &self.shape, par);
-        if let Some(winding) = &mut self.winding {
-            winding.prepare(bind, &self.surface);
+        match &mut self.sides {
+            Sides::Pseudonormals => {}
+            Sides::Columns(columns) => columns.prepare(&self.surface, &self.shape, par),
+            Sides::Tree(winding) => winding.prepare(bind, &self.surface),
         }
         self.build_coarse(bind, par);
         self.choose_bricks(bind, par);
@@ -168,7 +189,7 @@ impl FieldBuffers {
 
     fn build_coarse(&mut self, bind: &SdfBind, par: Par) {
         let shape = self.shape;
-        let frame = frame(bind, &self.surface, self.winding.as_ref());
+        let frame = frame(bind, &self.surface, &self.sides);
         let count = shape.coarse_count().min(self.coarse.len());
         let out = &mut self.coarse[..count];
         for_each_chunk(par, count, COARSE_CHUNK, out, &|range, out: &mut [f32]| {
@@ -178,7 +199,7 @@ impl FieldBuffers {
 
     fn choose_bricks(&mut self, bind: &SdfBind, par: Par) {
         let chooser = Chooser {
-            frame: frame(bind, &self.surface, self.winding.as_ref()),
+            frame: frame(bind, &self.surface, &self.sides),
             shape: self.shape,
             coarse: &self.coarse,
             band: bind.settings().band_cells,
@@ -198,7 +219,7 @@ impl FieldBuffers {
             return;
         }
         let chooser = Chooser {
-            frame: frame(bind, &self.surface, self.winding.as_ref()),
+            frame: frame(bind, &self.surface, &self.sides),
             shape: self.shape,
             coarse: &self.coarse,
             band: bind.settings().band_cells,
@@ -239,7 +260,7 @@ impl FieldBuffers {
 
     fn fill_bricks(&mut self, bind: &SdfBind, built: usize, par: Par) {
         let filler = Filler {
-            frame: frame(bind, &self.surface, self.winding.as_ref()),
+            frame: frame(bind, &self.surface, &self.sides),
             shape: self.shape,
             near: &self.near,
             bricks: &self.bricks[..built],
@@ -253,7 +274,7 @@ impl FieldBuffers {
     }
 }
 
-fn frame<'a>(bind: &'a SdfBind, surface: &'a Surface, winding: Option<&'a Winding>) -> Frame<'a> {
+fn frame<'a>(bind: &'a SdfBind, surface: &'a Surface, sides: &'a Sides) -> Frame<'a> {
     let (edges, classes) = bind.edges_and_classes();
     Frame {
         tree: &bind.tree,
@@ -263,7 +284,14 @@ fn frame<'a>(bind: &'a SdfBind, surface: &'a Surface, winding: Option<&'a Windin
             edges,
             classes,
         },
-        winding,
+        winding: match sides {
+            Sides::Tree(winding) => Some(winding),
+            _ => None,
+        },
+        columns: match sides {
+            Sides::Columns(columns) => Some(columns),
+            _ => None,
+        },
         band: bind.settings().band_cells,
         is_closed: bind.report().is_closed(),
         triangle_count: bind.triangles.len(),
@@ -290,12 +318,14 @@ fn coarse_nodes<S: Simd>(
         let p = lattice_point(shape.coarse_at(index));
         let near = nearest(simd, frame.tree, frame.surface, p, seed);
         seed = near.slot / CLUSTER;
-        let inside = match frame.winding {
-            Some(winding) => is_inside(simd, frame, winding, p, offsets),
-            None => behind_nearest(simd, frame, &[near.slot as u32; 8], p, offsets),
+        let slots = [near.slot as u32; 8];
+        let inside = match (frame.columns, frame.winding) {
+            (Some(columns), _) => columns.corner_inside(shape.coarse_at(index)),
+            (_, Some(winding)) => is_inside(simd, frame, winding, p, offsets).test(0),
+            _ => behind_nearest(simd, frame, &slots, p, offsets).test(0),
         };
         let distance = near.square.sqrt();
-        *out = if inside.test(0) { -distance } else { distance };
+        *out = if inside { -distance } else { distance };
     }
 }
 

@@ -17,6 +17,7 @@
 
 use super::SdfBind;
 use super::bind::LEAN;
+use super::columns::{COUNTS, rim, vertices_of_classes};
 use super::settings::{FieldBox, SignMethod, Storage};
 use super::tree::CLUSTER;
 use crate::follow::Carried;
@@ -140,7 +141,7 @@ impl Sides {
     }
     /// Words of what columns cross: of bricks, then of the grid, where a column has a byte for each brick and one more.
     fn column_counts(self, bind: &SdfBind) -> usize {
-        let of_grid = (49 * entries(bind)).div_ceil(4);
+        let of_grid = (COUNTS * entries(bind)).div_ceil(4);
         self.when(
             Self::Columns,
             COLUMN_WORDS * bind.brick_capacity() + of_grid,
@@ -398,7 +399,9 @@ impl MeshWords {
             .map(|c| bind.corners_of_class(c))
             .collect();
         let vertex_of = vertices_of_classes(bind);
-        let rim = rim(bind, &vertex_of);
+        let rim: Vec<[u32; 2]> = (rim(bind).iter())
+            .map(|edge| edge.map(|c| vertex_of[c as usize]))
+            .collect();
         let mut words = bind.triangles.as_flattened().to_vec();
         let mut add = |more: &[u32]| {
             let start = words.len();
@@ -457,40 +460,9 @@ fn features(bind: &SdfBind) -> Vec<u32> {
         .collect()
 }
 
-/// One vertex at each point.
-fn vertices_of_classes(bind: &SdfBind) -> Vec<u32> {
-    let mut out = vec![0; bind.class_count()];
-    let classes = bind.edges_and_classes().1;
-    for (c, v) in classes.iter().flatten().zip(bind.triangles.as_flattened()) {
-        out[*c as usize] = *v;
-    }
-    out
-}
-
 fn points_of_triangles(bind: &SdfBind, vertex_of: &[u32]) -> Vec<u32> {
     let classes = bind.edges_and_classes().1.as_flattened();
     classes.iter().map(|&c| vertex_of[c as usize]).collect()
-}
-
-/// Edges that triangles use more often in one direction than in the other, as vertices in that direction; as often as that.
-fn rim(bind: &SdfBind, vertex_of: &[u32]) -> Vec<[u32; 2]> {
-    let (edges, classes) = bind.edges_and_classes();
-    let mut uses = vec![(0_i32, [0; 2]); bind.edge_count()];
-    for (edges, points) in edges.iter().zip(classes) {
-        for k in 0..3 {
-            let (from, to) = (points[k], points[(k + 1) % 3]);
-            let (count, ends) = &mut uses[edges[k] as usize];
-            *count += if from < to { 1 } else { -1 };
-            *ends = [from.min(to), from.max(to)];
-        }
-    }
-    let open = uses.iter().filter(|(_, [from, to])| from < to);
-    open.flat_map(|&(count, ends)| {
-        let [from, to] = ends.map(|c| vertex_of[c as usize]);
-        let edge = if count > 0 { [from, to] } else { [to, from] };
-        std::iter::repeat_n(edge, count.unsigned_abs() as usize)
-    })
-    .collect()
 }
 
 pub(super) fn write_frame(carried: &Carried, is_first: bool, data: &mut DeviceFrameData<'_>) {

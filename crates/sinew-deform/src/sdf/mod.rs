@@ -28,6 +28,7 @@
 mod bind;
 mod brick;
 mod build;
+mod columns;
 mod device;
 mod field;
 mod frame;

@@ -96,6 +96,16 @@ impl Surface {
         self.extras[cluster].bounds
     }
 
+    /// A point in cells; where it is no number, a corner of the grid.
+    pub(super) fn point(&self, vertex: usize) -> P {
+        let p = self.points[vertex];
+        if p.iter().all(|c| c.abs() <= FAR) {
+            p
+        } else {
+            [0.0; 3]
+        }
+    }
+
     /// Takes positions into the field's frame; missing ones are no numbers. Returns their box and how many are none.
     pub(super) fn place(&mut self, positions: &[P], frame: &FieldFrame) -> (Bounds, usize) {
         let given = positions
