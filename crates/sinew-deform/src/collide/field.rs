@@ -3,7 +3,7 @@
 use super::motion::{Rigid, RigidMotion};
 use super::placed::Collider;
 use super::response::{GradientMode, tressfx_gradient};
-use super::shape::{Capsule, Distance, Plane};
+use super::shape::{Capsule, Distance, Plane, one_by_one};
 use crate::sdf::{FieldFrame, FieldView, FieldWords, SOLID_WORDS, SolidsView, UNSET};
 use crate::solids;
 use sinew_geom::{Mat3, Quat, Vec3};
@@ -76,21 +76,6 @@ impl Distance for FieldCollider<'_> {
             Kind::Solids(all) => least(all, |solid| (solid.distance(point), [0.0; 3])).0,
         }
     }
-    fn distances(&self, points: &[[f32; 8]; 3], wanted: u8) -> [f32; 8] {
-        match self.kind {
-            Kind::Grid(view) => view.sample_eight(points, wanted, self.frame.scene_length()),
-            Kind::Solids(all) => {
-                let mut out = [0.0; 8];
-                for (i, d) in out.iter_mut().enumerate() {
-                    if (wanted >> i) & 1 != 0 {
-                        let point = points.map(|axis| axis[i]);
-                        *d = least(all, |solid| (solid.distance(point), [0.0; 3])).0;
-                    }
-                }
-                out
-            }
-        }
-    }
     fn distance_and_gradient(&self, point: [f32; 3]) -> (f32, [f32; 3]) {
         match self.kind {
             Kind::Grid(_) if self.gradient != GradientMode::Analytic => {
@@ -102,6 +87,18 @@ impl Distance for FieldCollider<'_> {
                 (d * self.frame.scene_length(), gradient)
             }
             Kind::Solids(all) => least(all, |solid| solid.distance_and_gradient(point)),
+        }
+    }
+    fn distances_and_gradients(
+        &self,
+        points: &[[f32; 8]; 3],
+        wanted: u8,
+    ) -> ([f32; 8], [[f32; 8]; 3]) {
+        match self.kind {
+            Kind::Grid(view) if self.gradient == GradientMode::Analytic => {
+                view.sample_eight(points, wanted, self.frame.scene_length())
+            }
+            _ => one_by_one(self, points, wanted),
         }
     }
     fn tressfx_distance(&self, point: [f32; 3]) -> f32 {

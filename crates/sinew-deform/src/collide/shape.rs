@@ -8,19 +8,17 @@ use sinew_geom::vec3::{dot, length, scale, sub};
 pub trait Distance: Sync {
     /// Signed distance at a point of the shape's frame. If it is unknown, for example outside a grid, a lower bound of it.
     fn distance(&self, point: [f32; 3]) -> f32;
-    /// [`Self::distance`] of eight points, given as their x, y and z coordinates. Bit `i` of `wanted` is set for each point that is needed;
-    /// the others get any number.
-    fn distances(&self, points: &[[f32; 8]; 3], wanted: u8) -> [f32; 8] {
-        let mut out = [0.0; 8];
-        for (i, d) in out.iter_mut().enumerate() {
-            if (wanted >> i) & 1 != 0 {
-                *d = self.distance([points[0][i], points[1][i], points[2][i]]);
-            }
-        }
-        out
-    }
     /// Distance and gradient. The gradient may have any length, and is 0 if there is none.
     fn distance_and_gradient(&self, point: [f32; 3]) -> (f32, [f32; 3]);
+    /// [`Self::distance_and_gradient`] of eight points, given as their x, y and z coordinates. Bit `i` of `wanted` is set for each point that
+    /// is needed; the others get anything.
+    fn distances_and_gradients(
+        &self,
+        points: &[[f32; 8]; 3],
+        wanted: u8,
+    ) -> ([f32; 8], [[f32; 8]; 3]) {
+        one_by_one(self, points, wanted)
+    }
     /// Size of the smallest detail, metres: the cell of a grid, a radius. Segments are sampled at half of it. Infinite if the ends of a
     /// segment are enough.
     fn feature_size(&self) -> f32;
@@ -32,6 +30,21 @@ pub trait Distance: Sync {
     fn grid_origin(&self) -> Option<[f32; 3]> {
         None
     }
+}
+
+/// [`Distance::distances_and_gradients`] point after point.
+pub(super) fn one_by_one(
+    shape: &(impl Distance + ?Sized),
+    points: &[[f32; 8]; 3],
+    wanted: u8,
+) -> ([f32; 8], [[f32; 8]; 3]) {
+    let mut out = ([0.0; 8], [[0.0; 8]; 3]);
+    for i in (0..8).filter(|i| (wanted >> i) & 1 != 0) {
+        let (distance, gradient) = shape.distance_and_gradient(points.map(|axis| axis[i]));
+        out.0[i] = distance;
+        (0..3).for_each(|k| out.1[k][i] = gradient[k]);
+    }
+    out
 }
 
 /// The half space below a plane. Its distance is exact.

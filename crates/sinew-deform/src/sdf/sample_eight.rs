@@ -1,4 +1,5 @@
-//! Look-ups of eight points side by side: what [`FieldView::sample`] does, in the same order, and without fused operations as there.
+//! Look-ups of eight points side by side: what [`FieldView::sample_with_gradient`] does, in the same order, and without fused operations as
+//! there.
 
 use super::field::{BRICK_CELLS, FieldView, NO_BRICK};
 use crate::lanes::{Lanes, Lanes3};
@@ -10,44 +11,66 @@ const CELLS: f32 = BRICK_CELLS as f32;
 const SHARE: f32 = 1.0 / CELLS;
 
 impl FieldView<'_> {
-    /// [`Self::sample`] of eight points, given as their x, y and z. These and distances are in a unit that has `unit` of the field's. Those
-    /// whose bit is not set in `wanted`, the lowest for the first, get anything. Cost: some three single ones.
-    pub(crate) fn sample_eight(&self, points: &[[f32; 8]; 3], wanted: u8, unit: f32) -> [f32; 8] {
+    /// [`Self::sample_with_gradient`] of eight points, given as their x, y and z. These and distances are in a unit that has `unit` of the
+    /// field's. Those whose bit is not set in `wanted`, the lowest for the first, get anything. Cost: some three single ones.
+    pub(crate) fn sample_eight(&self, points: &Lanes3, wanted: u8, unit: f32) -> (Lanes, Lanes3) {
         dispatch!(simd => sample(simd, self, points, wanted, unit))
     }
 }
 
 #[simd]
-fn sample<S: Simd>(simd: S, view: &FieldView<'_>, points: &Lanes3, wanted: u8, unit: f32) -> Lanes {
+fn sample<S: Simd>(
+    simd: S,
+    view: &FieldView<'_>,
+    points: &Lanes3,
+    wanted: u8,
+    unit: f32,
+) -> (Lanes, Lanes3) {
     let zero = f32x8::splat(simd, 0.0);
     let inverse = 1.0 / view.shape.cell;
     let scale = 1.0 / unit;
     let mut found = Found::new(simd);
-    let mut squared = zero;
+    let mut beyond = [zero; 3];
     let mut row = [1, 1];
     for (k, lanes) in points.iter().enumerate() {
         let count = view.shape.bricks[k];
         let point = f32x8::load_array_ref(simd, lanes) * scale;
         let at = (point - view.shape.origin[k]) * inverse;
         let inside = at.max(zero).min(f32x8::splat(simd, count as f32 * CELLS));
-        let beyond = at - inside;
-        squared += beyond * beyond;
+        beyond[k] = at - inside;
         let last = count.saturating_sub(1) as i32;
         let brick = (inside * SHARE).to_int::<i32x8<S>>();
         let brick = brick.min(i32x8::splat(simd, last));
         let within = inside - (brick * BRICK_CELLS as i32).to_float::<f32x8<S>>();
         found.go_along(k, brick, within, &mut row, count);
     }
-    let (mut corners, mut at) = ([[0.0; 8]; 8], [[0.0; 8]; 3]);
-    found.look_up(view, wanted, &mut corners, &mut at);
-    let value = interpolate(simd, &corners, &at);
-    let away = squared.sqrt();
+    let mut cells = Cells::default();
+    found.look_up(view, wanted, &mut cells);
+    let (value, gradient) = interpolate(simd, &cells);
+    let away = (beyond[0] * beyond[0] + beyond[1] * beyond[1] + beyond[2] * beyond[2]).sqrt();
+    let is_in = away.simd_eq(zero);
     let farther = (value * value + away * away).sqrt();
-    let outside = value.simd_gt(zero).select(farther, value + away);
-    let value = away.simd_eq(zero).select(value, outside);
-    let mut out = [0.0; 8];
-    (value * view.shape.cell * unit).store_array(&mut out);
+    let is_out = value.simd_gt(zero);
+    let total = is_in.select(value, is_out.select(farther, value + away));
+    let (one, is_beyond) = (f32x8::splat(simd, 1.0), away.simd_gt(zero));
+    let along = is_out.select(value / total, one);
+    let off = one / is_out.select(total, away);
+    let mut out = ([0.0; 8], [[0.0; 8]; 3]);
+    (total * view.shape.cell * unit).store_array(&mut out.0);
+    for (k, out) in out.1.iter_mut().enumerate() {
+        let stays = beyond[k].simd_eq(zero);
+        let outside = stays.select(gradient[k] * along, beyond[k] * off);
+        is_beyond.select(outside, gradient[k]).store_array(out);
+    }
     out
+}
+
+/// Cells around eight points: values at their corners, where the points are in them, and one over their size.
+#[derive(Default)]
+struct Cells {
+    corners: [Lanes; 8],
+    at: Lanes3,
+    smaller: Lanes,
 }
 
 /// Where eight points are.
@@ -102,14 +125,15 @@ impl<S: Simd> Found<S> {
         row[1] = row[1].wrapping_mul(count as i32 + 1);
     }
 
-    /// Corners of the cells around those points that are wanted, and where the points are in them.
+    /// The cells around those points that are wanted.
     #[inline(always)]
-    fn look_up(&self, view: &FieldView<'_>, wanted: u8, corners: &mut [Lanes; 8], at: &mut Lanes3) {
+    fn look_up(&self, view: &FieldView<'_>, wanted: u8, out: &mut Cells) {
         let (mut bricks, mut nodes, mut coarse) = ([0; 8], [0; 8], [0; 8]);
         self.brick.store_array(&mut bricks);
         self.node.store_array(&mut nodes);
         self.coarse.store_array(&mut coarse);
-        *at = self.in_cell;
+        out.at = self.in_cell;
+        out.smaller = [1.0; 8];
         for lane in 0..8 {
             if (wanted >> lane) & 1 == 0 {
                 continue;
@@ -117,15 +141,16 @@ impl<S: Simd> Found<S> {
             let slot = view.table.get(bricks[lane] as u32 as usize).copied();
             let slot = slot.unwrap_or(NO_BRICK);
             let values = if slot == NO_BRICK {
-                for (at, within) in at.iter_mut().zip(&self.in_brick) {
+                for (at, within) in out.at.iter_mut().zip(&self.in_brick) {
                     at[lane] = within[lane] * SHARE;
                 }
+                out.smaller[lane] = SHARE;
                 self.coarse_corners(view, coarse[lane] as u32 as usize)
             } else {
                 view.values.cell(slot as usize, nodes[lane] as u32 as usize)
             };
             for corner in 0..8 {
-                corners[corner][lane] = values[corner];
+                out.corners[corner][lane] = values[corner];
             }
         }
     }
@@ -144,21 +169,26 @@ impl<S: Simd> Found<S> {
     }
 }
 
+/// Value and gradient, in cells.
 #[inline(always)]
-fn interpolate<S: Simd>(simd: S, corners: &[Lanes; 8], at: &Lanes3) -> f32x8<S> {
-    let x = f32x8::load_array_ref(simd, &at[0]);
-    let y = f32x8::load_array_ref(simd, &at[1]);
-    let z = f32x8::load_array_ref(simd, &at[2]);
-    let low = line(edge(simd, corners, 0, x), edge(simd, corners, 2, x), y);
-    let high = line(edge(simd, corners, 4, x), edge(simd, corners, 6, x), y);
-    line(low, high, z)
-}
-
-/// Between a corner and the next one along x.
-#[inline(always)]
-fn edge<S: Simd>(simd: S, corners: &[Lanes; 8], first: usize, x: f32x8<S>) -> f32x8<S> {
-    let a = f32x8::load_array_ref(simd, &corners[first]);
-    line(a, f32x8::load_array_ref(simd, &corners[first + 1]), x)
+fn interpolate<S: Simd>(simd: S, cells: &Cells) -> (f32x8<S>, [f32x8<S>; 3]) {
+    let x = f32x8::load_array_ref(simd, &cells.at[0]);
+    let y = f32x8::load_array_ref(simd, &cells.at[1]);
+    let z = f32x8::load_array_ref(simd, &cells.at[2]);
+    let smaller = f32x8::load_array_ref(simd, &cells.smaller);
+    let (mut rises, mut on_x) = ([x; 4], [x; 4]);
+    for edge in 0..4 {
+        let a = f32x8::load_array_ref(simd, &cells.corners[2 * edge]);
+        rises[edge] = f32x8::load_array_ref(simd, &cells.corners[2 * edge + 1]) - a;
+        on_x[edge] = rises[edge] * x + a;
+    }
+    let dy = [on_x[1] - on_x[0], on_x[3] - on_x[2]];
+    let on_y = [dy[0] * y + on_x[0], dy[1] * y + on_x[2]];
+    let dz = on_y[1] - on_y[0];
+    let low = line(rises[0], rises[1], y);
+    let dx = line(low, line(rises[2], rises[3], y), z);
+    let gradient = [dx * smaller, line(dy[0], dy[1], z) * smaller, dz * smaller];
+    (dz * z + on_y[0], gradient)
 }
 
 #[inline(always)]

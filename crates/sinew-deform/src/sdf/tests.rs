@@ -512,18 +512,21 @@ fn eight_look_ups_are_eight_single_ones() {
             for lane in (0..8).filter(|lane| (wanted >> lane) & 1 != 0) {
                 let scale = 1.0 / unit;
                 let point = points.map(|axis| axis[lane] * scale);
-                let expected = view.sample(point) * unit;
-                assert_eq!(
-                    found[lane].is_nan(),
-                    expected.is_nan(),
-                    "{point:?}: {} {expected}",
-                    found[lane]
-                );
-                assert!(
-                    expected.is_nan() || found[lane].to_bits() == expected.to_bits(),
-                    "{point:?}: {} {expected}",
-                    found[lane]
-                );
+                let (distance, gradient) = view.sample_with_gradient(point);
+                let expected = [&[distance * unit], &gradient[..]].concat();
+                let found = [
+                    found.0[lane],
+                    found.1[0][lane],
+                    found.1[1][lane],
+                    found.1[2][lane],
+                ];
+                for (found, expected) in found.iter().zip(expected) {
+                    assert!(
+                        found.to_bits() == expected.to_bits()
+                            || found.is_nan() && expected.is_nan(),
+                        "{point:?}: {found} {expected}"
+                    );
+                }
                 let at = [0, 1, 2].map(|k| (point[k] - low[k]) / view.shape.cell);
                 if (0..3).any(|k| !(at[k] >= 0.0 && point[k] <= high[k])) {
                     outside += 1;

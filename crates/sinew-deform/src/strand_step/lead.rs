@@ -2,11 +2,11 @@
 //! of what it then is in. Lengths stay, and what a turn moves dies away along the strand. What should be deep in a solid, or on both
 //! sides of it, comes out on one side.
 
-use super::look::{UNKNOWN, lane_of};
-use super::number::{Lanes, Number};
+use super::look::UNKNOWN;
+use super::math::{Turn, V};
+use super::number::Number;
 use super::strand::Step;
 use super::vertex::Vertex;
-use sinew_geom::{Quat, Vec3};
 
 /// Points of a segment that are looked at, at most.
 const LOOKS: usize = 24;
@@ -19,154 +19,154 @@ const NONE: f64 = 1e-5;
 /// Places closer than this are the same.
 const SAME: f64 = 1e-7;
 
-/// A surface that a segment is in.
-struct Hit {
-    normal: Vec3<f64>,
-    depth: f64,
+/// Surfaces that segments are in.
+#[derive(Clone, Copy)]
+struct Hit<N> {
+    normal: V<N>,
+    depth: N,
     /// From the beginning of the segment to the point that is so deep, metres.
-    lever: f64,
+    lever: N,
 }
 
 impl<N: Number> Step<'_, '_, N> {
-    /// Leads the strands whose bit is set.
-    pub(super) fn lead(&self, vertices: &mut [Vertex<N::Stored>], lanes: u8) {
-        for lane in (0..N::Stored::LANES).filter(|lane| (lanes >> lane) & 1 != 0) {
-            let mut pivot = Vec3::zeros();
-            for v in &mut *vertices {
-                if v.free.get(lane) > 0.0 {
-                    pivot = self.lead_segment(v, pivot, lane);
-                } else {
-                    pivot = Vec3::from(lane_of(&v.x, lane));
+    /// Leads the strands in `leads`.
+    #[inline(never)]
+    pub(super) fn lead(&self, vertices: &mut [Vertex<N::Stored>], leads: N::Mask) {
+        N::apart(
+            self.token,
+            #[inline(always)]
+            || {
+                let mut pivot = V::zero(self.scale);
+                for v in vertices {
+                    pivot = self.lead_segment(v, pivot, leads);
                 }
-            }
-        }
+            },
+        );
     }
 
-    /// Turns the segment that begins at `pivot`; returns where it ends.
-    fn lead_segment(&self, v: &mut Vertex<N::Stored>, pivot: Vec3<f64>, lane: usize) -> Vec3<f64> {
-        let length = v.length.get(lane) * self.scale_of(lane);
-        if length <= 0.0 {
-            (0..3).for_each(|k| v.x[k].set(lane, pivot[k]));
-            return pivot;
-        }
-        let [x, y, z, w] = [0, 1, 2, 3].map(|k: usize| v.turn[k].get(lane));
-        let turn = Quat::new_unchecked(sinew_geom::nalgebra::Quaternion::new(w, x, y, z));
-        let was = turn * Vec3::x();
-        let to = held(v, lane) - pivot;
-        let mut along = to.try_normalize(1e-12).unwrap_or(was);
+    /// Turns the segments that begin at `pivot`; returns where they end.
+    #[inline(always)]
+    fn lead_segment(&self, v: &mut Vertex<N::Stored>, pivot: V<N>, leads: N::Mask) -> V<N> {
+        let token = self.token;
+        let length = N::load(token, &v.length) * self.scale;
+        let x = V::load(token, &v.x);
+        let moves = N::load(token, &v.free).is_on() & leads;
+        let turned = moves & length.is_on();
+        let turn = Turn::load(token, &v.turn);
+        let was = turn.along();
+        let to = self.held(v) - pivot;
+        let size = to.norm();
+        let is_somewhere = length.k(1e-12).lt(size);
+        let mut along = V::pick(is_somewhere, to * (length.k(1.0) / size), was);
         // The surface that a blocked way met.
-        if v.contact.on.get(lane) > 0.0 {
-            let normal = Vec3::from(lane_of(&v.contact.normal, lane));
-            let gap = normal.dot(&(pivot + along * length)) + v.contact.offset.get(lane);
-            let hit = Hit {
-                normal,
-                depth: -gap,
-                lever: length,
-            };
-            if hit.depth > NONE {
-                along = hit.turned_out(along);
-            }
-        }
-        let way = v.way.get(lane) * self.scale_of(lane) - length;
+        let normal = V::<N>::load(token, &v.contact.normal);
+        let gap = normal.dot(pivot + along * length) + N::load(token, &v.contact.offset);
+        let hit = Hit {
+            normal,
+            depth: -gap,
+            lever: length,
+        };
+        let is_in = length.k(NONE).lt(hit.depth) & N::load(token, &v.contact.on).is_on();
+        along = V::pick(is_in, hit.turned_out(along), along);
+        let way = N::load(token, &v.way) * self.scale - length;
+        let mut active = turned;
         for _ in 0..TURNS {
-            let Some(hit) = self.deepest(pivot, along * length, (way, lane)) else {
+            let hit = self.deepest((pivot, along), (way, length), active);
+            active = active & hit.depth.is_on();
+            if !N::any(active) {
                 break;
-            };
-            along = hit.turned_out(along);
+            }
+            along = V::pick(active, hit.turned_out(along), along);
         }
-        // What nothing turned keeps its bits.
-        if (pivot + along * length - Vec3::from(lane_of(&v.x, lane))).norm() < SAME {
-            return Vec3::from(lane_of(&v.x, lane));
-        }
-        let turn = Quat::rotation_between(&was, &along).unwrap_or_default() * turn;
         let end = pivot + along * length;
-        for k in 0..3 {
-            v.turn[k].set(lane, turn.coords[k]);
-            v.x[k].set(lane, end[k]);
-        }
-        v.turn[3].set(lane, turn.w);
-        v.room.set(lane, UNKNOWN);
+        // What nothing turned keeps its bits.
+        let turned = turned & length.k(SAME).lt((end - x).norm());
+        let next = Turn::arc(was, along).times(turn);
+        Turn::pick(turned, next, turn).store(&mut v.turn);
+        let end = V::pick(turned, end, x);
+        // Without a length.
+        let end = V::pick(moves & !length.is_on(), pivot, end);
+        end.store(&mut v.x);
+        let room = N::load(token, &v.room);
+        N::pick(turned, room.k(UNKNOWN), room).store(&mut v.room);
         end
     }
 
-    fn scale_of(&self, lane: usize) -> f64 {
-        let mut stored = N::Stored::default();
-        self.scale.store(&mut stored);
-        stored.get(lane)
+    /// Where vertices should be, less for what friction takes back of their way along the surface: up to its coefficient times the depth.
+    #[inline(always)]
+    fn held(&self, v: &Vertex<N::Stored>) -> V<N> {
+        let token = self.token;
+        let goal = V::<N>::load(token, &v.goal);
+        let most = -(N::load(token, &v.contact.gap) * N::load(token, &v.contact.friction));
+        let slide = goal - V::load(token, &v.anchor);
+        let slide = slide.across(V::load(token, &v.contact.normal));
+        let size = slide.norm();
+        let holds = N::load(token, &v.contact.on).is_on() & most.is_on() & size.is_on();
+        V::pick(holds, goal - slide * (most / size).min(most.k(1.0)), goal)
     }
 
-    /// The deepest of some points of a segment that begins `way` behind the last pin.
+    /// The deepest of some points of segments that begin `way` behind the last pin. Depth 0 for those that are in nothing.
+    #[inline(always)]
     fn deepest(
         &self,
-        from: Vec3<f64>,
-        segment: Vec3<f64>,
-        (way, lane): (f64, usize),
-    ) -> Option<Hit> {
-        let length = segment.norm();
-        let mut out: Option<Hit> = None;
-        // From its end, with steps that the distance allows, or half of the smallest detail.
-        let detail = self
-            .solids
-            .iter()
-            .fold(f64::INFINITY, |least, s| least.min(s.detail));
-        let mut lever = length;
+        (from, along): (V<N>, V<N>),
+        (way, length): (N, N),
+        wanted: N::Mask,
+    ) -> Hit<N> {
+        let zero = way.k(0.0);
+        let mut out = Hit {
+            normal: V::zero(way),
+            depth: zero,
+            lever: zero,
+        };
+        // From the end, with steps that the distance allows, or half of the smallest detail.
+        let details = self.solids.iter().map(|s| s.detail);
+        let least = way.k(0.5 * details.fold(f64::INFINITY, f64::min));
+        let (mut lever, mut wanted) = (length, wanted);
         for _ in 0..LOOKS {
-            let point: [f64; 3] = (from + segment * (lever / length)).into();
-            let found = self.nearest(point, way + lever, lane);
-            if -found.gap > out.as_ref().map_or(NONE, |hit| hit.depth) {
-                out = Some(Hit {
-                    normal: Vec3::from(found.normal),
-                    depth: -found.gap,
-                    lever,
-                });
-            }
-            lever -= found.gap.max(0.5 * detail);
-            if lever <= 0.1 * length {
+            if !N::any(wanted) {
                 break;
             }
+            let found = self.nearest(from + along * lever, way + lever, wanted);
+            let deeper = out.depth.max(way.k(NONE)).lt(-found.gap) & wanted;
+            out = Hit {
+                normal: V::pick(deeper, found.normal, out.normal),
+                depth: N::pick(deeper, -found.gap, out.depth),
+                lever: N::pick(deeper, lever, out.lever),
+            };
+            lever = lever - found.gap.max(least);
+            wanted = wanted & (length * way.k(0.1)).lt(lever);
         }
         out
     }
 }
 
-/// Where a vertex should be, less for what friction takes back of its way along the surface: up to its coefficient times the depth.
-fn held<L: Lanes>(v: &Vertex<L>, lane: usize) -> Vec3<f64> {
-    let goal = Vec3::from(lane_of(&v.goal, lane));
-    let most = -v.contact.gap.get(lane) * v.contact.friction.get(lane);
-    let normal = Vec3::from(lane_of(&v.contact.normal, lane));
-    let way = goal - Vec3::from(lane_of(&v.anchor, lane));
-    let slide = way - normal * normal.dot(&way);
-    let size = slide.norm();
-    if v.contact.on.get(lane) > 0.0 && most > 0.0 && size > 0.0 {
-        goal - slide * (most / size).min(1.0)
-    } else {
-        goal
-    }
-}
-
-impl Hit {
+impl<N: Number> Hit<N> {
     /// A direction turned until it is out of the surface, taken for flat; as far as that goes.
-    fn turned_out(&self, along: Vec3<f64>) -> Vec3<f64> {
-        if self.depth <= 0.0 || self.lever <= 0.0 {
-            return along;
-        }
-        let sine = along.dot(&self.normal);
+    #[inline(always)]
+    fn turned_out(&self, along: V<N>) -> V<N> {
+        let one = self.depth.k(1.0);
+        let sine = along.dot(self.normal);
         let level = along - self.normal * sine;
-        let aside = match level.norm() {
-            size if size >= HEAD_ON => level / size,
-            _ => across(self.normal),
-        };
-        let rise = (sine + self.depth / self.lever).clamp(-1.0, 1.0);
-        self.normal * rise + aside * (1.0 - rise * rise).max(0.0).sqrt()
+        let size = level.norm();
+        let is_head_on = size.lt(one.k(HEAD_ON));
+        let aside = V::pick(is_head_on, across(self.normal), level * (one / size));
+        let rise = (sine + self.depth / self.lever).max(-one).min(one);
+        let flat = (one - rise * rise).max(one.k(0.0)).sqrt();
+        self.normal * rise + aside * flat
     }
 }
 
 /// Any unit vector across a unit vector.
-fn across(v: Vec3<f64>) -> Vec3<f64> {
-    let other = if v.x.abs() < 0.7 {
-        Vec3::x()
-    } else {
-        Vec3::y()
-    };
-    v.cross(&other).normalize()
+#[inline(always)]
+fn across<N: Number>(v: V<N>) -> V<N> {
+    let (zero, one) = (v.x.k(0.0), v.x.k(1.0));
+    let is_along_x = v.x.k(0.49).lt(v.x * v.x);
+    let other = V::new(
+        N::pick(is_along_x, zero, one),
+        N::pick(is_along_x, one, zero),
+        zero,
+    );
+    let out = v.cross(other);
+    out * (one / out.norm())
 }

@@ -14,7 +14,6 @@ use super::number::{Lanes, Number};
 use super::solid::Solid;
 use super::strand::Step;
 use super::vertex::{Contact, Vertex};
-use crate::collide::Distance;
 
 /// Segments of strand behind the last pin over which margins grow: as the height of a slope of 14 degrees.
 const SLOPE: f64 = 0.25;
@@ -25,12 +24,34 @@ const WALKED: usize = 64;
 /// Distance that counts as unknown.
 pub(crate) const UNKNOWN: f64 = -1e9;
 
-/// The surface nearest to a point of one strand.
+/// The surface nearest to a point of each strand.
 #[derive(Clone, Copy)]
-pub(super) struct Nearest {
-    pub(super) gap: f64,
-    pub(super) normal: [f64; 3],
-    pub(super) solid: usize,
+pub(super) struct Nearest<N> {
+    pub(super) gap: N,
+    pub(super) normal: V<N>,
+    layer: N,
+    friction: N,
+}
+
+/// One end of a segment, or of a part of it.
+#[derive(Clone, Copy)]
+struct End<N> {
+    /// Fraction of the segment.
+    share: N,
+    gap: N,
+    /// How fast the gap grows along the segment.
+    slope: N,
+}
+
+impl<N: Number> End<N> {
+    #[inline(always)]
+    fn pick(mask: N::Mask, a: Self, b: Self) -> Self {
+        Self {
+            share: N::pick(mask, a.share, b.share),
+            gap: N::pick(mask, a.gap, b.gap),
+            slope: N::pick(mask, a.slope, b.slope),
+        }
+    }
 }
 
 impl<N: Number> Step<'_, '_, N> {
@@ -133,295 +154,219 @@ impl<N: Number> Step<'_, '_, N> {
         room: N,
         wanted: N::Mask,
     ) -> (N, V<N>, V<N>) {
-        let token = self.token;
-        let inward = Motion::<N>::load(token, &solid.inward);
-        let (mut to, mut start) = (Default::default(), Default::default());
-        inward.point(x).store(&mut to);
-        inward.point(from).store(&mut start);
-        let mut rooms = N::Stored::default();
-        room.store(&mut rooms);
-        let mut distances = N::Stored::default();
-        let mut gradients = [N::Stored::default(); 3];
-        let mut shares = N::Stored::default();
-        let bits = N::bits(wanted);
-        for lane in (0..N::Stored::LANES).filter(|lane| (bits >> lane) & 1 != 0) {
-            let way = Way {
-                solid,
-                from: lane_of(&start, lane),
-                to: lane_of(&to, lane),
-                room: rooms.get(lane),
-                first: self.laws.first,
-            };
-            let found = way.look();
-            distances.set(lane, found.0);
-            for (to, from) in gradients.iter_mut().zip(found.1) {
-                to.set(lane, from);
-            }
-            shares.set(lane, found.2);
+        let first = room.k(self.laws.first);
+        let way = (x - from) * room.k(1.0 / self.laws.first);
+        let moved = way.norm();
+        let known = room.k(UNKNOWN).lt(room);
+        let begins_inside = known & !room.is_on();
+        let may_meet = wanted & moved.is_on() & !moved.lt(room) & !begins_inside;
+        let mut point = x;
+        if N::any(may_meet) {
+            let share = self.free_share(solid, (from, way), (room, known), may_meet);
+            let is_blocked = share.lt(first) & may_meet;
+            point = V::pick(is_blocked, from + way * share, x);
         }
-        let gradient = inward.back(V::load(token, &gradients));
-        let squared = gradient.squared();
-        let factor = squared.k(1.0) / squared.max(squared.k(1e-20)).sqrt();
-        let point = from + (x - from) * N::load(token, &shares);
-        (N::load(token, &distances), gradient * factor, point)
+        let (distance, normal) = self.look_up(solid, point, wanted);
+        (distance, normal, point)
+    }
+
+    /// Distance and unit normal.
+    #[inline(never)]
+    fn look_up(&self, solid: &Solid<'_, N::Stored>, x: V<N>, wanted: N::Mask) -> (N, V<N>) {
+        N::apart(
+            self.token,
+            #[inline(always)]
+            || {
+                let inward = Motion::<N>::load(self.token, &solid.inward);
+                let mut points = Default::default();
+                inward.point(x).store(&mut points);
+                let found = Lanes::look_up(solid.shape, &points, N::bits(wanted));
+                let gradient = inward.back(V::load(self.token, &found.1));
+                let squared = gradient.squared();
+                let factor = squared.k(1.0) / squared.max(squared.k(1e-20)).sqrt();
+                (N::load(self.token, &found.0), gradient * factor)
+            },
+        )
+    }
+
+    /// The fraction of the step at which to look: that of the first look, or less where the way of a whole step is blocked.
+    #[inline(never)]
+    fn free_share(
+        &self,
+        solid: &Solid<'_, N::Stored>,
+        (from, way): (V<N>, V<N>),
+        (room, known): (N, N::Mask),
+        may_meet: N::Mask,
+    ) -> N {
+        N::apart(
+            self.token,
+            #[inline(always)]
+            || {
+                let (zero, one) = (room.k(0.0), room.k(1.0));
+                let first = room.k(self.laws.first);
+                let moved = way.norm();
+                let end = self.look_up(solid, from + way, may_meet).0;
+                let mut room = room;
+                if N::any(may_meet & !known) {
+                    let begin = self.look_up(solid, from, may_meet & !known).0;
+                    room = N::pick(known, room, begin);
+                }
+                let is_open = !(room + end).lt(moved) & !end.lt(room.k(-solid.detail));
+                let mut walking = may_meet & room.is_on() & !is_open;
+                let goes_through = walking & end.lt(zero);
+                let mut met = !walking & walking;
+                let least = moved.min(room.k(solid.detail)) * room.k(0.5);
+                let (mut share, mut free, mut step) = (zero, zero, room.max(least));
+                for _ in 0..WALKED {
+                    share = share + step / moved;
+                    walking = walking & share.lt(one);
+                    if !N::any(walking) {
+                        break;
+                    }
+                    let distance = self.look_up(solid, from + way * share, walking).0;
+                    let meets = walking & distance.lt(zero);
+                    (met, walking) = (met | meets, walking & !meets);
+                    free = N::pick(walking, share, free);
+                    step = distance.max(least);
+                }
+                N::pick(met | goes_through, free, first)
+            },
+        )
     }
 
     #[inline(always)]
     fn look_at_segment(&self, before: &Vertex<N::Stored>, v: &mut Vertex<N::Stored>) {
         let token = self.token;
         let length = N::load(token, &v.length) * self.scale;
-        let [(a, gap_a, slope_a), (b, gap_b, slope_b)] = self.ends(before, v, length);
-        let zero = length.k(0.0);
-        zero.store(&mut v.segment.on);
-        let both = N::load(token, &v.free) * N::load(token, &before.free);
-        let is_near = (gap_a + gap_b).lt(length) & both.is_on();
-        // It dips only where it goes down from both ends.
-        let dips = slope_a.lt(zero) & zero.lt(slope_b) & is_near;
-        let bits = N::bits(dips);
-        if bits == 0 {
-            return;
-        }
-        let mut stored = SegmentEnds::<N::Stored>::default();
-        a.store(&mut stored.a);
-        b.store(&mut stored.b);
-        gap_a.store(&mut stored.gaps[0]);
-        gap_b.store(&mut stored.gaps[1]);
-        slope_a.store(&mut stored.slopes[0]);
-        slope_b.store(&mut stored.slopes[1]);
-        length.store(&mut stored.length);
-        (N::load(token, &before.way) * self.scale).store(&mut stored.way);
-        for lane in (0..N::Stored::LANES).filter(|lane| (bits >> lane) & 1 != 0) {
-            self.look_between(&stored, &mut v.segment, lane);
-        }
-    }
-
-    /// Place of both ends, how far off each is, and how fast that grows towards the second one.
-    #[inline(always)]
-    fn ends(
-        &self,
-        before: &Vertex<N::Stored>,
-        v: &Vertex<N::Stored>,
-        length: N,
-    ) -> [(V<N>, N, N); 2] {
-        let token = self.token;
         let (a, b) = (V::<N>::load(token, &before.x), V::<N>::load(token, &v.x));
-        let along = b - a;
-        let slope = [
-            V::load(token, &before.contact.normal).dot(along),
-            V::load(token, &v.contact.normal).dot(along),
+        let (zero, one, along) = (length.k(0.0), length.k(1.0), b - a);
+        zero.store(&mut v.segment.on);
+        let ends = [
+            self.end(&before.contact, along, (zero, -length)),
+            self.end(&v.contact, along, (one, length)),
         ];
-        let on = [
-            N::load(token, &before.contact.on).is_on(),
-            N::load(token, &v.contact.on).is_on(),
-        ];
-        [
-            (
-                a,
-                N::load(token, &before.contact.gap),
-                N::pick(on[0], slope[0], -length),
-            ),
-            (
-                b,
-                N::load(token, &v.contact.gap),
-                N::pick(on[1], slope[1], length),
-            ),
-        ]
+        let both = N::load(token, &v.free) * N::load(token, &before.free);
+        // It dips only where it goes down from both ends.
+        let is_near = (ends[0].gap + ends[1].gap).lt(length) & both.is_on();
+        let dips = ends[0].slope.lt(zero) & zero.lt(ends[1].slope) & is_near;
+        if N::any(dips) {
+            let way = N::load(token, &before.way) * self.scale;
+            self.look_between((a, along), (way, length), ends, dips, &mut v.segment);
+        }
     }
 
-    /// Looks for the deepest point of one segment.
+    /// `unknown` is the slope where nothing was looked up.
+    #[inline(always)]
+    fn end(&self, contact: &Contact<N::Stored>, along: V<N>, (share, unknown): (N, N)) -> End<N> {
+        let slope = V::load(self.token, &contact.normal).dot(along);
+        let is_known = N::load(self.token, &contact.on).is_on();
+        End {
+            share,
+            gap: N::load(self.token, &contact.gap),
+            slope: N::pick(is_known, slope, unknown),
+        }
+    }
+
+    /// Looks for the deepest point of segments that go `along` from `a`, which is `way` behind the last pin.
+    #[inline(never)]
     fn look_between(
         &self,
-        ends: &SegmentEnds<N::Stored>,
+        (a, along): (V<N>, V<N>),
+        (way, length): (N, N),
+        [mut low, mut high]: [End<N>; 2],
+        dips: N::Mask,
         out: &mut Contact<N::Stored>,
-        lane: usize,
     ) {
-        let (a, b) = (lane_of(&ends.a, lane), lane_of(&ends.b, lane));
-        let [mut gap_a, mut gap_b] = ends.gaps.map(|g| g.get(lane));
-        let [mut slope_a, mut slope_b] = ends.slopes.map(|s| s.get(lane));
-        let length = ends.length.get(lane);
-        let shallower = gap_a.min(gap_b);
-        let (mut low, mut high) = (0.0, 1.0);
-        let mut deepest: Option<(f64, Nearest)> = None;
-        for _ in 0..SEGMENT_LOOKS {
-            if slope_a >= 0.0 || slope_b <= 0.0 {
-                break;
-            }
-            let span = high - low;
-            // Where the tangents of both ends meet, and how deep that is.
-            let meet = (gap_b - gap_a - slope_b * high + slope_a * low) / (slope_a - slope_b);
-            if gap_a + slope_a * (meet - low) > 0.0 {
-                break;
-            }
-            let is_ridge = slope_a < -0.5 * length && slope_b > 0.5 * length;
-            let level = low + span * slope_a / (slope_a - slope_b);
-            let share = if is_ridge { meet } else { level };
-            let share = share.clamp(low + 0.02 * span, high - 0.02 * span);
-            let point = mixed(a, b, share);
-            let way = ends.way.get(lane) + share * length;
-            let found = self.nearest(point, way, lane);
-            if deepest.is_none_or(|(_, d)| found.gap < d.gap) {
-                deepest = Some((share, found));
-            }
-            let slope: f64 = (0..3).map(|k| found.normal[k] * (b[k] - a[k])).sum();
-            if slope > 0.0 {
-                (high, gap_b, slope_b) = (share, found.gap, slope);
-            } else {
-                (low, gap_a, slope_a) = (share, found.gap, slope);
-            }
-        }
-        if let Some((share, found)) = deepest {
-            self.keep_segment(out, lane, share, (found, shallower), mixed(a, b, share));
-        }
+        N::apart(
+            self.token,
+            #[inline(always)]
+            || {
+                let (zero, shallower) = (way.k(0.0), low.gap.min(high.gap));
+                let mut wanted = dips;
+                let mut share = zero;
+                let mut deepest = Nearest::nothing(way);
+                for _ in 0..SEGMENT_LOOKS {
+                    wanted = wanted & low.slope.lt(zero) & high.slope.is_on();
+                    let span = high.share - low.share;
+                    // Where the tangents of both ends meet, and how deep that is.
+                    let falls = low.slope - high.slope;
+                    let meet = high.gap - low.gap - high.slope * high.share + low.slope * low.share;
+                    let meet = meet / falls;
+                    let depth = low.gap + low.slope * (meet - low.share);
+                    wanted = wanted & !depth.is_on();
+                    if !N::any(wanted) {
+                        break;
+                    }
+                    let steep = length * way.k(0.5);
+                    let is_ridge = low.slope.lt(-steep) & steep.lt(high.slope);
+                    let level = low.share + span * low.slope / falls;
+                    let inset = span * way.k(0.02);
+                    let at = N::pick(is_ridge, meet, level).max(low.share + inset);
+                    let at = at.min(high.share - inset);
+                    let found = self.nearest(a + along * at, way + at * length, wanted);
+                    let is_deeper = found.gap.lt(deepest.gap) & wanted;
+                    deepest = Nearest::pick(is_deeper, found, deepest);
+                    share = N::pick(is_deeper, at, share);
+                    let end = End {
+                        share: at,
+                        gap: found.gap,
+                        slope: found.normal.dot(along),
+                    };
+                    let rises = end.slope.is_on();
+                    high = End::pick(rises, end, high);
+                    low = End::pick(rises, low, end);
+                }
+                let (eight, one) = (way.k(8.0), way.k(1.0));
+                let between = (eight * share).min(eight * (one - share)).min(one);
+                let deeper = (shallower - deepest.gap) * way.k(5.0) / deepest.layer;
+                let height = deepest.normal.dot(a + along * share);
+                deepest.normal.store(&mut out.normal);
+                (deepest.gap - height).store(&mut out.offset);
+                (between * deeper.max(zero).min(one)).store(&mut out.on);
+                share.store(&mut out.share);
+                deepest.layer.store(&mut out.layer);
+                deepest.friction.store(&mut out.friction);
+            },
+        );
     }
 
-    fn keep_segment(
-        &self,
-        out: &mut Contact<N::Stored>,
-        lane: usize,
-        share: f64,
-        (found, shallower): (Nearest, f64),
-        point: [f64; 3],
-    ) {
-        let Some(solid) = self.solids.get(found.solid) else {
-            return;
-        };
-        let layer = solid.layer();
-        let between = (8.0 * share).min(8.0 * (1.0 - share)).min(1.0);
-        let deeper = ((shallower - found.gap) * 5.0 / layer).clamp(0.0, 1.0);
-        let height: f64 = (0..3).map(|k| found.normal[k] * point[k]).sum();
-        for k in 0..3 {
-            out.normal[k].set(lane, found.normal[k]);
-        }
-        out.offset.set(lane, found.gap - height);
-        out.on.set(lane, between * deeper);
-        out.share.set(lane, share);
-        out.layer.set(lane, layer);
-        out.friction.set(lane, solid.friction);
-    }
-
-    /// The surface nearest to a point of one strand.
-    pub(super) fn nearest(&self, point: [f64; 3], way: f64, lane: usize) -> Nearest {
-        let mut best = Nearest {
-            gap: f64::MAX,
-            normal: [0.0; 3],
-            solid: 0,
-        };
-        for (number, solid) in self.solids.iter().enumerate() {
-            let rows: [[f64; 3]; 4] = [0, 1, 2, 3].map(|r| lane_of(&solid.inward[r], lane));
-            let local: [f64; 3] = [0, 1, 2].map(|r: usize| {
-                rows[r][0] * point[0] + rows[r][1] * point[1] + rows[r][2] * point[2] + rows[3][r]
-            });
-            let (distance, gradient) = at(solid.shape, local);
-            let margin = (solid.base.get(lane) + SLOPE * way).min(solid.layer());
-            if distance - margin < best.gap {
-                let size: f64 = gradient
-                    .iter()
-                    .map(|g| g * g)
-                    .sum::<f64>()
-                    .max(1e-20)
-                    .sqrt();
-                best = Nearest {
-                    gap: distance - margin,
-                    normal: [0, 1, 2].map(|c: usize| {
-                        (0..3).map(|r| rows[r][c] * gradient[r]).sum::<f64>() / size
-                    }),
-                    solid: number,
-                };
-            }
+    /// The surface nearest to points that are `way` behind the last pin.
+    #[inline(always)]
+    pub(super) fn nearest(&self, point: V<N>, way: N, wanted: N::Mask) -> Nearest<N> {
+        let mut best = Nearest::nothing(way);
+        for solid in self.solids.iter().filter(|solid| solid.is_near) {
+            let (distance, normal) = self.look_up(solid, point, wanted);
+            let gap = distance - self.margin(solid, way);
+            let found = Nearest {
+                gap,
+                normal,
+                layer: gap.k(solid.layer()),
+                friction: gap.k(solid.friction),
+            };
+            best = Nearest::pick(gap.lt(best.gap), found, best);
         }
         best
     }
 }
 
-/// A segment of each strand.
-#[derive(Default)]
-struct SegmentEnds<L> {
-    a: [L; 3],
-    b: [L; 3],
-    gaps: [L; 2],
-    slopes: [L; 2],
-    length: L,
-    way: L,
-}
-
-pub(super) fn lane_of<L: Lanes>(v: &[L; 3], lane: usize) -> [f64; 3] {
-    [0, 1, 2].map(|k: usize| v[k].get(lane))
-}
-
-fn mixed(a: [f64; 3], b: [f64; 3], share: f64) -> [f64; 3] {
-    [0, 1, 2].map(|k: usize| a[k] + (b[k] - a[k]) * share)
-}
-
-fn at(shape: &dyn Distance, point: [f64; 3]) -> (f64, [f64; 3]) {
-    let (distance, gradient) = shape.distance_and_gradient(point.map(|c| c as f32));
-    (f64::from(distance), gradient.map(f64::from))
-}
-
-/// The way of a point in the solid's own places.
-struct Way<'a, L> {
-    solid: &'a Solid<'a, L>,
-    from: [f64; 3],
-    /// Where it is after the fraction `first` of the step.
-    to: [f64; 3],
-    first: f64,
-    /// At its beginning no solid is nearer than this, if that is known.
-    room: f64,
-}
-
-impl<L> Way<'_, L> {
-    /// After that fraction of the step.
-    fn at(&self, share: f64) -> [f64; 3] {
-        mixed(self.from, self.to, share / self.first)
+impl<N: Number> Nearest<N> {
+    #[inline(always)]
+    fn nothing(like: N) -> Self {
+        Self {
+            gap: like.k(f64::from(f32::MAX)),
+            normal: V::zero(like),
+            layer: like.k(LEAST_LAYER),
+            friction: like.k(0.0),
+        }
     }
 
-    fn distance(&self, share: f64) -> f64 {
-        f64::from(self.solid.shape.distance(self.at(share).map(|c| c as f32)))
-    }
-
-    /// Distance and gradient at `to`, and 1; or, if the way of a whole step that begins like that is blocked, where it is, and the
-    /// fraction of the way to `to` there.
-    fn look(&self) -> (f64, [f64; 3], f64) {
-        let share = self.free();
-        let (distance, gradient) = at(self.solid.shape, self.at(share));
-        (distance, gradient, share / self.first)
-    }
-
-    /// The fraction of the step at which to look.
-    fn free(&self) -> f64 {
-        let away = (0..3).map(|k| (self.to[k] - self.from[k]).powi(2));
-        let moved = away.sum::<f64>().sqrt() / self.first;
-        if moved == 0.0 || self.room > moved {
-            return self.first;
+    #[inline(always)]
+    fn pick(mask: N::Mask, a: Self, b: Self) -> Self {
+        Self {
+            gap: N::pick(mask, a.gap, b.gap),
+            normal: V::pick(mask, a.normal, b.normal),
+            layer: N::pick(mask, a.layer, b.layer),
+            friction: N::pick(mask, a.friction, b.friction),
         }
-        let detail = self.solid.detail;
-        let least = 0.5 * detail.min(moved);
-        let is_known = self.room > UNKNOWN;
-        if is_known && self.room <= 0.0 {
-            return self.first;
-        }
-        let end = self.distance(1.0);
-        let room = if is_known {
-            self.room
-        } else {
-            self.distance(0.0)
-        };
-        let is_open = room + end >= moved && end >= -detail;
-        if is_open || room <= 0.0 {
-            return self.first;
-        }
-        let (mut share, mut free, mut step) = (0.0, 0.0, room.max(least));
-        for _ in 0..WALKED {
-            share += step / moved;
-            if share >= 1.0 {
-                break;
-            }
-            let distance = self.distance(share);
-            if distance < 0.0 {
-                return free;
-            }
-            free = share;
-            step = distance.max(least);
-        }
-        if end >= 0.0 { self.first } else { free }
     }
 }

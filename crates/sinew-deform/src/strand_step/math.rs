@@ -189,6 +189,13 @@ impl<N: Number> Turn<N> {
             ),
         ]
     }
+    #[inline(always)]
+    pub(crate) fn pick(mask: N::Mask, a: Self, b: Self) -> Self {
+        Self {
+            w: N::pick(mask, a.w, b.w),
+            v: V::pick(mask, a.v, b.v),
+        }
+    }
     /// The shortest rotation from one unit vector to another; half a turn is taken about some axis.
     #[inline(always)]
     pub(crate) fn arc(from: V<N>, to: V<N>) -> Self {

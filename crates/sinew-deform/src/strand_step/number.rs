@@ -1,5 +1,6 @@
 //! Numbers of the step: one of `f64` for the reference, eight of `f32` side by side for the product.
 
+use crate::collide::Distance;
 use fearless_simd::{Simd, f32x8, mask32x8, prelude::*};
 use std::fmt::Debug;
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
@@ -10,6 +11,8 @@ pub(crate) trait Lanes: Copy + Default + Debug + Send + Sync {
     const LANES: usize;
     fn get(&self, lane: usize) -> f64;
     fn set(&mut self, lane: usize, value: f64);
+    /// Distance and gradient at points whose bit is set; elsewhere anything.
+    fn look_up(shape: &dyn Distance, points: &[Self; 3], wanted: u8) -> (Self, [Self; 3]);
 }
 
 impl Lanes for f64 {
@@ -22,6 +25,10 @@ impl Lanes for f64 {
     fn set(&mut self, _: usize, value: f64) {
         *self = value;
     }
+    fn look_up(shape: &dyn Distance, points: &[f64; 3], _: u8) -> (f64, [f64; 3]) {
+        let (distance, gradient) = shape.distance_and_gradient(points.map(|c| c as f32));
+        (f64::from(distance), gradient.map(f64::from))
+    }
 }
 
 impl Lanes for [f32; 8] {
@@ -33,6 +40,10 @@ impl Lanes for [f32; 8] {
     #[inline(always)]
     fn set(&mut self, lane: usize, value: f64) {
         self[lane] = value as f32;
+    }
+    #[inline(always)]
+    fn look_up(shape: &dyn Distance, points: &[Self; 3], wanted: u8) -> (Self, [Self; 3]) {
+        shape.distances_and_gradients(points, wanted)
     }
 }
 

@@ -143,9 +143,8 @@ impl<N: Number> Step<'_, '_, N> {
             let is_near = gap.lt(length) & N::load(self.token, &v.free).is_on();
             near = N::pick(is_near, near.k(1.0), near);
         }
-        let lanes = N::bits(near.is_on());
-        self.lead(vertices, lanes);
-        lanes
+        self.lead(vertices, near.is_on());
+        N::bits(near.is_on())
     }
 
     /// Looks, and moves the strands that are `active`.
@@ -194,11 +193,7 @@ impl<N: Number> Step<'_, '_, N> {
             let to = to * (first.k(1.0) / to.norm().max(first.k(1e-9)));
             let start = Turn::arc(along, to).times(turn).unit();
             let turns = free & leads;
-            let w = N::pick(turns, start.w, turn.w);
-            let start = Turn {
-                w,
-                v: V::pick(turns, start.v, turn.v),
-            };
+            let start = Turn::pick(turns, start, turn);
             start.store(&mut v.turn);
             x = V::pick(free, x + start.along() * length, rest);
             x.store(&mut v.x);
