@@ -154,20 +154,29 @@ impl<N: Number> Step<'_, '_, N> {
         room: N,
         wanted: N::Mask,
     ) -> (N, V<N>, V<N>) {
+        let found = self.look_up(solid, x, wanted);
         let first = room.k(self.laws.first);
         let way = (x - from) * room.k(1.0 / self.laws.first);
         let moved = way.norm();
-        let known = room.k(UNKNOWN).lt(room);
-        let begins_inside = known & !room.is_on();
-        let may_meet = wanted & moved.is_on() & !moved.lt(room) & !begins_inside;
-        let mut point = x;
-        if N::any(may_meet) {
-            let share = self.free_share(solid, (from, way), (room, known), may_meet);
-            let is_blocked = share.lt(first) & may_meet;
-            point = V::pick(is_blocked, from + way * share, x);
+        // Nothing is in the ball around `x` that holds the way of the whole step.
+        let farthest = self.laws.first.max(1.0 - self.laws.first);
+        let is_open = !found.0.lt(moved * room.k(farthest)) | moved.lt(room);
+        let may_meet = wanted & moved.is_on() & !is_open;
+        if !N::any(may_meet) {
+            return (found.0, found.1, x);
         }
-        let (distance, normal) = self.look_up(solid, point, wanted);
-        (distance, normal, point)
+        let share = self.free_share(solid, (from, way), may_meet);
+        let is_blocked = share.lt(first) & may_meet;
+        if !N::any(is_blocked) {
+            return (found.0, found.1, x);
+        }
+        let point = V::pick(is_blocked, from + way * share, x);
+        let met = self.look_up(solid, point, is_blocked);
+        (
+            N::pick(is_blocked, met.0, found.0),
+            V::pick(is_blocked, met.1, found.1),
+            point,
+        )
     }
 
     /// Distance and unit normal.
@@ -195,28 +204,22 @@ impl<N: Number> Step<'_, '_, N> {
         &self,
         solid: &Solid<'_, N::Stored>,
         (from, way): (V<N>, V<N>),
-        (room, known): (N, N::Mask),
         may_meet: N::Mask,
     ) -> N {
         N::apart(
             self.token,
             #[inline(always)]
             || {
-                let (zero, one) = (room.k(0.0), room.k(1.0));
-                let first = room.k(self.laws.first);
                 let moved = way.norm();
+                let (zero, one) = (moved.k(0.0), moved.k(1.0));
                 let end = self.look_up(solid, from + way, may_meet).0;
-                let mut room = room;
-                if N::any(may_meet & !known) {
-                    let begin = self.look_up(solid, from, may_meet & !known).0;
-                    room = N::pick(known, room, begin);
-                }
-                let is_open = !(room + end).lt(moved) & !end.lt(room.k(-solid.detail));
-                let mut walking = may_meet & room.is_on() & !is_open;
+                let begin = self.look_up(solid, from, may_meet).0;
+                let is_open = !(begin + end).lt(moved) & !end.lt(zero.k(-solid.detail));
+                let mut walking = may_meet & begin.is_on() & !is_open;
                 let goes_through = walking & end.lt(zero);
                 let mut met = !walking & walking;
-                let least = moved.min(room.k(solid.detail)) * room.k(0.5);
-                let (mut share, mut free, mut step) = (zero, zero, room.max(least));
+                let least = moved.min(zero.k(solid.detail)) * zero.k(0.5);
+                let (mut share, mut free, mut step) = (zero, zero, begin.max(least));
                 for _ in 0..WALKED {
                     share = share + step / moved;
                     walking = walking & share.lt(one);
@@ -229,7 +232,7 @@ impl<N: Number> Step<'_, '_, N> {
                     free = N::pick(walking, share, free);
                     step = distance.max(least);
                 }
-                N::pick(met | goes_through, free, first)
+                N::pick(met | goes_through, free, zero.k(self.laws.first))
             },
         )
     }

@@ -37,7 +37,7 @@ impl<N: Number> V<N> {
     }
     #[inline(always)]
     pub(crate) fn dot(self, o: Self) -> N {
-        self.x * o.x + self.y * o.y + self.z * o.z
+        (self.x * o.x).plus(self.y, o.y).plus(self.z, o.z)
     }
     #[inline(always)]
     pub(crate) fn cross(self, o: Self) -> Self {
@@ -54,6 +54,15 @@ impl<N: Number> V<N> {
     #[inline(always)]
     pub(crate) fn norm(self) -> N {
         self.squared().sqrt()
+    }
+    /// `self + v f`.
+    #[inline(always)]
+    pub(crate) fn plus(self, v: Self, f: N) -> Self {
+        Self::new(
+            self.x.plus(v.x, f),
+            self.y.plus(v.y, f),
+            self.z.plus(v.z, f),
+        )
     }
     /// The part across a unit vector.
     #[inline(always)]
@@ -114,7 +123,9 @@ pub(crate) fn rows_times<N: Number>(rows: &M<N>, v: V<N>) -> V<N> {
 /// The vector with coordinates `v` along three axes: columns times `v`.
 #[inline(always)]
 pub(crate) fn columns_times<N: Number>(columns: &M<N>, v: V<N>) -> V<N> {
-    columns[0] * v.x + columns[1] * v.y + columns[2] * v.z
+    (columns[0] * v.x)
+        .plus(columns[1], v.y)
+        .plus(columns[2], v.z)
 }
 
 /// A unit quaternion: how a segment is rotated. Its first axis is the direction of the segment.
@@ -248,9 +259,9 @@ impl<N: Number> Sym<N> {
     #[inline(always)]
     pub(crate) fn times(self, v: V<N>) -> V<N> {
         V::new(
-            self.xx * v.x + self.xy * v.y + self.xz * v.z,
-            self.xy * v.x + self.yy * v.y + self.yz * v.z,
-            self.xz * v.x + self.yz * v.y + self.zz * v.z,
+            (self.xx * v.x).plus(self.xy, v.y).plus(self.xz, v.z),
+            (self.xy * v.x).plus(self.yy, v.y).plus(self.yz, v.z),
+            (self.xz * v.x).plus(self.yz, v.y).plus(self.zz, v.z),
         )
     }
     /// Rows, which are columns, too.
@@ -293,14 +304,17 @@ impl<N: Number> Sym<N> {
     /// `self - sum of a_k b_k^T`, which is symmetric.
     #[inline(always)]
     pub(crate) fn minus_products(self, a: &M<N>, b: &M<N>) -> Self {
-        Self {
-            xx: self.xx - (a[0].x * b[0].x + a[1].x * b[1].x + a[2].x * b[2].x),
-            xy: self.xy - (a[0].x * b[0].y + a[1].x * b[1].y + a[2].x * b[2].y),
-            xz: self.xz - (a[0].x * b[0].z + a[1].x * b[1].z + a[2].x * b[2].z),
-            yy: self.yy - (a[0].y * b[0].y + a[1].y * b[1].y + a[2].y * b[2].y),
-            yz: self.yz - (a[0].y * b[0].z + a[1].y * b[1].z + a[2].y * b[2].z),
-            zz: self.zz - (a[0].z * b[0].z + a[1].z * b[1].z + a[2].z * b[2].z),
+        let mut out = self;
+        for (a, b) in a.iter().zip(b) {
+            let a = -*a;
+            out.xx = out.xx.plus(a.x, b.x);
+            out.xy = out.xy.plus(a.x, b.y);
+            out.xz = out.xz.plus(a.x, b.z);
+            out.yy = out.yy.plus(a.y, b.y);
+            out.yz = out.yz.plus(a.y, b.z);
+            out.zz = out.zz.plus(a.z, b.z);
         }
+        out
     }
 }
 
@@ -353,7 +367,13 @@ impl<N: Number> Motion<N> {
     }
     #[inline(always)]
     pub(crate) fn point(&self, p: V<N>) -> V<N> {
-        self.vector(p) + self.translation
+        let [x, y, z] = self.rows;
+        let t = self.translation;
+        V::new(
+            t.x.plus(x.x, p.x).plus(x.y, p.y).plus(x.z, p.z),
+            t.y.plus(y.x, p.x).plus(y.y, p.y).plus(y.z, p.z),
+            t.z.plus(z.x, p.x).plus(z.y, p.y).plus(z.z, p.z),
+        )
     }
     /// The vector that [`Self::vector`] takes to `v`.
     #[inline(always)]

@@ -75,6 +75,8 @@ pub(crate) trait Number:
     fn store(self, stored: &mut Self::Stored);
     fn token(self) -> Self::Token;
     fn sqrt(self) -> Self;
+    /// `self + a b`, in one operation where the machine has one.
+    fn plus(self, a: Self, b: Self) -> Self;
     fn min(self, other: Self) -> Self;
     fn max(self, other: Self) -> Self;
     fn lt(self, other: Self) -> Self::Mask;
@@ -123,6 +125,10 @@ impl Number for f64 {
     #[inline(always)]
     fn sqrt(self) -> Self {
         Self::sqrt(self)
+    }
+    #[inline(always)]
+    fn plus(self, a: Self, b: Self) -> Self {
+        self + a * b
     }
     #[inline(always)]
     fn min(self, other: Self) -> Self {
@@ -175,6 +181,10 @@ impl<S: Simd> Number for f32x8<S> {
     #[inline(always)]
     fn sqrt(self) -> Self {
         <Self as SimdFloat<S>>::sqrt(self)
+    }
+    #[inline(always)]
+    fn plus(self, a: Self, b: Self) -> Self {
+        a.mul_add(b, self)
     }
     #[inline(always)]
     fn min(self, other: Self) -> Self {

@@ -2,8 +2,9 @@
 
 use super::number::Lanes;
 
-/// `L` holds a number of each strand. Places are relative to the strand's root and along its axes, at the end of the step.
+/// `L` holds a number of each strand, eight of which are half a cache line. Places are relative to the strand's root and along its axes, at the end of the step.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 pub(crate) struct Vertex<L> {
     // Kept from step to step.
     /// Rotation of the segment.

@@ -4,13 +4,13 @@ use sinew::geom::Pose;
 use sinew::graph::{Frame, InputType, Plan};
 use sinew::play::{PlayError, PlayInputs, Values};
 
-/// Moments of a clip: enough that caches do not hold one pose only.
-const MOMENTS: u8 = 8;
+/// Frames of a clip: enough that caches do not hold one pose only.
+const MOMENTS: u8 = 32;
 
-/// Frames per second of point caches.
+/// Frames per second of clips and point caches.
 pub(super) const FPS: f64 = 30.0;
 
-/// Poses, values and cached positions of a few moments.
+/// Poses, values and cached positions of frames one after another: what a solver follows must not jump.
 #[derive(Debug)]
 pub(super) struct Motion {
     moments: Vec<Moment>,
@@ -25,7 +25,7 @@ struct Moment {
 }
 
 impl Motion {
-    /// Of a clip of the main character.
+    /// The first second of a clip of the main character.
     pub(super) fn of_cast(
         cast: &mut PlayInputs,
         clip: Option<&str>,
@@ -34,8 +34,10 @@ impl Motion {
     ) -> Result<Self, PlayError> {
         let mut moments = Vec::new();
         for i in 0..MOMENTS {
-            let share = f64::from(i) / f64::from(MOMENTS);
-            let time_secs = f64::from(begin) + f64::from(end - begin) * share;
+            let time_secs = f64::from(begin) + f64::from(i) / FPS;
+            if i > 0 && time_secs > f64::from(end) {
+                break;
+            }
             cast.pose(clip, time_secs);
             let poses = cast.posed_inputs().map(|(i, pose)| (i, pose.clone()));
             let poses = poses.collect();
@@ -71,20 +73,20 @@ impl Motion {
         }
     }
 
-    /// Calls `run` with frame after frame until it has enough.
+    /// Calls `run` with frame after frame, forth and back, until it has enough.
     pub(super) fn play<E>(
         &self,
         mut run: impl FnMut(&Frame<'_>) -> Result<bool, E>,
     ) -> Result<(), E> {
         let values: Vec<(usize, &[f32])> = self.values.iter().map(|(i, v)| (*i, &v[..])).collect();
         loop {
-            for moment in &self.moments {
+            for moment in self.moments.iter().chain(self.moments.iter().rev()) {
                 let poses: Vec<(usize, &Pose)> =
                     moment.poses.iter().map(|(i, p)| (*i, p)).collect();
                 let positions: Vec<(usize, &[[f32; 3]])> =
                     moment.positions.iter().map(|(i, p)| (*i, &p[..])).collect();
                 let frame = Frame::at(moment.time_secs)
-                    .dt(1.0 / 30.0)
+                    .dt(1.0 / FPS)
                     .poses(&poses)
                     .values(&values)
                     .positions(&positions);

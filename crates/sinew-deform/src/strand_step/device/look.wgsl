@@ -3,6 +3,7 @@
 const SLOPE = 0.25;
 const SEGMENT_LOOKS = 2u;
 const WALKED = 64u;
+const WAY_LOOKS = WALKED + 2u;
 
 // Gradient of unit length, along the root's axes, and distance from the solid at hand.
 fn look_up(x: vec3f) -> vec4f {
@@ -27,8 +28,11 @@ fn find_bases() {
     var root = FAR;
     var base = 0.0;
     if is_there() {
-      root = look_up(vec3f(0.0)).w;
-      base = max(max(root, look_up(pin * size).w), 0.0);
+      for (var k = 0u; k < 2u; k++) {
+        let found = look_up(select(vec3f(0.0), pin * size, k > 0u)).w;
+        root = select(root, found, k == 0u);
+        base = max(base, found);
+      }
     }
     set_cell(0u, vec4f(root, base, 0.0, 0.0));
   }
@@ -77,19 +81,19 @@ fn look_at_vertex(is_first: bool) {
     }
     use_solid(c);
     let margin = margin_at(c, me.way * size);
-    var at = me.x;
+    var begins = me.x;
     var bound = known;
     if is_first {
-      let begins = point_of(carried[c], me.before);
+      begins = point_of(carried[c], me.before);
       bound = known - length(me.x - begins);
-      if bound < margin + around { at = first_met(begins, me.x, known); }
     }
     if !(bound < margin + around) {
       least = min(least, bound);
       gap = min(gap, bound - margin);
       continue;
     }
-    let found = look_up(at);
+    let at = first_met(begins, me.x, known);
+    let found = met;
     // As the plane at the surface that a blocked way met says.
     let here = found.w + dot(found.xyz, me.x - at);
     least = min(least, found.w - length(me.x - at));
@@ -103,30 +107,47 @@ fn look_at_vertex(is_first: bool) {
   me.gap = gap;
 }
 
-// Where the way of a whole step is blocked that begins like that to `x`; `x` where it is not.
+// Gradient and distance where `first_met` says.
+var<private> met: vec4f;
+
+// Where the way of a whole step is blocked that begins like that to `x`; `x` where it is not. All looks are at one place of the program: at `x`,
+// and, where something may be in the way, at its end, then from its beginning on along it.
 fn first_met(begins: vec3f, x: vec3f, known: f32) -> vec3f {
   let ends = begins + (x - begins) / first_look;
   let moved = length(ends - begins);
-  let is_known = known > UNKNOWN;
-  if moved == 0.0 || known > moved || (is_known && known <= 0.0) { return x; }
-  let detail = solid.detail;
-  let distance = sampled(point_of(root_now, ends)).w;
-  var room = known;
-  if !is_known { room = sampled(point_of(root_now, begins)).w; }
-  if room <= 0.0 || (room + distance >= moved && distance >= -detail) { return x; }
-  let least = 0.5 * min(detail, moved);
+  let least = 0.5 * min(solid.detail, moved);
+  var here = vec4f(0.0);
+  var end = 0.0;
+  var at = x;
   var share = 0.0;
   var free = 0.0;
-  var step = max(room, least);
-  for (var k = 0u; k < WALKED; k++) {
-    share += step / moved;
-    if share >= 1.0 { break; }
-    let d = sampled(point_of(root_now, mix(begins, ends, share))).w;
-    if d < 0.0 { return mix(begins, ends, free); }
-    free = share;
-    step = max(d, least);
+  var is_blocked = false;
+  for (var n = 0u; n < WAY_LOOKS; n++) {
+    met = look_up(at);
+    let d = met.w;
+    if is_blocked { return at; }
+    if n == 0u {
+      here = met;
+      // Nothing is in the ball around `x` that holds the way.
+      if moved == 0.0 || known > moved || d >= moved * max(first_look, 1.0 - first_look) { break; }
+      at = ends;
+    } else if n == 1u {
+      end = d;
+      at = begins;
+    } else {
+      if n == 2u && (d <= 0.0 || (d + end >= moved && end >= -solid.detail)) { break; }
+      let meets = d < 0.0;
+      if !meets {
+        free = share;
+        share += max(d, least) / moved;
+      }
+      is_blocked = meets || share >= 1.0 || n == WALKED;
+      if is_blocked && !meets && end >= 0.0 { break; }
+      at = mix(begins, ends, select(share, free, is_blocked));
+    }
   }
-  return select(mix(begins, ends, free), x, distance >= 0.0);
+  met = here;
+  return x;
 }
 
 struct Nearest {
