@@ -149,8 +149,8 @@ impl<S: Simd> Found<S> {
             } else {
                 view.values.cell(slot as usize, nodes[lane] as u32 as usize)
             };
-            for corner in 0..8 {
-                out.corners[corner][lane] = values[corner];
+            for (corner, value) in out.corners.iter_mut().zip(values) {
+                corner[lane] = value;
             }
         }
     }
