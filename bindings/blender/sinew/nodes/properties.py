@@ -57,7 +57,7 @@ def _vector(param: Param, common: dict[str, Any]) -> Any:
         return bpy.props.IntVectorProperty(size=3, default=tuple(int(v) for v in default), **limits, **common)
     if param.name == "color":
         return bpy.props.FloatVectorProperty(size=size, default=default, subtype="COLOR", soft_min=0.0, soft_max=1.0, **common)
-    subtype = {"m": "TRANSLATION", "m/s²": "ACCELERATION"}.get(param.unit, "XYZ")
+    subtype = {"m": "TRANSLATION", "m/s": "VELOCITY", "m/s²": "ACCELERATION"}.get(param.unit, "XYZ")
     return bpy.props.FloatVectorProperty(size=size, default=default, subtype=subtype, **limits, **common)
 
 

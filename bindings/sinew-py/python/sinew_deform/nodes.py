@@ -1188,6 +1188,7 @@ def hair_sim(
     local_stiffness: float | Param | Keys | Link | None = None,
     root_motion: float | Param | Keys | Link | None = None,
     teleport_distance: float | Param | Keys | Link | None = None,
+    teleport_angle: float | Param | Keys | Link | None = None,
     reset: bool | Param | Keys | Link | None = None,
     wind: Vector | Param | Keys | Link | None = None,
     gusts: float | Param | Keys | Link | None = None,
@@ -1244,14 +1245,18 @@ def hair_sim(
         teleport_distance: If a root ends a frame farther than this from its predicted position,
             its strand follows rigidly. The effect is full at twice this distance. Unit: m.
             Range: 1e-06 to 1000000000. Default: 0.25.
+        teleport_angle: If a root rotates in a frame by more than this, its strand follows
+            rigidly. The effect is full at 1.25 times this angle, at 180 degrees at most. 180
+            switches it off. Unit: degrees. Range: 1 to 180. Default: 120.
         reset: Forgets all earlier frames while this is true, as the first frame does. Use it at
             cuts and teleports. Default: False.
-        wind: Acceleration of a strand that lies across the wind. Unit: m/s². Default: [0.0,
-            0.0, 0.0].
-        gusts: Variation of the wind: 0 is steady, 1 varies from calm to twice as strong. Range:
-            0 to 1. Default: 0.5.
+        wind: Velocity of the air. 5 m/s push a strand that lies across the wind as hard as
+            gravity. Unit: m/s. Default: [0.0, 0.0, 0.0].
+        gusts: Variation of the wind: 0 is steady, 1 varies from calm to twice as strong. Gusts
+            travel with the air. Range: 0 to 1. Default: 0.5.
         gust_frequency: Frequency of gusts. Unit: Hz. Range: 0 to 1000. Default: 0.7.
-        seed: Seed for the gusts. Range: 0 to 4294967295. Read in setup. Default: 0.
+        seed: Seed for the small differences of gusts between strands. Range: 0 to 4294967295.
+            Read in setup. Default: 0.
         tip_separation: Followers spread towards the tip: there they are 1 + tip_separation
             times as far from their guide. Range: 0 to 1000. Default: 0.
         quality: Steps per second and iterations in each step: 120 and 1 (`game`, vertices
@@ -1291,6 +1296,7 @@ def hair_sim(
         "local_stiffness": local_stiffness,
         "root_motion": root_motion,
         "teleport_distance": teleport_distance,
+        "teleport_angle": teleport_angle,
         "reset": reset,
         "wind": wind,
         "gusts": gusts,

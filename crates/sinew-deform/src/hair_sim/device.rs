@@ -72,6 +72,7 @@ crate::uniform_struct! {
         gravity: [f32; 4],
         wind: [f32; 4],
         sideways: [f32; 4],
+        air: [f32; 4],
         roots: [f32; 4],
         whole: [u32; 4],
         part: [u32; 4],
@@ -570,7 +571,9 @@ fn uniforms(settings: &HairSettings, frame: &DeviceFrame<'_>) -> Uniforms {
     };
     let laws = settings.laws(f64::from(settings.step_secs()));
     let gusts = Gusts::new(settings);
-    let (wind, sideways) = gusts.directions();
+    let directions = gusts.directions().map(|v| v.map(|c| c as f32));
+    let [wind, sideways, delay] = directions;
+    let [turn, turn_more] = settings.teleport_turn();
     let vector = |v: [f32; 3], w: f32| [v[0], v[1], v[2], w];
     let [step_0, step_1, step_2] = secs.map(constants);
     let hz = RATIOS.map(|ratio| fixed(f64::from(settings.gust_hz) * ratio));
@@ -597,8 +600,9 @@ fn uniforms(settings: &HairSettings, frame: &DeviceFrame<'_>) -> Uniforms {
         step_2,
         calm: constants(f64::from(settings.step_secs())),
         gravity: vector(settings.gravity, laws.dry as f32),
-        wind: vector(wind.map(|v| v as f32), settings.gust_strength),
-        sideways: vector(sideways.map(|v| v as f32), settings.global_range),
+        wind: vector(wind, settings.gust_strength),
+        sideways: vector(sideways, settings.global_range),
+        air: vector(delay, turn),
         roots: [
             sorts.0[2].secs,
             settings.teleport_distance.max(1e-6),
@@ -611,6 +615,6 @@ fn uniforms(settings: &HairSettings, frame: &DeviceFrame<'_>) -> Uniforms {
             hz[2][0],
             u32::from(settings.collide_followers),
         ],
-        part: [hz[0][1], hz[1][1], hz[2][1], 0],
+        part: [hz[0][1], hz[1][1], hz[2][1], turn_more.to_bits()],
     }
 }

@@ -199,8 +199,8 @@ impl<'a, 'f, R: Real, N: Number> Group<'a, 'f, R, N> {
             let shared = drive.shared(moment.span);
             set_motion(&mut lanes.back, lane, &seen(&end, &shared, &begin));
             let inverse = end.rotation.conjugate();
-            let wind: Vec3<R> =
-                (self.frame.gusts).at(self.frame.bind.guides[guide], moment.now_secs);
+            let strand = self.frame.bind.guides[guide];
+            let wind = (self.frame.gusts).at(strand, end.translation, moment.now_secs);
             for (to, v) in [
                 (&mut lanes.gravity, self.frame.gravity),
                 (&mut lanes.wind, wind),

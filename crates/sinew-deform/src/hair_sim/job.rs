@@ -208,13 +208,16 @@ impl<R: HairReal> HairJob<'_, R> {
     fn aim(&mut self, time: f32) {
         let time = R::from_single(time);
         let limit = R::from_single(self.settings.teleport_distance.max(1e-6));
+        let [angle, more] = self.settings.teleport_turn().map(R::from_single);
         let least = R::from_single(self.settings.root_motion_share.clamp(0.0, 1.0));
         for guide in 0..self.bind.guide_count() {
             let root = self.state.roots[guide];
             let (frame, scale) = self.root(guide).unwrap_or((root.frame, root.scale));
             let velocity = (frame.translation - root.frame.translation) / time;
             let jump = (velocity - root.velocity).norm() * time;
-            let over = ((jump - limit) / limit).clamp(R::zero(), R::one());
+            let turn = root.frame.rotation.angle_to(&frame.rotation);
+            let over = ((jump - limit) / limit).max((turn - angle) / more);
+            let over = over.clamp(R::zero(), R::one());
             self.state.drives[guide] = Drive {
                 motion: RigidMotion::between(root.frame, frame),
                 scales: [root.scale, scale],

@@ -11,6 +11,8 @@
 
 mod bind;
 mod device;
+#[cfg(test)]
+mod drive_tests;
 mod followers;
 mod frame;
 mod group;

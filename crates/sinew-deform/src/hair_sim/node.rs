@@ -41,7 +41,7 @@ const PARAMETERS: &[ParameterDesc] = &[
     FRICTIONS,
     ParameterDesc::float("damping", 2.0, 0.0, 1e4, "How fast motion dies out: velocity falls as exp(-damping t). 0 also switches off static friction.")
         .with_unit("1/s"),
-    vector("gravity", [0.0, -9.81, 0.0], "Acceleration of all vertices."),
+    vector("gravity", [0.0, -9.81, 0.0], "m/s²", "Acceleration of all vertices."),
     ParameterDesc::float(
         "global_stiffness",
         1.0,
@@ -80,11 +80,19 @@ const PARAMETERS: &[ParameterDesc] = &[
         "If a root ends a frame farther than this from its predicted position, its strand follows rigidly. The effect is full at twice this distance.",
     )
     .with_unit("m"),
+    ParameterDesc::float(
+        "teleport_angle",
+        120.0,
+        1.0,
+        180.0,
+        "If a root rotates in a frame by more than this, its strand follows rigidly. The effect is full at 1.25 times this angle, at 180 degrees at most. 180 switches it off.",
+    )
+    .with_unit("degrees"),
     RESET,
-    vector("wind", [0.0; 3], "Acceleration of a strand that lies across the wind."),
-    ParameterDesc::float("gusts", 0.5, 0.0, 1.0, "Variation of the wind: 0 is steady, 1 varies from calm to twice as strong."),
+    vector("wind", [0.0; 3], "m/s", "Velocity of the air. 5 m/s push a strand that lies across the wind as hard as gravity."),
+    ParameterDesc::float("gusts", 0.5, 0.0, 1.0, "Variation of the wind: 0 is steady, 1 varies from calm to twice as strong. Gusts travel with the air."),
     ParameterDesc::float("gust_frequency", 0.7, 0.0, 1e3, "Frequency of gusts.").with_unit("Hz"),
-    ParameterDesc::int("seed", 0, 0, u32::MAX as i64, "Seed for the gusts."),
+    ParameterDesc::int("seed", 0, 0, u32::MAX as i64, "Seed for the small differences of gusts between strands."),
     ParameterDesc::float("tip_separation", 0.0, 0.0, 1e3, "Followers spread towards the tip: there they are 1 + tip_separation times as far from their guide."),
     ParameterDesc::choice("quality", "standard", QUALITIES, "Steps per second and iterations in each step: 120 and 1 (`game`, vertices only), 240 and 2, or 480 and 3 (`film`).")
         .in_update(),
@@ -110,12 +118,17 @@ const QUALITIES: &[Choice] = &[
     },
 ];
 
-const fn vector(name: &'static str, default: [f64; 3], doc: &'static str) -> ParameterDesc {
+const fn vector(
+    name: &'static str,
+    default: [f64; 3],
+    unit: &'static str,
+    doc: &'static str,
+) -> ParameterDesc {
     ParameterDesc {
         name,
         ty: crate::ParameterType::Vec3,
         default: crate::DefaultValue::Vec3(default),
-        unit: "m/s²",
+        unit,
         phase: crate::Phase::Update,
         role: crate::Role::Plain,
         doc,
@@ -133,6 +146,7 @@ pub(super) fn settings(p: &Parameters<'_>) -> HairSettings {
         local_stiffness_hz: p.single("local_stiffness"),
         root_motion_share: p.single("root_motion"),
         teleport_distance: p.single("teleport_distance"),
+        teleport_degrees: p.single("teleport_angle"),
         wind: vector("wind"),
         gust_strength: p.single("gusts"),
         gust_hz: p.single("gust_frequency"),

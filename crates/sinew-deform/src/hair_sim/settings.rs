@@ -27,13 +27,16 @@ pub struct HairSettings {
     /// Metres. If the root ends a frame farther than this from its predicted position, the share rises, to 1 at twice the distance: cuts
     /// and teleports move hair rigidly. Default 0.25.
     pub teleport_distance: f32,
-    /// Acceleration of a strand across its direction by wind, scene space, m/s^2. Default 0.
+    /// Degrees, 1 to 180. If the root rotates in a frame by more than this, the share rises, to 1 at 1.25 times the angle, at 180 at most: a
+    /// head that is turned round takes its hair along. 180 switches this off. Of both shares, the larger one counts. Default 120.
+    pub teleport_degrees: f32,
+    /// Velocity of the air, scene space, m/s. It accelerates a strand across its direction by 2/s times this. Default 0.
     pub wind: [f32; 3],
     /// Variation of the wind: 0 steady, 1 from calm to twice as strong. Default 0.5.
     pub gust_strength: f32,
     /// How often gusts come, in hertz. Default 0.7.
     pub gust_hz: f32,
-    /// Seed of the gusts. Each strand has its own: a function of time, seed and index.
+    /// Seed of what differs in gusts from strand to strand. Gusts are a function of time, of where the root is, seed and index.
     pub seed: u32,
     /// Growth of the distance between followers and guides from root to tip: `1 + tip_separation * t`. Default 0.
     pub tip_separation: f32,
@@ -55,6 +58,7 @@ impl Default for HairSettings {
             local_stiffness_hz: 2.0,
             root_motion_share: 0.5,
             teleport_distance: 0.25,
+            teleport_degrees: 120.0,
             wind: [0.0; 3],
             gust_strength: 0.5,
             gust_hz: 0.7,
@@ -166,6 +170,14 @@ impl HairSettings {
             wind: [0.0; 3],
             ..*self
         }
+    }
+
+    /// How far a root rotates in a frame before its strand follows rigidly, and how much further until the effect is full; in radians. The
+    /// second is a degree at least: the effect never sets in at once.
+    pub(crate) fn teleport_turn(&self) -> [f32; 2] {
+        let angle = self.teleport_degrees.clamp(1.0, 180.0);
+        let more = (0.25 * angle).min(180.0 - angle).max(1.0);
+        [angle, more].map(f32::to_radians)
     }
 
     /// Time of a step, at most, in single precision.

@@ -149,7 +149,7 @@ fn margins_belong_to_pairs() {
 #[test]
 fn threads_saved_states_and_resets_change_nothing() {
     let hair = hair(7, 16);
-    let text = document(BALL, r#""colliders": "ball", "wind": [3, 0, 1]"#);
+    let text = document(BALL, r#""colliders": "ball", "wind": [1.5, 0, 0.5]"#);
     let graph = bind(&text, &hair, &meshes::cube()).expect("binds");
     let mut one = graph.instance();
     let expected = run(&mut one, 0..30, Par::Seq);

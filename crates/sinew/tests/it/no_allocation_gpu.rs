@@ -160,7 +160,7 @@ const DRIVEN: &str = r#"{"sinew": "1.0",
 const HAIR: &str = r#"{"sinew": "1.0",
  "inputs": {"body": {"type": "mesh"}, "pose": {"type": "pose"}, "hair": {"type": "strands"}},
  "nodes": {"ball": {"node": "solids", "capsules": [{"from": [0, 0, 0], "to": [0, 0, 0], "radius": 0.1}]},
-           "sim": {"node": "hair_sim", "strands": "hair", "pose": "pose", "colliders": "ball", "wind": [1, 0, 0]}},
+           "sim": {"node": "hair_sim", "strands": "hair", "pose": "pose", "colliders": "ball", "wind": [0.5, 0, 0]}},
  "outputs": {"hair": "sim"}}"#;
 
 #[test]

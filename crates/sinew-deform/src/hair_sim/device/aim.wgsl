@@ -1,7 +1,8 @@
 // Where the roots go in this frame.
 
 fn kernel(index: u32) {
-  let settings = uniforms().roots;
+  let u = uniforms();
+  let settings = u.roots;
   let rotation = read_state(drive_at(2u, index));
   let placed = read_state(drive_at(3u, index));
   let before = read_state(drive_at(4u, index)).xyz;
@@ -9,7 +10,9 @@ fn kernel(index: u32) {
   if !root.is_usable { root = Root(true, Rigid(rotation, placed.xyz), placed.w); }
   let velocity = (root.frame.translation - placed.xyz) / settings.x;
   let jump = length(velocity - before) * settings.x;
-  let over = clamp((jump - settings.y) / settings.y, 0.0, 1.0);
+  let turn = motion_between(Rigid(rotation, placed.xyz), root.frame).angle;
+  let by_turn = (turn - u.air.w) / bitcast<f32>(u.part.w);
+  let over = clamp(max((jump - settings.y) / settings.y, by_turn), 0.0, 1.0);
   write_state(drive_at(0u, index), rotation);
   write_state(drive_at(1u, index), placed);
   write_state(drive_at(2u, index), root.frame.rotation);

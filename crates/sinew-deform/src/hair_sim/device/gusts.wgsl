@@ -27,15 +27,22 @@ fn mixed(value: vec2u) -> vec2u {
   return xor_shifted(z, 31u);
 }
 
-// Where the strand's three waves begin, in 2^-32 of a turn.
+// The strand's own part of the phases of the three waves, in 2^-32 of a turn: at most 0.05 of a turn.
 fn phases_of(seed: u32, strand_number: u32) -> vec3u {
   let random = mixed(vec2u(strand_number, seed));
-  return vec3u(random.x << 16u, random.x & 0xffff0000u, random.y << 16u);
+  let bits = vec3u(random.x & 0xffffu, random.x >> 16u, random.y & 0xffffu);
+  return (bits - vec3u(32768u)) * 6554u;
 }
 
 // Sine of an angle in 2^-32 of a turn: the middle of the turn is at zero, where sines are most exact.
 fn wave(turn: u32) -> f32 {
   return -sin(f32(bitcast<i32>(turn + 0x80000000u)) * 1.4629181e-9);
+}
+
+// What waves are late by at a place, in 2^-32 of a turn; exact to 2^-24, as far as single precision goes.
+fn late_at(place: vec3f, u: Uniforms) -> vec3u {
+  let hz = vec3f(u.whole.xyz) + vec3f(u.part.xyz) * 2.3283064e-10;
+  return vec3u(fract(hz * dot(u.air.xyz, place)) * 16777216.0) << vec3u(8u);
 }
 
 // Acceleration in a step of the run.

@@ -13,7 +13,7 @@ fn kernel(group: u32, local: u32) {
     if !group_flag(step < steps) { break; }
     if step > 0u { use_step(step); }
     var wind = vec3f(0.0);
-    if is_windy { wind = turned_back(root_now.rotation, wind_in(step, phases, u.wind, u.sideways.xyz)); }
+    if is_windy { wind = turned_back(root_now.rotation, wind_in(step, phases - late_at(root_now.translation, u), u.wind, u.sideways.xyz)); }
     run_step(u, has_segments, local, turned_back(root_now.rotation, u.gravity.xyz), wind);
   }
   store_vertex(team_flag(is_lost()));

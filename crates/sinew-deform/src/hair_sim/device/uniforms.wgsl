@@ -18,10 +18,12 @@ struct Uniforms {
   wind: vec4f,
   // Across the wind, as long; global range.
   sideways: vec4f,
+  // How many seconds later gusts come for each metre, along the wind; rotation of a teleport.
+  air: vec4f,
   // Time of the frame; distance of a teleport; least share of its motion; separation of tips.
   roots: vec4f,
   // Frequencies of gusts: whole hertz; whether followers collide.
   whole: vec4u,
-  // The rest of them in 2^-32 Hz.
+  // The rest of them in 2^-32 Hz; bits of how much further a root rotates until a teleport is one altogether.
   part: vec4u,
 }

@@ -239,7 +239,7 @@ impl<'a> Maker<'a> {
             *input = r#""hair": { "type": "strands", "followers": { "count": 6, "radius": 0.006, "tip_separation": 0.2 } }"#.to_owned();
         }
         draft.parameters.push(
-            r#""wind": { "type": "vec3", "default": [0, 0, 0], "doc": "Acceleration by wind, m/s^2" }"#.to_owned(),
+            r#""wind": { "type": "vec3", "default": [0, 0, 0], "doc": "Velocity of the air, m/s" }"#.to_owned(),
         );
         let mut colliders = "";
         if self.shape.has_mesh {
