@@ -308,7 +308,7 @@ fn a_fast_turn_leaves_nothing_behind_the_surface() {
         let mut scene = Scene::<f32>::new(&strands, &rest, None);
         scene.settings.root_motion_share = share;
         scene.settings.teleport_distance = 1e9;
-        scene.settings.teleport_degrees = 180.0;
+        scene.settings.teleport_angle = std::f32::consts::PI;
         scene.contacts = vec![contact(0.002, 0.2)];
         scene.settle(1.0, &[Collider::still(&fin)]);
         let head = |angle: f32| turned(Vec3::y(), angle, Vec3::zeros());

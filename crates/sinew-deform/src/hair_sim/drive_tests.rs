@@ -66,7 +66,7 @@ fn the_share_of_a_head_that_turns_rises_with_the_angle() {
     ] {
         let mut scene = Scene::<f64>::straight([0.0; 3], [0.0, -0.01, 0.0], 4);
         scene.settings.root_motion_share = 0.2;
-        scene.settings.teleport_degrees = limit;
+        scene.settings.teleport_angle = f32::to_radians(limit);
         scene.settle(0.05, &[]);
         let angle = f32::to_radians(degrees);
         scene.frame(&turned(Vec3::new(0.3, 1.0, -0.2), angle, shift), STILL, &[]);
@@ -87,7 +87,7 @@ fn a_head_that_turns_too_far_in_a_frame_carries_its_hair() {
         let mut scene = Scene::<f32>::new(&strands, &rest, None);
         scene.settings.root_motion_share = 0.0;
         scene.settings.teleport_distance = 1e9;
-        scene.settings.teleport_degrees = limit;
+        scene.settings.teleport_angle = f32::to_radians(limit);
         scene.settle(2.0, &[]);
         let before = scene.positions.clone();
         let head = turned(Vec3::y(), f32::to_radians(degrees), Vec3::zeros());

@@ -11,6 +11,7 @@ use crate::{
     NodeDocs, NodeError, NodeKind, NodeScratch, ParameterDesc, Parameters, UpdateContext,
 };
 use sinew_geom::PackedAffine;
+use std::f64::consts::{PI, TAU};
 
 /// The node `hair_sim`.
 pub static DESC: NodeDesc = NodeDesc {
@@ -82,12 +83,12 @@ const PARAMETERS: &[ParameterDesc] = &[
     .with_unit("m"),
     ParameterDesc::float(
         "teleport_angle",
-        120.0,
-        1.0,
-        180.0,
-        "If a root rotates in a frame by more than this, its strand follows rigidly. The effect is full at 1.25 times this angle, at 180 degrees at most. 180 switches it off.",
+        TAU / 3.0,
+        0.0,
+        PI,
+        "If a root rotates in a frame by more than this, its strand follows rigidly. The effect is full at 1.25 times this angle, at half a turn at most. Half a turn switches it off.",
     )
-    .with_unit("degrees"),
+    .with_unit("rad"),
     RESET,
     vector("wind", [0.0; 3], "m/s", "Velocity of the air. 5 m/s push a strand that lies across the wind as hard as gravity."),
     ParameterDesc::float("gusts", 0.5, 0.0, 1.0, "Variation of the wind: 0 is steady, 1 varies from calm to twice as strong. Gusts travel with the air."),
@@ -146,7 +147,7 @@ pub(super) fn settings(p: &Parameters<'_>) -> HairSettings {
         local_stiffness_hz: p.single("local_stiffness"),
         root_motion_share: p.single("root_motion"),
         teleport_distance: p.single("teleport_distance"),
-        teleport_degrees: p.single("teleport_angle"),
+        teleport_angle: p.single("teleport_angle"),
         wind: vector("wind"),
         gust_strength: p.single("gusts"),
         gust_hz: p.single("gust_frequency"),

@@ -1,6 +1,7 @@
 //! Settings that may change from frame to frame.
 
 use crate::strand_step::Laws;
+use std::f32::consts::{PI, TAU};
 
 /// Parameters of [`HairJob`](super::HairJob). All are per second or per metre, none per frame or step: the frame rate does
 /// not change how hair moves.
@@ -27,9 +28,9 @@ pub struct HairSettings {
     /// Metres. If the root ends a frame farther than this from its predicted position, the share rises, to 1 at twice the distance: cuts
     /// and teleports move hair rigidly. Default 0.25.
     pub teleport_distance: f32,
-    /// Degrees, 1 to 180. If the root rotates in a frame by more than this, the share rises, to 1 at 1.25 times the angle, at 180 at most: a
-    /// head that is turned round takes its hair along. 180 switches this off. Of both shares, the larger one counts. Default 120.
-    pub teleport_degrees: f32,
+    /// Radians, 0 to pi. If the root rotates in a frame by more than this, the share rises, to 1 at 1.25 times the angle, at pi at most: a
+    /// head that is turned round takes its hair along. Pi switches this off. Of both shares, the larger one counts. Default 2 pi / 3.
+    pub teleport_angle: f32,
     /// Velocity of the air, scene space, m/s. It accelerates a strand across its direction by 2/s times this. Default 0.
     pub wind: [f32; 3],
     /// Variation of the wind: 0 steady, 1 from calm to twice as strong. Default 0.5.
@@ -58,7 +59,7 @@ impl Default for HairSettings {
             local_stiffness_hz: 2.0,
             root_motion_share: 0.5,
             teleport_distance: 0.25,
-            teleport_degrees: 120.0,
+            teleport_angle: TAU / 3.0,
             wind: [0.0; 3],
             gust_strength: 0.5,
             gust_hz: 0.7,
@@ -175,9 +176,9 @@ impl HairSettings {
     /// How far a root rotates in a frame before its strand follows rigidly, and how much further until the effect is full; in radians. The
     /// second is a degree at least: the effect never sets in at once.
     pub(crate) fn teleport_turn(&self) -> [f32; 2] {
-        let angle = self.teleport_degrees.clamp(1.0, 180.0);
-        let more = (0.25 * angle).min(180.0 - angle).max(1.0);
-        [angle, more].map(f32::to_radians)
+        let least = 1.0_f32.to_radians();
+        let angle = self.teleport_angle.clamp(least, PI);
+        [angle, (0.25 * angle).min(PI - angle).max(least)]
     }
 
     /// Time of a step, at most, in single precision.

@@ -559,7 +559,7 @@ fn turns_of_a_frame_are_alike() {
     Scene {
         text: document(
             "",
-            r#", "pose": "pose", "joint": "neck", "root_motion": 0.1, "teleport_distance": 1000, "teleport_angle": 50"#,
+            r#", "pose": "pose", "joint": "neck", "root_motion": 0.1, "teleport_distance": 1000, "teleport_angle_degrees": 50"#,
         ),
         hair: hair(&[10; 9], 0, 0.04),
         frames: 20,
