@@ -1189,6 +1189,7 @@ def hair_sim(
     root_motion: float | Param | Keys | Link | None = None,
     teleport_distance: float | Param | Keys | Link | None = None,
     teleport_angle: float | Param | Keys | Link | None = None,
+    teleport_angle_degrees: float | Keys | None = None,
     reset: bool | Param | Keys | Link | None = None,
     wind: Vector | Param | Keys | Link | None = None,
     gusts: float | Param | Keys | Link | None = None,
@@ -1246,8 +1247,9 @@ def hair_sim(
             its strand follows rigidly. The effect is full at twice this distance. Unit: m.
             Range: 1e-06 to 1000000000. Default: 0.25.
         teleport_angle: If a root rotates in a frame by more than this, its strand follows
-            rigidly. The effect is full at 1.25 times this angle, at 180 degrees at most. 180
-            switches it off. Unit: degrees. Range: 1 to 180. Default: 120.
+            rigidly. The effect is full at 1.25 times this angle, at half a turn at most. Half a
+            turn switches it off. Unit: rad. Range: 0 to 3.1416. Default: 2.1.
+        teleport_angle_degrees: `teleport_angle` in degrees.
         reset: Forgets all earlier frames while this is true, as the first frame does. Use it at
             cuts and teleports. Default: False.
         wind: Velocity of the air. 5 m/s push a strand that lies across the wind as hard as
@@ -1297,6 +1299,7 @@ def hair_sim(
         "root_motion": root_motion,
         "teleport_distance": teleport_distance,
         "teleport_angle": teleport_angle,
+        "teleport_angle_degrees": teleport_angle_degrees,
         "reset": reset,
         "wind": wind,
         "gusts": gusts,

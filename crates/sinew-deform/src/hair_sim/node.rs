@@ -11,7 +11,6 @@ use crate::{
     NodeDocs, NodeError, NodeKind, NodeScratch, ParameterDesc, Parameters, UpdateContext,
 };
 use sinew_geom::PackedAffine;
-use std::f64::consts::{PI, TAU};
 
 /// The node `hair_sim`.
 pub static DESC: NodeDesc = NodeDesc {
@@ -83,9 +82,9 @@ const PARAMETERS: &[ParameterDesc] = &[
     .with_unit("m"),
     ParameterDesc::float(
         "teleport_angle",
-        TAU / 3.0,
+        2.1,
         0.0,
-        PI,
+        3.1416,
         "If a root rotates in a frame by more than this, its strand follows rigidly. The effect is full at 1.25 times this angle, at half a turn at most. Half a turn switches it off.",
     )
     .with_unit("rad"),

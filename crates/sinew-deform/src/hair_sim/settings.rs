@@ -1,7 +1,7 @@
 //! Settings that may change from frame to frame.
 
 use crate::strand_step::Laws;
-use std::f32::consts::{PI, TAU};
+use std::f32::consts::PI;
 
 /// Parameters of [`HairJob`](super::HairJob). All are per second or per metre, none per frame or step: the frame rate does
 /// not change how hair moves.
@@ -29,7 +29,7 @@ pub struct HairSettings {
     /// and teleports move hair rigidly. Default 0.25.
     pub teleport_distance: f32,
     /// Radians, 0 to pi. If the root rotates in a frame by more than this, the share rises, to 1 at 1.25 times the angle, at pi at most: a
-    /// head that is turned round takes its hair along. Pi switches this off. Of both shares, the larger one counts. Default 2 pi / 3.
+    /// head that is turned round takes its hair along. Pi switches this off. Of both shares, the larger one counts. Default 2.1.
     pub teleport_angle: f32,
     /// Velocity of the air, scene space, m/s. It accelerates a strand across its direction by 2/s times this. Default 0.
     pub wind: [f32; 3],
@@ -59,7 +59,7 @@ impl Default for HairSettings {
             local_stiffness_hz: 2.0,
             root_motion_share: 0.5,
             teleport_distance: 0.25,
-            teleport_angle: TAU / 3.0,
+            teleport_angle: 2.1,
             wind: [0.0; 3],
             gust_strength: 0.5,
             gust_hz: 0.7,
