@@ -35,6 +35,10 @@ pub static DESC: NodeDesc = NodeDesc {
     restore: None,
 };
 
+#[expect(
+    clippy::approx_constant,
+    reason = "pages show this number; pi of any precision is below it"
+)]
 const PARAMETERS: &[ParameterDesc] = &[
     JOINT,
     MARGINS,
