@@ -55,7 +55,7 @@ impl InputType {
 }
 
 /// Follower strands to create around guides. They replace the followers of the file.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Followers {
     /// Followers per guide.
     pub count: usize,
@@ -63,10 +63,37 @@ pub struct Followers {
     pub radius: f64,
     /// Growth of their distance to the guide: it grows from root to tip by the factor 1 + this value.
     pub tip_separation: f64,
-    /// Seed of their random positions in the disc.
+    /// Each is shorter than its guide by a random share up to this.
+    pub length_variation: f64,
+    /// Radius of the curls of each follower, in metres; 0 for none.
+    pub curl: f64,
+    /// Length of hair in one full rotation of a curl, in metres.
+    pub curl_length: f64,
+    /// Distance by which they randomly leave their line, at most, in metres.
+    pub frizz: f64,
+    /// Length of hair between two of these bends, in metres.
+    pub frizz_length: f64,
+    /// Seed of all that is random about them.
     pub seed: u32,
     /// Name of the mesh input that they grow on; if `None`, the nearest mesh.
     pub skin: Option<String>,
+}
+
+impl Default for Followers {
+    fn default() -> Self {
+        Self {
+            count: 0,
+            radius: 0.0,
+            tip_separation: 0.0,
+            length_variation: 0.0,
+            curl: 0.0,
+            curl_length: 0.05,
+            frizz: 0.0,
+            frizz_length: 0.015,
+            seed: 0,
+            skin: None,
+        }
+    }
 }
 
 /// Thickness profile of strands for written files: diameters in metres.

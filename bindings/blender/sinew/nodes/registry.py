@@ -137,7 +137,7 @@ INPUT = Kind(
         Param("point_cache", "text", "For meshes and strands: point cache that moves the mesh.", ""),
         Param("joints", "text", "For meshes and strands: name of the pose input that moves the mesh.", ""),
         Param("count", "int", "For values: floats in each frame.", 1, 1, 16777216),
-        Param("followers", "json", "For strands: count, radius, tip_separation, seed, skin.", None),
+        Param("followers", "json", "For strands: count, radius, tip_separation, length_variation, curl, curl_length, frizz, frizz_length, seed, skin.", None),
         Param("thickness", "json", "For strands: diameters at root and tip in metres.", None),
     ),
 )

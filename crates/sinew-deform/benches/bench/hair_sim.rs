@@ -45,6 +45,7 @@ pub(crate) fn benches(c: &mut Criterion) {
         radius: 0.01,
         tip_separation: 1.0,
         seed: 1,
+        ..FollowerSettings::default()
     };
     let Ok((strands, rest)) = place_followers(&guides, &rest, &settings, None) else {
         return;

@@ -9,7 +9,7 @@
 //! Segments shorter than 1 % of the mean count as that long for bends, which bounds the stiffness. Everything is computed in double
 //! precision.
 
-use sinew_geom::{Quat, Strands, Vec3};
+use sinew_geom::{Quat, Real, Strands, Vec3};
 
 /// Why strands cannot be bound.
 #[derive(Debug, thiserror::Error, Clone, PartialEq)]
@@ -83,8 +83,9 @@ pub struct HairBind {
     pub(crate) vertices: Vec<BoundVertex>,
     /// Rest position of each guide's root.
     pub(crate) roots: Vec<[f32; 3]>,
-    /// From each vertex's guide vertex to it, at rest; zero for guides.
-    pub(crate) separations: Vec<[f32; 3]>,
+    /// Of followers, at rest: first how far the root is from the guide's, then each segment along the axes of the guide's segment. Zero for
+    /// guides.
+    pub(crate) segments: Vec<[f32; 3]>,
     /// Length of each guide.
     pub(crate) reaches: Vec<f32>,
     pub(crate) longest: usize,
@@ -117,7 +118,7 @@ impl HairBind {
             offsets: vec![0],
             vertices: Vec::new(),
             roots: Vec::new(),
-            separations: vec![[0.0; 3]; rest.len()],
+            segments: vec![[0.0; 3]; rest.len()],
             reaches: Vec::new(),
             longest: strands.longest(),
             own_roots: Vec::new(),
@@ -127,14 +128,33 @@ impl HairBind {
             let masses = inverse_masses.map(|m| &m[range.clone()]);
             bind.push_guide(s, &rest[range], masses);
         }
+        let turns = bind.guide_turns();
         for (s, &leads) in strands.guides().iter().enumerate() {
-            bind.guide_of[s] = bind.guide_of[leads as usize];
-            let pairs = strands.range(s).zip(strands.range(leads as usize));
-            for (own, lead) in pairs {
-                bind.separations[own] = [0, 1, 2].map(|c| rest[own][c] - rest[lead][c]);
+            let guide = bind.guide_of[leads as usize] as usize;
+            bind.guide_of[s] = guide as u32;
+            if strands.is_guide(s) {
+                continue;
+            }
+            let own = strands.range(s);
+            let point = |v: usize| f64::vec3(rest[v]);
+            let root = point(own.start) - f64::vec3(bind.roots[guide]);
+            bind.segments[own.start] = f64::array3(root);
+            let pairs = own.clone().zip(&turns[bind.guide_range(guide)]);
+            for (v, turn) in pairs.skip(1) {
+                let segment = turn.inverse() * (point(v) - point(v - 1));
+                bind.segments[v] = f64::array3(segment);
             }
         }
         Ok(bind)
+    }
+
+    /// How segments of all guides are rotated at rest.
+    fn guide_turns(&self) -> Vec<Quat<f64>> {
+        let guides = 0..self.guide_count();
+        let points = |g| self.guide_vertices(g).iter().map(|b| f64::vec3(b.offset));
+        guides
+            .flat_map(|g| rest_turns(&points(g).collect::<Vec<_>>()))
+            .collect()
     }
 
     fn push_guide(&mut self, strand: usize, rest: &[[f32; 3]], masses: Option<&[f32]>) {
@@ -163,7 +183,7 @@ impl HairBind {
     /// Where a follower's root is at rest.
     pub(crate) fn follower_root(&self, strand: usize) -> [f32; 3] {
         let guide = self.roots[self.guide_of[strand] as usize];
-        let aside = self.separations[self.strands.range(strand).start];
+        let aside = self.segments[self.strands.range(strand).start];
         [0, 1, 2].map(|c| guide[c] + aside[c])
     }
 
@@ -173,7 +193,7 @@ impl HairBind {
     }
     /// Vertices of all strands.
     pub fn vertex_count(&self) -> usize {
-        self.separations.len()
+        self.segments.len()
     }
     /// Simulated vertices: those of guides.
     pub(crate) fn guide_vertex_count(&self) -> usize {
@@ -194,7 +214,7 @@ impl HairBind {
     /// Bytes that it takes.
     pub fn bytes(&self) -> usize {
         size_of_val(self.vertices.as_slice())
-            + size_of_val(self.separations.as_slice())
+            + size_of_val(self.segments.as_slice())
             + size_of_val(self.roots.as_slice())
             + size_of_val(self.strands.offsets()) * 2
             + size_of_val(self.guide_of.as_slice()) * 2

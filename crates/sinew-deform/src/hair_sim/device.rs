@@ -382,8 +382,8 @@ fn outlet(
     }
     let mut out: Vec<[u32; 4]> = Vec::with_capacity(bind.vertex_count() + strands.len());
     for strand in 0..strands.len() {
-        let separations = &bind.separations[strands.range(strand)];
-        out.extend(separations.iter().map(|s| {
+        let segments = &bind.segments[strands.range(strand)];
+        out.extend(segments.iter().map(|s| {
             let [x, y, z] = s.map(f32::to_bits);
             [x, y, z, index32(strand)]
         }));

@@ -14,9 +14,9 @@
 use super::bind::{BoundVertex, HairBind, rest_turns};
 use super::frame::RUN;
 use super::precision::HairReal;
-use crate::collide::{CollideScratch, Placement, Rigid, RigidMotion};
+use crate::collide::{CollideScratch, Placement, Rigid, RigidMotion, turn};
 use crate::strand_step::{Lanes as _, Number, UNKNOWN, Vertex};
-use sinew_geom::{Real, Vec3};
+use sinew_geom::{Quat, Real, Vec3, nalgebra};
 
 /// Strands in one task.
 pub(crate) const CHUNK: usize = 32;
@@ -110,6 +110,15 @@ impl<R: Real> Kept<R> {
             touched: number(&v.touched),
             room: number(&v.room),
         }
+    }
+
+    /// A vector along the axes of the segment, along those of the root.
+    pub(crate) fn turned(&self, v: Vec3<R>) -> Vec3<R> {
+        let [x, y, z, w] = self.turn;
+        turn(
+            &Quat::new_unchecked(nalgebra::Quaternion::new(w, x, y, z)),
+            v,
+        )
     }
 
     pub(crate) fn is_finite(&self) -> bool {

@@ -1,13 +1,12 @@
 //! From simulated guides to all strands: followers, tangents.
 //!
-//! A follower starts beside its guide's root. Each of its segments has the direction of the guide's segment plus the change of the offset
-//! between both, rotated and scaled with the root, and its own rest length. Followers then collide, by position only: their paths are not
-//! tested. Tasks of 32 strands run on their own.
+//! A follower starts beside its guide's root. Each of its segments is rotated as the guide's is, and is as long as at rest. Followers then
+//! collide, by position only: their paths are not tested. Tasks of 32 strands run on their own.
 
 use super::bind::HairBind;
 use super::precision::HairReal;
 use super::settings::HairSettings;
-use super::state::HairState;
+use super::state::{HairState, Kept, Root};
 use crate::collide::{Collider, Contact, PerChunk, PerStrand, Solids, turn, unit_or};
 use crate::simd_vector::V3;
 use crate::strand_step::{Placing, VertexOfEight, WIDTH, place_strands};
@@ -47,6 +46,7 @@ pub(crate) fn write_strands<R: HairReal>(
     let layout = Layout {
         bind: out.bind,
         positions: &state.positions,
+        kept: &state.kept,
         roots: &state.roots,
         transforms: out.transforms,
         separation: R::from_single(out.settings.tip_separation),
@@ -83,7 +83,8 @@ pub(crate) fn write_strands<R: HairReal>(
 struct Layout<'a, R: Real> {
     bind: &'a HairBind,
     positions: &'a [Vec3<R>],
-    roots: &'a [super::state::Root<R>],
+    kept: &'a [Kept<R>],
+    roots: &'a [Root<R>],
     transforms: &'a [PackedAffine],
     separation: R,
     collide: Option<Placing<'a>>,
@@ -120,31 +121,28 @@ impl<R: Real> Layout<'_, R> {
         }
     }
 
-    /// The root goes with the skin, its own or the guide's. Each segment goes on as the guide's does, aside by what it is aside at rest and
-    /// by what the spread adds, and is as long as at rest.
+    /// The root goes with the skin, its own or the guide's. Each segment is rotated as the guide's is; the spread leads it aside. It is as
+    /// long as at rest.
     fn lay(&self, strand: usize, guide: usize, points: &mut [[f32; 3]]) {
         let bind = self.bind;
-        let lead = &self.positions[bind.guide_range(guide)];
-        let bound = bind.guide_vertices(guide);
-        let aside = &bind.separations[bind.strands.range(strand)];
+        let range = bind.guide_range(guide);
+        let own = &bind.segments[bind.strands.range(strand)];
         let root = &self.roots[guide];
-        let turned = |v: Vec3<R>| turn(&root.frame.rotation, v) * root.scale;
+        let turned = |v: Vec3<R>| turn(&root.frame.rotation, v);
+        let aside = turned(R::vec3(own[0]));
         let beside = self.own_place(strand, guide);
-        let mut at = lead[0] + beside.unwrap_or_else(|| turned(R::vec3(aside[0])));
+        let mut at = self.positions[range.start] + beside.unwrap_or(aside * root.scale);
         points[0] = R::array3(at);
         for i in 1..points.len() {
-            let [before, after] = [i - 1, i].map(|k| R::vec3(aside[k]));
-            let along = R::vec3(bound[i].offset) - R::vec3(bound[i - 1].offset);
-            let rest = along + (after - before);
-            let segment = lead[i] - lead[i - 1];
-            let mut wanted = segment + turned(after - before);
+            let rest = R::vec3(own[i]);
+            let kept = &self.kept[range.start + i];
+            let mut wanted = turned(kept.turned(rest));
             if self.separation != R::zero() {
-                let [from, to] = [i - 1, i].map(|k| R::from_single(bound[k].arc));
-                let spread = turned((after * to - before * from) * self.separation);
-                wanted += across(spread, segment);
+                let [from, to] = [i - 1, i].map(|k| bind.vertices[range.start + k].arc);
+                let spread = aside * (R::from_single(to - from) * self.separation);
+                wanted += across(spread, turned(kept.turned(Vec3::x())));
             }
-            let direction = unit_or(wanted, unit_or(turned(rest), Vec3::y()));
-            at += direction * (rest.norm() * root.scale);
+            at += unit_or(wanted, Vec3::y()) * (rest.norm() * root.scale);
             points[i] = R::array3(at);
         }
     }
@@ -165,9 +163,8 @@ impl<R: Real> Layout<'_, R> {
     }
 }
 
-/// The part of a vector that is across another one.
+/// The part of a vector that is across a unit vector.
 fn across<R: Real>(v: Vec3<R>, along: Vec3<R>) -> Vec3<R> {
-    let along = unit_or(along, Vec3::zeros());
     v - along * along.dot(&v)
 }
 

@@ -111,6 +111,7 @@ pub(crate) fn followers(
         radius,
         tip_separation,
         seed,
+        ..FollowerSettings::default()
     }
 }
 

@@ -756,6 +756,41 @@ fn followers_turn_with_the_head() {
     }
 }
 
+/// A strand that falls over bends by over 90 degrees. Followers bend with it: angles between their segments and the guide's stay as at
+/// rest, curls and locks keep their shape.
+#[test]
+fn followers_keep_their_shape_along_a_bent_guide() {
+    let guide = Strands::new([16]).expect("valid");
+    let rest = line([0.0; 3], [0.0, 0.01, 0.001], 16);
+    let settings = crate::hair_sim::FollowerSettings {
+        curl: 0.004,
+        curl_length: 0.05,
+        length_variation: 0.3,
+        ..followers(12, 0.01, 0.5, 7)
+    };
+    let (strands, all) = place_followers(&guide, &rest, &settings, None).expect("places");
+    let mut scene = Scene::<f32>::new(&strands, &all, None);
+    scene.settings.gravity = [0.0, -9.81, 3.0];
+    scene.settings.local_stiffness_hz = 0.5;
+    scene.settle(1.0, &[]);
+    let segments = |points: &[[f32; 3]], s: usize| -> Vec<Vec3<f32>> {
+        let points = &points[strands.range(s)];
+        let pairs = points.windows(2);
+        pairs.map(|w| Vec3::from(w[1]) - Vec3::from(w[0])).collect()
+    };
+    let now = segments(&scene.positions, 0);
+    assert!(now[14].y < 0.0, "{:?}: it hangs over", now[14]);
+    let before = segments(&all, 0);
+    for s in 1..strands.len() {
+        let of_follower = segments(&scene.positions, s);
+        for (i, (at_rest, bent)) in segments(&all, s).iter().zip(&of_follower).enumerate() {
+            assert!((at_rest.norm() - bent.norm()).abs() < 1e-6);
+            let [was, is] = [at_rest.angle(&before[i]), bent.angle(&now[i])];
+            assert!((was - is).abs() < 2e-3, "{s} {i}: {was} {is}");
+        }
+    }
+}
+
 #[test]
 fn single_and_double_precision_agree_on_the_first_frames() {
     let (strands, rest) = on_ball(0.1, 30, 24);

@@ -145,7 +145,7 @@ fn strands(bind: &HairBind) -> Vec<DeviceConstant> {
         [range.start, first_of_guide, range.len(), is_guide].map(index32)
     };
     let separation = |s: usize| {
-        let [x, y, z] = bind.separations[strands.range(s).start].map(f32::to_bits);
+        let [x, y, z] = bind.segments[strands.range(s).start].map(f32::to_bits);
         [x, y, z, 0]
     };
     let rows = (0..strands.len()).map(row);

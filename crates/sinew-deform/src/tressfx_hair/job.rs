@@ -432,7 +432,7 @@ impl<R: Real> Frame<'_, R> {
         let bind = self.bind;
         let lead = &now[bind.guide_range(bind.guide_of[strand] as usize)];
         let first = bind.strands.range(strand).start;
-        let offset = R::vec3(bind.separations[first]);
+        let offset = R::vec3(bind.segments[first]);
         let part = |i: usize| i as f32 / lead.len() as f32;
         for (i, (point, &x)) in points.iter_mut().zip(lead).enumerate() {
             let size = R::from_single(1.0 + self.settings.tip_separation * part(i));

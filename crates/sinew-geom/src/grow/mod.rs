@@ -1,6 +1,7 @@
 //! Grows strands on a mesh: roots spread evenly over its surface, curves follow the combing.
 
 mod clumps;
+mod detail;
 mod random;
 mod roots;
 mod shape;
@@ -9,6 +10,7 @@ mod tests;
 
 use crate::vec3::distance;
 use crate::{Attribute, Influences, Mesh, Strands, StrandsError, THICKNESS, Topology, Vec3};
+pub use detail::{Curl, Frizz};
 use roots::{AT_ONCE, Root, scatter};
 
 /// Number of strands to grow.

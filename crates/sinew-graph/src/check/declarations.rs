@@ -6,8 +6,21 @@ use crate::json::{Json, Member};
 use crate::plan::{Followers, InputDecl, InputType, ParameterDecl, Thickness};
 use crate::value::{check_value, read_keyed, read_value};
 use sinew_deform::{ParameterType, ParameterValue};
-use sinew_geom::Selection;
+use sinew_geom::{Curl, Selection};
 use std::collections::HashMap;
+
+const FOLLOWER_KEYS: &[&str] = &[
+    "count",
+    "radius",
+    "tip_separation",
+    "length_variation",
+    "curl",
+    "curl_length",
+    "frizz",
+    "frizz_length",
+    "seed",
+    "skin",
+];
 
 impl Collector<'_> {
     /// Declares the inputs of the outermost graph. A document without inputs gets `body` and `pose`.
@@ -346,8 +359,7 @@ impl Collector<'_> {
             );
             return None;
         };
-        let known = ["count", "radius", "tip_separation", "seed", "skin"];
-        self.unknown_keys(scope, json, "\"followers\"", &known);
+        self.unknown_keys(scope, json, "\"followers\"", FOLLOWER_KEYS);
         let whole = |max| ParameterType::Int { min: 0, max };
         let (min, max) = (0.0, 1e9);
         let number = ParameterType::Float { min, max };
@@ -359,7 +371,10 @@ impl Collector<'_> {
             let ty = match m.key.as_str() {
                 "count" => whole(1 << 16),
                 "seed" => whole(i64::from(u32::MAX)),
-                "radius" => number,
+                "radius" | "curl" | "frizz" => number,
+                "length_variation" => ParameterType::Float { min, max: 1.0 },
+                // A micrometre: what is shorter is no curl.
+                "curl_length" | "frizz_length" => ParameterType::Float { min: 1e-6, max },
                 // -1: the tips meet.
                 "tip_separation" => ParameterType::Float { min: -1.0, max },
                 _ => continue,
@@ -369,9 +384,25 @@ impl Collector<'_> {
                 ("count", ParameterValue::Int(v)) => out.count = usize::try_from(v).unwrap_or(0),
                 ("seed", ParameterValue::Int(v)) => out.seed = u32::try_from(v).unwrap_or(0),
                 ("radius", ParameterValue::Float(v)) => out.radius = v,
+                ("length_variation", ParameterValue::Float(v)) => out.length_variation = v,
+                ("curl", ParameterValue::Float(v)) => out.curl = v,
+                ("curl_length", ParameterValue::Float(v)) => out.curl_length = v,
+                ("frizz", ParameterValue::Float(v)) => out.frizz = v,
+                ("frizz_length", ParameterValue::Float(v)) => out.frizz_length = v,
                 (_, ParameterValue::Float(v)) => out.tip_separation = v,
                 _ => {}
             }
+        }
+        if out.curl > Curl::WIDEST * out.curl_length {
+            let found = format!(
+                "a curl of {} m is too wide for {} m of hair in a rotation",
+                out.curl, out.curl_length
+            );
+            let help =
+                "\"curl\" is at most 0.15 of \"curl_length\": a wider one would only go round";
+            self.reporter(scope)
+                .error("out_of_range", &json.span, found, help);
+            return None;
         }
         Some(out)
     }

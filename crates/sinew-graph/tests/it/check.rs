@@ -202,6 +202,35 @@ fn unused_parameters_are_a_warning() {
 }
 
 #[test]
+fn followers_that_cannot_be_are_located() {
+    let with = |followers: &str| {
+        only_problem(&format!(
+            "{{\"sinew\": \"1.0\", \"inputs\": {{\"hair\": {{\"type\": \"strands\",\n\"followers\": {followers}}}}},\n\"outputs\": {{\"hair\": \"hair\"}}}}"
+        ))
+    };
+    for (followers, expected) in [
+        (
+            r#"{"count": 3, "curl": 0.01, "curl_length": 0.05}"#,
+            "g.json:2:14: a curl of 0.01 m is too wide for 0.05 m of hair in a rotation; \"curl\" is at most 0.15 of \"curl_length\": a wider one would only go round",
+        ),
+        (
+            r#"{"count": 3, "curl_length": 0}"#,
+            "g.json:2:42: 'curl_length' is 0, which is out of range; expected a number from 0.000001 to 1000000000",
+        ),
+        (
+            r#"{"count": 3, "length_variation": 1.5}"#,
+            "g.json:2:47: 'length_variation' is 1.5, which is out of range; expected a number from 0 to 1",
+        ),
+        (
+            r#"{"count": 3, "curls": 0.01}"#,
+            "g.json:2:27: unknown key 'curls' in \"followers\"; did you mean 'curl'?",
+        ),
+    ] {
+        assert_eq!(with(followers), expected);
+    }
+}
+
+#[test]
 fn odd_entries_of_lists_are_named() {
     for (list, found) in [
         ("[1, \"a\", 3]", "a list of 3 with \"a\" at [1]"),

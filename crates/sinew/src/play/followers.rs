@@ -18,6 +18,11 @@ pub(super) fn with_followers(
         per_guide: followers.count,
         radius: followers.radius as f32,
         tip_separation: followers.tip_separation as f32,
+        length_variation: followers.length_variation as f32,
+        curl: followers.curl as f32,
+        curl_length: followers.curl_length as f32,
+        frizz: followers.frizz as f32,
+        frizz_length: followers.frizz_length as f32,
         seed: followers.seed,
     };
     let surface = skin.map(|s| &s.surface);
@@ -128,7 +133,7 @@ mod tests {
             radius: 0.25,
             tip_separation: 1.0,
             seed: 7,
-            skin: None,
+            ..Followers::default()
         };
         let found = with_followers(&mesh, &followers, None).expect("few");
         found.check().expect("arrays fit");

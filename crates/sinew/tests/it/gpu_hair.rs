@@ -33,11 +33,12 @@ fn hair(counts: &[usize], followers: usize, spacing: f32) -> Mesh {
             leaders.push(leader);
             positions.extend((0..count).map(|k| {
                 let k = k as f32;
-                // Not straight, so that bends have something to keep.
-                let curl = 0.3 * spacing * (0.9 * k + i as f32).sin();
+                // Not straight, so that bends have something to keep; followers are shorter and bend on their own.
+                let own = f as f32;
+                let curl = 0.3 * spacing * (0.9 * k + i as f32 + own).sin();
                 [
                     x + beside * cosine + curl,
-                    1.2 - spacing * k,
+                    1.2 - spacing * k * (1.0 - 0.1 * own),
                     z + beside * sine,
                 ]
             }));

@@ -358,6 +358,7 @@ fn guides_and_followers_are_both_corrected() {
         radius: 0.05,
         tip_separation: 0.5,
         seed: 1,
+        ..FollowerSettings::default()
     };
     let (all, positions) =
         place_followers(&guides, &hair.positions, &settings, None).expect("places");

@@ -180,6 +180,8 @@ fn declaration(decl: &InputDecl) -> Value {
     if let Some(f) = &decl.followers {
         out["followers"] = json!({
             "count": f.count, "radius": f.radius, "tip_separation": f.tip_separation, "seed": f.seed,
+            "length_variation": f.length_variation, "curl": f.curl, "curl_length": f.curl_length,
+            "frizz": f.frizz, "frizz_length": f.frizz_length,
         });
     }
     out

@@ -22,7 +22,7 @@ fn kernel(index: u32) {
   let own = read_outlet(VERTICES + STRANDS + index);
   let row = strand_row(own.x);
   let rest = root_at_rest(row.x);
-  let place = place_by(blended_rows(own.y, own.z), rest + separation_of(row.z));
+  let place = place_by(blended_rows(own.y, own.z), rest + own_segment(row.z));
   let beside = place - place_by(transform_of(row.x), rest);
   let is_used = own.z > 0u && all_finite(vec4f(beside, 0.0));
   write_followers(follower_plane(0u) + index, vec4f(beside, select(0.0, 1.0, is_used)));

@@ -42,34 +42,25 @@ fn kernel(group: u32, local: u32) {
   if lane < count { write_followers(vertex_at(lane), vec4f(moved, 0.0)); }
 }
 
-// From the vertex before, aside of the guide's: `lay` in `strands_out.rs`. Of the first vertex its place.
+// From the vertex before: `lay` in `strands_out.rs`. Of the first vertex its place.
 fn segment_of(i: u32, row: vec4u, tip_separation: f32) -> vec3f {
   let vertex = plane(i) + row.x;
   let rotation = read_state(drive_at(2u, row.x));
   let root_size = read_state(drive_at(3u, row.x)).w;
-  let after = separation_of(row.z + i);
+  let aside = turned(rotation, own_segment(row.z));
   if i == 0u {
     let own = read_followers(vertex_at(0u));
-    return read_state(vertex).xyz + select(turned(rotation, after) * root_size, own.xyz, own.w > 0.0);
+    return read_state(vertex).xyz + select(aside * root_size, own.xyz, own.w > 0.0);
   }
-  let guide_before = plane(i - 1u) + row.x;
-  let before = separation_of(row.z + i - 1u);
-  let along = read_bound(vertex).xyz - read_bound(guide_before).xyz;
-  let rest = along + (after - before);
-  let segment = read_state(vertex).xyz - read_state(guide_before).xyz;
-  var wanted = segment + turned(rotation, after - before) * root_size;
+  let rest = own_segment(row.z + i);
+  let guide = read_state(kept_at(0u, vertex));
+  var wanted = turned(rotation, turned(guide, rest));
   if tip_separation != 0.0 {
-    let from_share = read_bound(GUIDE_VERTICES + guide_before).y;
+    let from_share = read_bound(GUIDE_VERTICES + plane(i - 1u) + row.x).y;
     let to_share = read_bound(GUIDE_VERTICES + vertex).y;
-    let spread = turned(rotation, (after * to_share - before * from_share) * tip_separation) * root_size;
-    wanted += part_across(spread, segment);
+    let spread = aside * ((to_share - from_share) * tip_separation);
+    let along = turned(rotation, turned(guide, vec3f(1.0, 0.0, 0.0)));
+    wanted += spread - along * dot(along, spread);
   }
-  let at_rest = unit_or(turned(rotation, rest) * root_size, vec3f(0.0, 1.0, 0.0));
-  return unit_or(wanted, at_rest) * (length(rest) * root_size);
-}
-
-// The part of a vector that is across another one.
-fn part_across(v: vec3f, other: vec3f) -> vec3f {
-  let along = unit_or(other, vec3f(0.0));
-  return v - along * dot(along, v);
+  return unit_or(wanted, vec3f(0.0, 1.0, 0.0)) * (length(rest) * root_size);
 }

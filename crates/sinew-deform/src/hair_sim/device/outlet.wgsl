@@ -1,9 +1,9 @@
-// `outlet` holds for each vertex of the output how far from its guide's it is at rest and its strand, for each strand its guide, its
+// `outlet` holds for each vertex of the output its segment (`segments` in `bind.rs`) and its strand, for each strand its guide, its
 // number among followers, its first vertex and how many it has, for each follower its strand and the influences of its root (the first, how many; none: it keeps beside its guide's), and where planes of followers begin.
 
 const NO_FOLLOWER = 0xffffffffu;
 
-fn separation_of(vertex: u32) -> vec3f {
+fn own_segment(vertex: u32) -> vec3f {
   return bitcast<vec3f>(read_outlet(vertex).xyz);
 }
 

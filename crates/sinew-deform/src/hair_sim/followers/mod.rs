@@ -6,7 +6,8 @@ mod tests;
 
 pub use ground::RootSkin;
 use ground::{Neighbours, P, Place, across, turned, unit};
-use sinew_geom::{Strands, StrandsError};
+use sinew_geom::{Curl, Frizz, Strands, StrandsError};
+use std::f64::consts::TAU;
 
 /// Why followers cannot be placed.
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
@@ -26,7 +27,7 @@ pub enum FollowersError {
 }
 
 /// Settings of [`place_followers`].
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FollowerSettings {
     /// Number of followers of each guide.
     pub per_guide: usize,
@@ -35,8 +36,36 @@ pub struct FollowerSettings {
     /// Growth of their distance from the guide, from root to tip: `1 + tip_separation * t`, with `t` the share of the guide's arc length.
     /// They lean away by 45 degrees at most. Below 0 followers come together, as a lock of hair: at -1 their tips meet the guide's.
     pub tip_separation: f32,
-    /// Seed of their positions in the disc.
+    /// Each follower is shorter than its guide by a random share up to this. 0 to 1.
+    pub length_variation: f32,
+    /// Radius of the curls that each follower has around its line, each beginning at its own angle, metres; 0 for none. At most 0.15 of
+    /// `curl_length`.
+    pub curl: f32,
+    /// Length of hair in one full rotation of a curl, metres, above 0.
+    pub curl_length: f32,
+    /// Distance by which followers randomly leave their line, at most, metres. It grows from 0 at the root over the first `frizz_length`.
+    pub frizz: f32,
+    /// Length of hair between two of these bends, metres, above 0.
+    pub frizz_length: f32,
+    /// Seed of all that is random.
     pub seed: u32,
+}
+
+/// No followers; curls and bends, where there are some, every 50 and 15 mm.
+impl Default for FollowerSettings {
+    fn default() -> Self {
+        Self {
+            per_guide: 0,
+            radius: 0.0,
+            tip_separation: 0.0,
+            length_variation: 0.0,
+            curl: 0.0,
+            curl_length: 0.05,
+            frizz: 0.0,
+            frizz_length: 0.015,
+            seed: 0,
+        }
+    }
 }
 
 /// Adds followers to each guide and returns all strands with their rest positions: each guide, then its followers.
@@ -49,7 +78,9 @@ pub struct FollowerSettings {
 /// | none, guides around | in the plane of the roots of up to eight guides nearby |
 /// | none, fewer than three guides nearby or no plane | across the guide's first segment |
 ///
-/// Segments are as long as those of the guide. With `tip_separation`, they lean away from the guide, and never towards the skin.
+/// Segments are as long as those of the guide, all shorter by one random share with `length_variation`. With `tip_separation`, they lean
+/// away from the guide, and never towards the skin. Curls and frizz lie across the line of the follower; vertices sample them, and the
+/// segments keep their lengths.
 ///
 /// Positions depend on `seed` and the guide's index alone and are the same on every machine. Strands of `guides` that are followers are
 /// dropped. `positions` has one entry per vertex of `guides`, in scene space at bind.
@@ -84,8 +115,8 @@ pub fn place_followers(
             flat: neighbours.normal(number, along).unwrap_or(along),
         });
         for follower in 1..=settings.per_guide {
-            let place = in_disc(hash(settings.seed, index, follower));
-            placed.extend(guide.follower(place));
+            let random = hash(settings.seed, index, follower);
+            placed.extend(guide.follower(in_disc(random), Style::new(settings, random)));
         }
     }
     let strands = Strands::new(counts)?.with_guides(leaders)?;
@@ -127,23 +158,37 @@ impl<'a> Guide<'a> {
     }
 
     /// The vertices of the follower at a place of the unit disc.
-    fn follower(&self, place: [f64; 2]) -> Vec<[f32; 3]> {
+    fn follower(&self, place: [f64; 2], mut style: Style) -> Vec<[f32; 3]> {
         let (root, normals) = self.root(place);
         let [from, to] = normals;
-        let mut at = root;
+        // On the line of the strand, and beside it.
+        let (mut line, mut at) = (root, root);
         let mut spread = self.spread(root - self.points[0], to);
-        let mut before: Option<P> = None;
+        let mut before: Option<[P; 2]> = None;
+        let mut distance = 0.0;
         let mut out = vec![single(root)];
         for pair in self.points.windows(2) {
-            let segment = turned(pair[1] - pair[0], from, to);
+            let segment = turned(pair[1] - pair[0], from, to) * style.size;
             if let Some(along) = unit(segment) {
-                // Carried along the strand, so that it stays on the same side of it.
-                spread = match before {
-                    Some(before) => turned(spread, before, along),
-                    None => leaning(spread, along, to),
+                // Carried along the strand, so that both stay on the same side of it.
+                let (way, side) = match before {
+                    Some([way, side]) => {
+                        spread = turned(spread, way, along);
+                        (along, turned(side, way, along))
+                    }
+                    None => {
+                        spread = leaning(spread, along, to);
+                        (along, across(along)[0])
+                    }
                 };
-                before = Some(along);
-                at += unit(along + spread).unwrap_or(along) * segment.norm();
+                before = Some([way, side]);
+                let length = segment.norm();
+                let lean = unit(along + spread).unwrap_or(along);
+                line += lean * (length * style.curl.advance(distance + 0.5 * length));
+                distance += length;
+                let [a, b] = style.offset(distance);
+                let beside = line + side * a + along.cross(&side) * b;
+                at += unit(beside - at).unwrap_or(lean) * length;
             }
             out.push(single(at));
         }
@@ -175,6 +220,38 @@ impl<'a> Guide<'a> {
         let level = offset - normal * normal.dot(&offset);
         let tangent = level * (self.tip_separation / self.length);
         tangent / tangent.norm().max(1.0)
+    }
+}
+
+/// How a follower differs from its guide.
+struct Style {
+    /// Of its length.
+    size: f64,
+    curl: Curl,
+    frizz: Frizz,
+}
+
+impl Style {
+    fn new(s: &FollowerSettings, random: u64) -> Self {
+        // Other numbers than those of its place.
+        let bits = mixed(mixed(random) ^ u64::from(s.seed));
+        let [shorter, phase] =
+            [bits >> 40, bits >> 16 & 0xff_ffff].map(|b| b as f64 / 16_777_216.0);
+        let most = f64::from(s.curl_length) * Curl::WIDEST;
+        Self {
+            size: 1.0 - f64::from(s.length_variation) * shorter,
+            curl: Curl {
+                radius: f64::from(s.curl).min(most),
+                length: f64::from(s.curl_length),
+                phase: phase * TAU,
+            },
+            frizz: Frizz::new(f64::from(s.frizz), f64::from(s.frizz_length), s.seed, bits),
+        }
+    }
+
+    fn offset(&mut self, distance: f64) -> [f64; 2] {
+        let [curl, frizz] = [self.curl.offset(distance), self.frizz.offset(distance)];
+        [curl[0] + frizz[0], curl[1] + frizz[1]]
     }
 }
 

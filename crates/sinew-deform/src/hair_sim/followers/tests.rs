@@ -1,6 +1,6 @@
 //! Followers at rest: closed forms on planes and balls.
 
-use super::{RootSkin, place_followers};
+use super::{FollowerSettings, RootSkin, place_followers};
 use crate::hair_sim::test_scene::{followers, line};
 use sinew_geom::{Mesh, Strands, Vec3};
 use sinew_testkit::{MeshTruth, meshes};
@@ -255,4 +255,106 @@ fn degenerate_guides_have_followers() {
             }
         }
     }
+}
+
+/// Straight guides along y of 0.32 m and 128 segments, many followers each: far more vertices than a rotation of a curl needs.
+fn styled(settings: &FollowerSettings) -> Vec<Vec<V>> {
+    let (guides, rest) = hair(&field(3), [0.0, 0.0025, 0.0], 129);
+    let settings = FollowerSettings {
+        per_guide: 50,
+        radius: 0.01,
+        ..*settings
+    };
+    let (strands, all) = place_followers(&guides, &rest, &settings, None).expect("places");
+    let points = |(f, _): (&[[f32; 3]], _)| f.iter().copied().map(vector).collect();
+    pairs(&strands, &all).map(points).collect()
+}
+
+fn length(points: &[V]) -> f32 {
+    points.windows(2).map(|w| (w[1] - w[0]).norm()).sum()
+}
+
+/// Uniform between nothing and all: mean a half, variance a twelfth; 450 of them miss the mean by less than 3 s / sqrt(n) in 99.7 %.
+#[test]
+fn lengths_vary_evenly_up_to_the_share() {
+    for share in [0.2_f32, 1.0] {
+        let settings = FollowerSettings {
+            length_variation: share,
+            ..FollowerSettings::default()
+        };
+        let shorter: Vec<f32> = styled(&settings)
+            .iter()
+            .map(|f| (1.0 - length(f) / 0.32) / share)
+            .collect();
+        assert!(shorter.iter().all(|s| (-1e-4..=1.0001).contains(s)));
+        let n = shorter.len() as f32;
+        let mean = shorter.iter().sum::<f32>() / n;
+        let variance = shorter.iter().map(|s| (s - mean).powi(2)).sum::<f32>() / n;
+        assert!((mean - 0.5).abs() < 3.0 * (1.0 / 12.0 / n).sqrt(), "{mean}");
+        assert!((variance - 1.0 / 12.0).abs() < 0.01, "{variance}");
+    }
+}
+
+/// A helix of radius r and a rotation every l of hair: vertices are r from the axis, go round by 2 pi s / l, and rise by sqrt(1 - (2 pi r /
+/// l)^2) of the hair. Followers begin at all angles.
+#[test]
+fn curls_are_helices_of_their_radius_and_length() {
+    let (radius, l) = (0.005_f32, 0.08_f32);
+    let settings = FollowerSettings {
+        curl: radius,
+        curl_length: l,
+        ..FollowerSettings::default()
+    };
+    let mut quarters = [0; 4];
+    for points in styled(&settings) {
+        assert!((length(&points) - 0.32).abs() < 1e-5, "lengths are kept");
+        let from_axis = |p: &V| [p.x - points[0].x, p.z - points[0].z];
+        let angle = |p: &V| {
+            let [x, z] = from_axis(p);
+            z.atan2(x)
+        };
+        // A rotation is 32 vertices; the first one opens.
+        for (i, p) in points.iter().enumerate().skip(33) {
+            let [x, z] = from_axis(p);
+            assert!((x.hypot(z) - radius).abs() < 0.02 * radius, "{i}: {x} {z}");
+            let half = angle(&points[i - 16]) - angle(p);
+            assert!((half.abs() - std::f32::consts::PI).abs() < 0.02, "{i}");
+        }
+        let rise = (points[128].y - points[64].y) / 0.16;
+        let around = std::f32::consts::TAU * radius / l;
+        assert!((rise - (1.0 - around * around).sqrt()).abs() < 2e-3);
+        let [x, z] = from_axis(&points[128]);
+        quarters[usize::from(x > 0.0) + 2 * usize::from(z > 0.0)] += 1;
+    }
+    assert!(quarters.iter().all(|&n| n > 80), "{quarters:?} of 450");
+}
+
+/// Frizz has no direction, stays within its bound and leaves lengths and roots as they are; another seed bends otherwise.
+#[test]
+fn frizz_is_bounded_and_leans_nowhere() {
+    let settings = |seed| FollowerSettings {
+        frizz: 0.004,
+        frizz_length: 0.04,
+        seed,
+        ..FollowerSettings::default()
+    };
+    let found = styled(&settings(1));
+    let mut sum = [0.0_f32; 2];
+    let mut most = 0.0_f32;
+    for points in &found {
+        assert!((length(points) - 0.32).abs() < 1e-5, "lengths are kept");
+        for p in points {
+            let aside = [p.x - points[0].x, p.z - points[0].z];
+            for k in 0..2 {
+                sum[k] += aside[k];
+                most = most.max(aside[k].abs());
+            }
+        }
+    }
+    // Axes across lie any way in the plane.
+    let bound = 0.004 * std::f32::consts::SQRT_2;
+    assert!((0.002..bound).contains(&most), "{most}");
+    let n = (found.len() * 129) as f32;
+    assert!(sum.iter().all(|s| (s / n).abs() < 1e-4), "{sum:?} of {n}");
+    assert_ne!(found[0], styled(&settings(2))[0]);
 }
