@@ -223,7 +223,7 @@ fn followers_that_cannot_be_are_located() {
         ),
         (
             r#"{"count": 3, "curls": 0.01}"#,
-            "g.json:2:27: unknown key 'curls' in \"followers\"; did you mean 'curl'?",
+            "g.json:2:27: \"followers\" has no key 'curls'; did you mean 'curl'?",
         ),
     ] {
         assert_eq!(with(followers), expected);
