@@ -6,7 +6,7 @@ use super::response::{GradientMode, tressfx_gradient};
 use super::shape::{Capsule, Distance, Plane, one_by_one};
 use crate::sdf::{FieldFrame, FieldView, FieldWords, SOLID_WORDS, SolidsView, UNSET};
 use crate::solids;
-use sinew_geom::{Mat3, Quat, Vec3};
+use sinew_geom::{Affine, Vec3};
 
 /// A field as strands collide with it: lengths are in metres of the scene, and its frame moves with the field.
 #[derive(Clone, Copy, Debug)]
@@ -47,11 +47,10 @@ impl<'a> FieldCollider<'a> {
 
     /// Scene space from the frame that distances are measured in, now.
     pub fn placement(&self) -> Rigid<f32> {
-        let turn: Mat3<f32> = self.frame.scene_rotation();
-        Rigid {
-            rotation: Quat::from_matrix(&turn),
+        Rigid::of(&Affine {
+            linear: self.frame.scene_rotation(),
             translation: Vec3::from(self.frame.point_to_scene([0.0; 3])),
-        }
+        })
     }
 
     /// The collider between two frames. `previous` is its [`Self::placement`] in the frame before.

@@ -3,10 +3,12 @@
 use super::test_shapes::{Grid, cuboid, cup, spike};
 use super::{
     Capsule, CollideJob, CollideScratch, CollideSettings, Collider, Contact, Distance,
-    GradientMode, Plane, Rigid, RigidMotion, tressfx_gradient, tressfx_response,
+    FieldCollider, GradientMode, Plane, Rigid, RigidMotion, tressfx_gradient, tressfx_response,
 };
 use crate::Par;
 use crate::hair_sim::test_scene::{Scene, line, on_ball, turned};
+use crate::sdf::{FieldFrame, FieldWords, SolidsView};
+use sinew_geom::nalgebra::Unit;
 use sinew_geom::{Affine, Quat, Strands, Vec3};
 
 const STILL: f32 = 1.0 / 60.0;
@@ -132,6 +134,35 @@ fn motions_are_screws() {
                 (found - expected).norm() < 1e-5,
                 "{angle} {t}: {found:?} {expected:?}"
             );
+        }
+    }
+}
+
+/// A field is where its frame is, however far it has turned: half a turn is nothing special.
+#[test]
+fn colliders_are_where_their_frames_are() {
+    let solids = [[0; crate::sdf::SOLID_WORDS]; 0];
+    for axis in [
+        Vec3::x_axis(),
+        Vec3::y_axis(),
+        Vec3::z_axis(),
+        Unit::new_normalize(Vec3::new(1.0, -2.0, 0.5)),
+    ] {
+        for degrees in [0.0_f32, 90.0, 120.0, 179.9, 180.0, 181.0, 270.0] {
+            let turn = Quat::from_axis_angle(&axis, degrees.to_radians());
+            let frame = FieldFrame::new(turn, 1.0, [0.1, 0.2, 0.3]).expect("finite");
+            let view = SolidsView {
+                solids: &solids,
+                frame,
+            };
+            let collider = FieldCollider::new(FieldWords::Solids(view)).expect("solids");
+            let p = Vec3::new(0.3, -0.2, 0.9);
+            let (found, expected) = (
+                collider.placement().point(p),
+                frame.point_to_scene(p.into()),
+            );
+            let off = (found - Vec3::from(expected)).norm();
+            assert!(off < 1e-5, "{degrees} degrees: {found:?} {expected:?}");
         }
     }
 }

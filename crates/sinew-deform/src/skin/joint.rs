@@ -104,6 +104,31 @@ fn polar_factor<R: Real>(a: &Mat3<R>) -> Option<Mat3<R>> {
     Some(x)
 }
 
+/// The identity or half a turn about an axis, whichever is nearest to `a`: a frame that is half a turn off has no way to turn.
+fn nearest_half_turn<R: Real>(a: &Mat3<R>) -> Quat<R> {
+    let [x, y, z] = [0, 1, 2].map(|k| a[(k, k)]);
+    let turns = [
+        (x + y + z, Quat::identity()),
+        (
+            x - y - z,
+            Quat::new_unchecked(Quaternion::from_imag(Vec3::x())),
+        ),
+        (
+            y - z - x,
+            Quat::new_unchecked(Quaternion::from_imag(Vec3::y())),
+        ),
+        (
+            z - x - y,
+            Quat::new_unchecked(Quaternion::from_imag(Vec3::z())),
+        ),
+    ];
+    let nearer = |best: (R, Quat<R>), turn: (R, Quat<R>)| if turn.0 > best.0 { turn } else { best };
+    turns
+        .into_iter()
+        .reduce(nearer)
+        .map_or_else(Quat::identity, |best| best.1)
+}
+
 /// Turns a frame step by step towards the columns of `a`; defined for every matrix (Müller et al., "A robust
 /// method to extract the rotational part of deformations", 2016).
 fn align<R: Real>(a: &Mat3<R>) -> Quat<R> {
@@ -112,7 +137,7 @@ fn align<R: Real>(a: &Mat3<R>) -> Quat<R> {
         return Quat::identity();
     }
     let a = a / size;
-    let mut q = Quat::identity();
+    let mut q = nearest_half_turn(&a);
     for _ in 0..60 {
         let r = q.to_rotation_matrix().into_inner();
         let (mut axis, mut dot) = (Vec3::zeros(), R::zero());

@@ -443,6 +443,36 @@ fn polar_factor_is_the_rotation_that_went_in() {
     }
 }
 
+/// About any axis, half a turn included, and of matrices that are flat.
+#[test]
+fn half_turns_are_found() {
+    let mut s = 5;
+    for n in 0..200 {
+        let axis = match n {
+            0..3 => Vec3::ith(n, 1.0),
+            _ => Vec3::from_fn(|_, _| noise(&mut s)),
+        };
+        let axis = sinew_geom::nalgebra::Unit::new_normalize(axis);
+        let flat = Mat3::from_diagonal(&Vec3::new(1.0, 0.0, 0.7));
+        let basis = Quat::new(Vec3::from_fn(|_, _| 2.0 * noise(&mut s)));
+        let basis = basis.to_rotation_matrix().into_inner();
+        for angle in [PI, 0.999 * PI, 0.6 * PI] {
+            let q = Quat::from_axis_angle(&axis, angle);
+            let turn = q.to_rotation_matrix().into_inner();
+            let regular = (Mat3::identity(), 1e-6);
+            // Sixty iterations come as near as this.
+            for (stretch, most) in [
+                regular,
+                (flat, 0.02),
+                (basis * flat * basis.transpose(), 0.02),
+            ] {
+                let found = rotation_of(&(turn * stretch));
+                assert!(q.angle_to(&found) < most, "{n} {angle}: {q} {found}");
+            }
+        }
+    }
+}
+
 #[test]
 fn bind_refuses_what_it_cannot_skin() {
     let rig = rig_at(&[[0.0; 3]]);

@@ -89,9 +89,21 @@ fn mirrored(m: Linear) -> Linear {
   return Linear(m.a * turned_round, m.b * turned_round, m.c * turned_round);
 }
 
+// The identity or half a turn about an axis, whichever is nearest: a frame that is half a turn off has no way to turn.
+fn nearest_half_turn(diagonal: vec3f) -> vec4f {
+  let trace = diagonal.x + diagonal.y + diagonal.z;
+  let others = 2.0 * diagonal - trace;
+  var q = vec4f(0.0, 0.0, 0.0, 1.0);
+  var best = trace;
+  if others.x > best { q = vec4f(1.0, 0.0, 0.0, 0.0); best = others.x; }
+  if others.y > best { q = vec4f(0.0, 1.0, 0.0, 0.0); best = others.y; }
+  if others.z > best { q = vec4f(0.0, 0.0, 1.0, 0.0); }
+  return q;
+}
+
 // For singular matrices: turns a frame step by step towards the columns.
 fn aligned(m: Linear) -> vec4f {
-  var q = vec4f(0.0, 0.0, 0.0, 1.0);
+  var q = nearest_half_turn(vec3f(m.a.x, m.b.y, m.c.z));
   for (var i = 0u; i < 60u; i++) {
     let x = turned(q, vec3f(1.0, 0.0, 0.0));
     let y = turned(q, vec3f(0.0, 1.0, 0.0));
