@@ -36,6 +36,7 @@ fn grow(args: &HairGrowArgs, reporter: &Reporter) -> Outcome {
         load::check_vrm_output(path, &character)?;
     }
     let request = request(args, &character, reporter)?;
+    warn_of_units(args, &character, &request, reporter)?;
     let grown = reporter.follow("growth", |watch| {
         let report = |done| (watch.report)(SetupProgress::new(done, "hair"));
         let is_stopped = watch.is_stopped;
@@ -149,6 +150,41 @@ fn request(
     Ok(request)
 }
 
+/// Warns of lengths that are far too large for the meshes, such as numbers of centimetres.
+fn warn_of_units(
+    args: &HairGrowArgs,
+    character: &Character,
+    request: &GrowRequest,
+    reporter: &Reporter,
+) -> Outcome {
+    let mesh = character.asset.merged(&request.meshes);
+    let mesh = mesh.map_err(Failure::usage)?;
+    let side = |c: usize| {
+        let all = || mesh.positions.iter().map(|p| p[c]);
+        all().fold(f32::MIN, f32::max) - all().fold(f32::MAX, f32::min)
+    };
+    let size = (0..3).map(side).fold(0.0, f32::max);
+    let thickness = args.thickness.map(|t| t.0[0].max(t.0[1]));
+    // With each option, the largest usual length, in sizes of the meshes.
+    for (option, given, most) in [
+        ("length", args.length, 3.0),
+        ("curl", args.curl, 0.5),
+        ("curl-length", args.curl_length, 3.0),
+        ("clump-size", args.clump_size, 1.0),
+        ("frizz", args.frizz, 0.5),
+        ("frizz-length", args.frizz_length, 3.0),
+        ("clearance", Some(args.clearance), 0.5),
+        ("thickness", thickness, 0.05),
+    ] {
+        let Some(found) = given.filter(|g| size > 0.0 && *g > most * size) else {
+            continue;
+        };
+        let path = args.character.display();
+        reporter.warning("length_large", &format!("--{option}: {found} m is very large for {path}, whose longest side is {size:.3} m; lengths are in metres: 3 cm are 0.03"));
+    }
+    Ok(())
+}
+
 fn style(args: &HairGrowArgs) -> Option<&'static HairStyle> {
     args.preset.as_deref().and_then(hair_style)
 }
@@ -172,6 +208,7 @@ fn settings(args: &HairGrowArgs) -> GrowSettings {
     for (setting, given) in [
         (&mut out.length, args.length),
         (&mut out.length_variation, args.length_variation),
+        (&mut out.fade, args.fade),
         (&mut out.bend, args.bend),
         (&mut out.droop, args.droop),
         (&mut out.curl_radius, args.curl),

@@ -17,9 +17,10 @@
 //!
 //! All in double precision. The random numbers of a strand depend on the seed and the number of its root alone.
 
+use super::clear::Around;
 use super::random::Random;
 use super::roots::Root;
-use super::{GrowMaps, GrowSettings};
+use super::{GrowBody, GrowMaps, GrowSettings};
 use crate::{Mesh, Vec3};
 use std::f64::consts::TAU;
 
@@ -29,6 +30,9 @@ const FINE: usize = 8;
 const GATHERING: f64 = 0.4;
 /// Share of its length that a strand looks ahead along its guide curve.
 const AHEAD: f64 = 0.1;
+/// Least radius of a bend of the middle line, as a share of the length and in segments.
+const LEAST_ARC: f64 = 0.05;
+const LEAST_ARC_SEGMENTS: f64 = 2.0;
 /// Other streams of random numbers.
 const CLUMP_SEED: u32 = 0x636c_756d;
 const FRIZZ_SEED: u32 = 0x6672_697a;
@@ -50,6 +54,7 @@ pub(super) fn strand(
         .try_normalize(1e-12)
         .unwrap_or_else(Vec3::y);
     let factor = maps.length.map_or(1.0, |m| f64::from(root.mean(m)));
+    let factor = factor * f64::from(faded(maps, settings, root));
     let clump = f64::from(settings.clump);
     let of_clump = centre.map(|number| Random::new(settings.seed ^ CLUMP_SEED, number));
     let [of_length, of_phase] = of_clump.map_or([0.0; 2], |mut r| [r.share(), r.share()]);
@@ -77,8 +82,15 @@ pub(super) fn strand(
         frizz: f64::from(settings.frizz),
         frizz_length: f64::from(settings.frizz_length),
         bends: Random::new(settings.seed ^ FRIZZ_SEED, root.number),
+        body: maps.body,
     };
     growth.vertices(settings.vertices)
+}
+
+/// What is left of length and thickness where the density is below 1.
+pub(super) fn faded(maps: &GrowMaps<'_>, settings: &GrowSettings, root: &Root) -> f32 {
+    let density = maps.density.map_or(1.0, |d| root.mean(d).clamp(0.0, 1.0));
+    1.0 - settings.fade * (1.0 - density)
 }
 
 /// No longer than one.
@@ -93,6 +105,15 @@ fn leaning(normal: Vec3<f64>, most: f64, random: &mut Random) -> Vec3<f64> {
     let around = random.share() * TAU;
     let [a, b] = across(normal);
     normal * height + (a * around.cos() + b * around.sin()) * aside
+}
+
+/// A unit vector turned to another one, by no more than that angle in radians.
+fn turned_at_most(from: Vec3<f64>, to: Vec3<f64>, most: f64) -> Vec3<f64> {
+    if from.angle(&to) <= most {
+        return to;
+    }
+    let aside = (to - from * from.dot(&to)).try_normalize(1e-9);
+    from * most.cos() + aside.unwrap_or_else(|| across(from)[0]) * most.sin()
 }
 
 /// Two unit vectors across a unit vector and each other.
@@ -135,7 +156,7 @@ impl Guide {
 }
 
 /// The point of a polyline at an arc length; beyond its end straight on.
-fn point_at(points: &[Vec3<f64>], at: f64) -> Vec3<f64> {
+pub(super) fn point_at(points: &[Vec3<f64>], at: f64) -> Vec3<f64> {
     let mut before = 0.0;
     let mut end = points[0];
     let mut along = Vec3::zeros();
@@ -153,7 +174,7 @@ fn point_at(points: &[Vec3<f64>], at: f64) -> Vec3<f64> {
     end + along * (at - before)
 }
 
-struct Growth {
+struct Growth<'a> {
     start: Vec3<f64>,
     guide: Option<Guide>,
     normal: Vec3<f64>,
@@ -171,9 +192,10 @@ struct Growth {
     frizz_length: f64,
     /// Random numbers of the frizz.
     bends: Random,
+    body: Option<GrowBody<'a>>,
 }
 
-impl Growth {
+impl Growth<'_> {
     /// Direction of the middle line at the share `t` of it, at `point` relative to the root.
     fn direction(&self, t: f64, point: Vec3<f64>) -> Vec3<f64> {
         let rest = (1.0 - t / self.bend).max(0.0);
@@ -200,17 +222,30 @@ impl Growth {
         let step = 1.0 / steps as f64;
         let turns = self.length / self.curl_length;
         let mut frizz = Frizz::new(self);
+        let segment = self.length / (steps / FINE) as f64;
+        let arc = (self.length * LEAST_ARC).max(segment * LEAST_ARC_SEGMENTS);
+        let mut before = self.direction(0.0, Vec3::zeros());
+        let around = |body| Around::new(body, self.length, steps / FINE);
+        let mut around = self.body.as_ref().map(around);
         let (mut middle, mut side) = (Vec3::zeros(), across(self.direction(0.0, Vec3::zeros()))[0]);
         let mut points = vec![Vec3::zeros()];
         for i in 0..steps {
             let at = (i as f64 + 0.5) * step;
-            // The first turn opens the curl, so that the strand leaves where it is rooted.
-            let radius = |t: f64| self.curl_radius * (t * turns).min(1.0);
-            let around = TAU * radius(at) / self.curl_length;
-            let advance = (1.0 - around * around).max(0.0).sqrt();
-            middle += self.direction(at, middle) * (step * self.length * advance);
+            // The first rotation opens the curl, so that the strand leaves its root as it grows there.
+            let radius = |t: f64| {
+                let u = (t * turns).min(1.0);
+                self.curl_radius * u * u * (3.0 - 2.0 * u)
+            };
+            let circle = TAU * radius(at) / self.curl_length;
+            let advance = (1.0 - circle * circle).max(0.0).sqrt() * step * self.length;
             let t = (i + 1) as f64 * step;
-            let along = self.direction(t, middle);
+            let wanted = self.direction(at, middle);
+            let mut along = turned_at_most(before, wanted, advance / arc);
+            if let Some(around) = &mut around {
+                along = around.step(self.start + middle, along, advance, radius(t));
+            }
+            middle += along * advance;
+            before = along;
             // Carried along without twist.
             side = (side - along * along.dot(&side))
                 .try_normalize(1e-9)
@@ -240,7 +275,7 @@ struct Frizz {
 }
 
 impl Frizz {
-    fn new(growth: &Growth) -> Self {
+    fn new(growth: &Growth<'_>) -> Self {
         let mut this = Self {
             most: growth.frizz,
             spacing: growth.frizz_length,

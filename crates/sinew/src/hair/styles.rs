@@ -20,6 +20,7 @@ pub struct HairStyle {
     /// Metres; see [`GrowSettings`] for this and all that follows.
     length: f32,
     length_variation: f32,
+    fade: f32,
     bend: f32,
     droop: f32,
     /// Random tilt in degrees.
@@ -46,6 +47,7 @@ pub const HAIR_STYLES: &[HairStyle] = &[
         vertices: 8,
         length: 0.045,
         length_variation: 0.35,
+        fade: 0.7,
         bend: 0.4,
         droop: 0.3,
         lean: 14.0,
@@ -66,6 +68,7 @@ pub const HAIR_STYLES: &[HairStyle] = &[
         vertices: 32,
         length: 0.34,
         length_variation: 0.15,
+        fade: 0.3,
         bend: 0.12,
         droop: 6.0,
         lean: 4.0,
@@ -86,6 +89,7 @@ pub const HAIR_STYLES: &[HairStyle] = &[
         vertices: 32,
         length: 0.24,
         length_variation: 0.25,
+        fade: 0.3,
         bend: 0.25,
         droop: 2.5,
         lean: 8.0,
@@ -106,6 +110,7 @@ pub const HAIR_STYLES: &[HairStyle] = &[
         vertices: 8,
         length: 0.025,
         length_variation: 0.4,
+        fade: 0.6,
         bend: 0.4,
         droop: 0.3,
         lean: 12.0,
@@ -126,6 +131,7 @@ pub const HAIR_STYLES: &[HairStyle] = &[
         vertices: 32,
         length: 0.38,
         length_variation: 0.12,
+        fade: 0.2,
         bend: 0.25,
         droop: 0.0,
         lean: 2.0,
@@ -153,6 +159,7 @@ impl HairStyle {
         out.vertices = self.vertices;
         out.length = self.length;
         out.length_variation = self.length_variation;
+        out.fade = self.fade;
         out.bend = self.bend;
         out.droop = self.droop;
         out.lean = self.lean.to_radians();
