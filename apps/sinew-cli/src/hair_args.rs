@@ -90,9 +90,7 @@ pub(crate) struct HairGrowArgs {
     /// Shorten strands at random by up to this share of their length. Default: of the preset, else 0.2.
     #[arg(long, value_name = "SHARE")]
     pub(crate) length_variation: Option<f32>,
-    /// Make strands shorter and thinner where the density is below 1: by up to this share, where it is nearly 0. Softens the hairline.
-    ///
-    /// Default: of the preset, else 0.
+    /// Make strands shorter and thinner by up to this share where the density falls to 0. Default: of the preset, else 0.
     #[arg(long, value_name = "SHARE")]
     pub(crate) fade: Option<f32>,
     /// Set the number of vertices per strand. A .tfx file needs 4, 8, 16, 32 or 64. Default: of the preset, else 16.
@@ -148,9 +146,7 @@ pub(crate) struct HairGrowArgs {
     /// Set the diameters at root and tip, in metres. Default: of the preset, else none.
     #[arg(long, value_name = "ROOT,TIP", help_heading = "Look")]
     pub(crate) thickness: Option<Numbers<2>>,
-    /// Set the colour: #rrggbb, or one for the root and one for the tip: #rrggbb,#rrggbb.
-    ///
-    /// Default: of the preset, else none.
+    /// Set the colour: #rrggbb, or one for the root and one for the tip: #rrggbb,#rrggbb. Default: of the preset, else none.
     #[arg(long, value_name = "COLOR", help_heading = "Look")]
     pub(crate) color: Option<RootToTip>,
     /// Keep strands this far from the meshes of the character, in metres.

@@ -5,7 +5,6 @@
 //! come closer to the centre; their segments keep their lengths.
 
 use super::random::Random;
-use super::shape::point_at;
 use crate::Vec3;
 use std::collections::HashMap;
 
@@ -63,27 +62,20 @@ fn point_in(cell: [i64; 3], size: f64, seed: u32) -> Vec3<f64> {
 /// Brings a strand to the centre of its clump: by no part at the root, by `share` at the tip. Strands that grow in another direction than
 /// the centre come less close, which keeps a parting open.
 ///
-/// The mean of both is a line that is shorter or longer than the strand. Segments take the directions that the line has as far from the root
-/// as they are; beyond its end, the last one.
+/// Segments take the directions of the mean of both strands, and keep their lengths: aiming at its points would overshoot where it is shorter.
 pub(super) fn gather(strand: &mut [[f32; 3]], centre: &[[f32; 3]], share: f64) {
     let vector = |p: [f32; 3]| Vec3::from(p.map(f64::from));
-    let own: Vec<Vec3<f64>> = strand.iter().map(|p| vector(*p)).collect();
-    let last = (own.len() - 1) as f64;
+    let last = (strand.len() - 1) as f64;
     let share = share * likeness(strand, centre);
-    let between = |(i, own): (usize, &Vec3<f64>)| {
+    let mut before = vector(strand[0]);
+    let (mut at, mut mean) = (before, before);
+    for i in 1..strand.len() {
+        let own = vector(strand[i]);
         let left = 1.0 - i as f64 / last;
-        own + (vector(centre[i]) - own) * (share * (1.0 - left * left))
-    };
-    let line: Vec<Vec3<f64>> = own.iter().enumerate().map(between).collect();
-    let (mut at, mut gone) = (own[0], 0.0);
-    let mut from = line[0];
-    for i in 1..own.len() {
-        let length = (own[i] - own[i - 1]).norm();
-        gone += length;
-        let to = point_at(&line, gone);
-        let along = (to - from).try_normalize(1e-12);
-        at += along.map_or(own[i] - own[i - 1], |a| a * length);
-        from = to;
+        let aim = own + (vector(centre[i]) - own) * (share * (1.0 - left * left));
+        let along = (aim - mean).try_normalize(1e-12);
+        at += along.map_or(own - before, |a| a * (own - before).norm());
+        (before, mean) = (own, aim);
         strand[i] = [at.x, at.y, at.z].map(|c| c as f32);
     }
 }

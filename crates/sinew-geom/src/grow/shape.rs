@@ -4,6 +4,9 @@
 //! direction, quadratically; droop adds a direction down that grows linearly to the tip. Its direction is integrated by the midpoint rule
 //! in eight steps per segment.
 //!
+//! The line bends by no more than an arc of `LEAST_ARC` of its length allows, and is turned away from a body in front of it (`clear.rs`), from
+//! which curls keep their radius.
+//!
 //! With a guide curve, a strand bends to a point that moves along the curve ahead of it, `AHEAD` of its length. The point keeps the offset
 //! of the root from the start of the curve; `gather` takes a share of this offset away, which grows over the first 40 % of the length. After
 //! the end of the curve, the point goes on straight.
@@ -31,8 +34,8 @@ const GATHERING: f64 = 0.4;
 /// Share of its length that a strand looks ahead along its guide curve.
 const AHEAD: f64 = 0.1;
 /// Least radius of a bend of the middle line, as a share of the length and in segments.
-const LEAST_ARC: f64 = 0.05;
-const LEAST_ARC_SEGMENTS: f64 = 2.0;
+const LEAST_ARC: f64 = 0.03;
+const LEAST_ARC_SEGMENTS: f64 = 1.4;
 /// Other streams of random numbers.
 const CLUMP_SEED: u32 = 0x636c_756d;
 const FRIZZ_SEED: u32 = 0x6672_697a;
@@ -156,7 +159,7 @@ impl Guide {
 }
 
 /// The point of a polyline at an arc length; beyond its end straight on.
-pub(super) fn point_at(points: &[Vec3<f64>], at: f64) -> Vec3<f64> {
+fn point_at(points: &[Vec3<f64>], at: f64) -> Vec3<f64> {
     let mut before = 0.0;
     let mut end = points[0];
     let mut along = Vec3::zeros();

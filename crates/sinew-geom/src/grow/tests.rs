@@ -622,7 +622,7 @@ fn strands_go_around_a_body_without_kinks() {
         [0.0, -0.5, -0.16],
     ]];
     let long = GrowSettings {
-        amount: GrowAmount::Strands(1500),
+        amount: GrowAmount::Strands(400),
         vertices: 32,
         length: 0.34,
         bend: 0.12,
@@ -690,7 +690,7 @@ fn strands_go_around_a_body_without_kinks() {
                 gone += length(w);
                 let missing = clearance.min(0.25 * gone) - balls(w[1]).0;
                 assert!(
-                    missing < 0.0003,
+                    missing < 0.0007,
                     "{name}: {missing} m too near at {:?}",
                     w[1]
                 );
@@ -699,6 +699,9 @@ fn strands_go_around_a_body_without_kinks() {
             let ratio = length(b) / length(a);
             assert!((ratio - 1.0).abs() < 0.05, "{name}: {ratio}");
         }
-        println!("{name}: before {most}, after {found}");
+        assert!(
+            found < 1.3 * most && found < 1.3,
+            "{name}: {most} becomes {found} rad"
+        );
     }
 }

@@ -132,7 +132,7 @@ pub const HAIR_STYLES: &[HairStyle] = &[
         length: 0.38,
         length_variation: 0.12,
         fade: 0.2,
-        bend: 0.25,
+        bend: 0.1,
         droop: 0.0,
         lean: 2.0,
         curl_radius: 0.0,
