@@ -705,3 +705,26 @@ fn strands_go_around_a_body_without_kinks() {
         );
     }
 }
+
+/// At a density of a quarter, half a fade takes 0.5 * 0.75 of length and thickness away.
+#[test]
+fn strands_fade_with_density() {
+    let settings = GrowSettings {
+        amount: GrowAmount::Strands(30),
+        length_variation: 0.0,
+        fade: 0.5,
+        thickness: Some([0.001, 0.0]),
+        ..GrowSettings::default()
+    };
+    let density = [0.25; 81];
+    let maps = GrowMaps {
+        density: Some(&density),
+        ..GrowMaps::default()
+    };
+    let hair = grown(&maps, &settings);
+    let thickness = hair.strand_thickness().expect("thickness");
+    for (i, strand) in strands(&hair).into_iter().enumerate() {
+        assert!((length(strand) / (0.2 * 0.625) - 1.0).abs() < 0.01);
+        assert!((thickness[i * settings.vertices] / 0.000_625 - 1.0).abs() < 1e-5);
+    }
+}
