@@ -505,7 +505,7 @@ mod tests {
     use std::any::TypeId;
 
     /// Options of text that is numbers.
-    const TEXTS: [&str; 3] = ["frames", "comb", "guide"];
+    const TEXTS: [&str; 4] = ["frames", "comb", "guide", "ranges"];
     /// One number, and lists of them.
     const NUMBERS: [&str; 4] = ["1", "1,1", "1,1,1", "1,1,1,1,1,1"];
 

@@ -136,7 +136,7 @@ pub(crate) struct VatSizeArgs {
     ///
     /// With a sequence: `unique` or `corners`, as for a bake. Without one: the number of unique points of the largest frame
     /// (about half the number of triangles), to show the size with unique points as well.
-    #[arg(long, value_name = "unique|corners|NUMBER", value_parser = size_points)]
+    #[arg(long, value_name = "unique|corners|NUMBER", allow_hyphen_values = true, value_parser = size_points)]
     pub(crate) points: Option<SizePoints>,
     /// Set the axis that points up in OBJ and PLY files.
     #[arg(long, value_enum, requires = "sequence")]
