@@ -1,6 +1,7 @@
 //! Hair of characters: grows strands where joints, boxes, masks or painted attributes say, and writes hair files.
 
 mod styles;
+mod tail;
 
 pub use styles::{HAIR_STYLES, HairStyle, hair_style};
 

@@ -47,13 +47,7 @@ fn grow(args: &HairGrowArgs, reporter: &Reporter) -> Outcome {
         grow_hair(&character, &request, &watch)
     });
     reporter.check_interrupt()?;
-    let hair = grown.map_err(|e| match e {
-        HairError::Selection(_)
-        | HairError::Attribute { .. }
-        | HairError::Joint { .. }
-        | HairError::Clearance(_) => Failure::usage(e),
-        other => Failure::bind(format!("{}: {other}", args.character.display())),
-    })?;
+    let hair = grown.map_err(|e| failure(e, args))?;
     let strands = hair.topology.strands().map_or(0, |s| s.len());
     reporter.info(
         "grown",
@@ -72,6 +66,16 @@ fn grow(args: &HairGrowArgs, reporter: &Reporter) -> Outcome {
         reporter.info("written", &format!("wrote {}", path.display()));
     }
     Ok(())
+}
+
+fn failure(error: HairError, args: &HairGrowArgs) -> Failure {
+    match error {
+        HairError::Selection(_)
+        | HairError::Attribute { .. }
+        | HairError::Joint { .. }
+        | HairError::Clearance(_) => Failure::usage(error),
+        other => Failure::bind(format!("{}: {other}", args.character.display())),
+    }
 }
 
 fn check_ending(path: &Path) -> Outcome {
@@ -133,7 +137,7 @@ fn request(
     request.settings = settings(args);
     if let Some(style) = style(args) {
         let is_limited = style.complete(&mut request, character);
-        if !is_limited.map_err(Failure::usage)? && style.name != "fur" {
+        if !is_limited.map_err(|e| failure(e, args))? && style.name != "fur" {
             let path = args.character.display();
             reporter.warning("hair_everywhere", &format!("{path}: hair grows everywhere, because the mesh has no painted attribute `scalp`; use --joint, --box, --mask or --density"));
         }

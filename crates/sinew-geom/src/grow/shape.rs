@@ -9,7 +9,8 @@
 //!
 //! With a guide curve, a strand bends to a point that moves along the curve ahead of it, `AHEAD` of its length. The point keeps the offset
 //! of the root from the start of the curve; `gather` takes a share of this offset away, which grows over the first 40 % of the length. After
-//! the end of the curve, the point goes on straight.
+//! the end of the curve, the point goes on straight. A strand that takes a shorter way than the point would catch up and then circle it:
+//! the point moves on when the strand comes nearer than `LEAD`.
 //!
 //! Curls are a helix around the middle line. Its frame is carried along without twist, and its radius grows from 0 within the first
 //! rotation, which keeps the root in place. The middle line advances by the part of the length that the helix leaves. Frizz adds two
@@ -33,6 +34,10 @@ const FINE: usize = 8;
 const GATHERING: f64 = 0.4;
 /// Share of its length that a strand looks ahead along its guide curve.
 const AHEAD: f64 = 0.1;
+/// Least distance to the point that a strand follows, in least radii of a bend. At less than 1, a strand could circle the point.
+const LEAD: f64 = 1.5;
+/// Times that this point moves on in each step of a strand, at most.
+const MOST_MOVES: usize = 8;
 /// Least radius of a bend of the middle line, as a share of the length and in segments.
 const LEAST_ARC: f64 = 0.03;
 const LEAST_ARC_SEGMENTS: f64 = 1.4;
@@ -116,7 +121,9 @@ fn turned_at_most(from: Vec3<f64>, to: Vec3<f64>, most: f64) -> Vec3<f64> {
         return to;
     }
     let aside = (to - from * from.dot(&to)).try_normalize(1e-9);
-    from * most.cos() + aside.unwrap_or_else(|| across(from)[0]) * most.sin()
+    let turned = from * most.cos() + aside.unwrap_or_else(|| across(from)[0]) * most.sin();
+    // Next to the opposite direction, `aside` is only roughly across; without this, steps would grow.
+    turned.try_normalize(1e-9).unwrap_or(from)
 }
 
 /// Two unit vectors across a unit vector and each other.
@@ -150,11 +157,10 @@ impl Guide {
         })
     }
 
-    /// Where a strand of that length aims at the share `t` of it, relative to its root.
-    fn aim(&self, t: f64, strand: f64) -> Vec3<f64> {
-        let ahead = (t + AHEAD) * strand;
-        let kept = 1.0 - self.gather * ((t + AHEAD) / GATHERING).min(1.0);
-        point_at(&self.points, ahead) + self.offset * kept - self.points[0] - self.offset
+    /// The point that a strand follows, relative to its root, at this distance along the curve; in lengths of the strand.
+    fn aim(&self, along: f64, length: f64) -> Vec3<f64> {
+        let kept = 1.0 - self.gather * (along / GATHERING).min(1.0);
+        point_at(&self.points, along * length) + self.offset * kept - self.points[0] - self.offset
     }
 }
 
@@ -199,15 +205,27 @@ struct Growth<'a> {
 }
 
 impl Growth<'_> {
-    /// Direction of the middle line at the share `t` of it, at `point` relative to the root.
-    fn direction(&self, t: f64, point: Vec3<f64>) -> Vec3<f64> {
+    /// Where a strand combs to at the share `t` of it, at `point` relative to the root. `along`: how far along its guide it aimed before;
+    /// `lead`: how near it may come to what it aims at. Both in lengths of the strand.
+    fn combed(&self, t: f64, point: Vec3<f64>, along: &mut f64, lead: f64) -> Vec3<f64> {
+        let Some(guide) = &self.guide else {
+            return self.comb;
+        };
+        *along = along.max(t + AHEAD);
+        let way = |along: f64| guide.aim(along, self.length) - point;
+        for _ in 0..MOST_MOVES {
+            if way(*along).norm() >= lead * self.length {
+                break;
+            }
+            *along += lead / MOST_MOVES as f64;
+        }
+        way(*along).try_normalize(1e-9).unwrap_or(self.normal) * self.strength
+    }
+
+    /// Direction of the middle line at the share `t` of it, which is combed to `comb`.
+    fn direction(&self, t: f64, comb: Vec3<f64>) -> Vec3<f64> {
         let rest = (1.0 - t / self.bend).max(0.0);
         let bent = 1.0 - rest * rest;
-        let guided = self.guide.as_ref().map(|guide| {
-            let way = guide.aim(t, self.length) - point;
-            way.try_normalize(1e-9).unwrap_or(self.normal) * self.strength
-        });
-        let comb = guided.unwrap_or(self.comb);
         let combed = self.normal * (1.0 - bent * comb.norm()) + comb * bent;
         let hanging = combed - Vec3::y() * (self.droop * t);
         hanging.try_normalize(1e-9).unwrap_or(self.normal)
@@ -227,10 +245,11 @@ impl Growth<'_> {
         let mut frizz = Frizz::new(self);
         let segment = self.length / (steps / FINE) as f64;
         let arc = (self.length * LEAST_ARC).max(segment * LEAST_ARC_SEGMENTS);
-        let mut before = self.direction(0.0, Vec3::zeros());
+        let (mut aimed, lead) = (0.0, LEAD * arc / self.length);
+        let mut before = self.normal;
         let around = |body| Around::new(body, self.length, steps / FINE);
         let mut around = self.body.as_ref().map(around);
-        let (mut middle, mut side) = (Vec3::zeros(), across(self.direction(0.0, Vec3::zeros()))[0]);
+        let (mut middle, mut side) = (Vec3::zeros(), across(before)[0]);
         let mut points = vec![Vec3::zeros()];
         for i in 0..steps {
             let at = (i as f64 + 0.5) * step;
@@ -242,7 +261,7 @@ impl Growth<'_> {
             let circle = TAU * radius(at) / self.curl_length;
             let advance = (1.0 - circle * circle).max(0.0).sqrt() * step * self.length;
             let t = (i + 1) as f64 * step;
-            let wanted = self.direction(at, middle);
+            let wanted = self.direction(at, self.combed(at, middle, &mut aimed, lead));
             let mut along = turned_at_most(before, wanted, advance / arc);
             if let Some(around) = &mut around {
                 along = around.step(self.start + middle, along, advance, radius(t));

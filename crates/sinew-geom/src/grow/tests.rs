@@ -598,16 +598,15 @@ fn dome(radius: f32) -> (Mesh, Vec<[f32; 3]>) {
     (Mesh::new("dome", topology, positions), normals)
 }
 
-/// The largest angle between segments that follow each other.
+/// Angles between segments that follow each other.
+fn turns(strand: &[[f32; 3]]) -> impl Iterator<Item = f32> + '_ {
+    let step = |i: usize| Vec3::from(strand[i + 1]) - Vec3::from(strand[i]);
+    (2..strand.len()).map(move |i| step(i - 2).angle(&step(i - 1)))
+}
+
+/// The largest of them.
 fn sharpest(strand: &[[f32; 3]]) -> f32 {
-    let steps: Vec<Vec3<f32>> = strand
-        .windows(2)
-        .map(|w| Vec3::from(w[1]) - Vec3::from(w[0]))
-        .collect();
-    steps
-        .windows(2)
-        .map(|w| w[0].angle(&w[1]))
-        .fold(0.0, f32::max)
+    turns(strand).fold(0.0, f32::max)
 }
 
 /// Hair that is combed straight into a head and onto a body: it slides around both without kinks, with its lengths. Roots are up to 0.2 mm
@@ -703,6 +702,76 @@ fn strands_go_around_a_body_without_kinks() {
             found < 1.3 * most && found < 1.3,
             "{name}: {most} becomes {found} rad"
         );
+    }
+}
+
+/// Laying a strand around a body changes directions only.
+#[test]
+fn a_strand_that_is_laid_keeps_the_lengths_of_its_segments() {
+    let at = |i: u8| {
+        [
+            0.02 + 0.001 * f32::from(i % 3),
+            0.1 - 0.01 * f32::from(i),
+            0.0,
+        ]
+    };
+    let before: Vec<[f32; 3]> = (0..30).map(at).collect();
+    let mut strand = before.clone();
+    clear::lay(&mut strand, &GrowBody::new(&balls, 0.002));
+    let moved = length(&[before[20], strand[20]]);
+    assert!(moved > 0.05, "it goes around the ball: {moved}");
+    for (a, b) in before.windows(2).zip(strand.windows(2)) {
+        let ratio = length(b) / length(a);
+        assert!((ratio - 1.0).abs() < 1e-4, "{ratio}");
+    }
+}
+
+/// Strands whose way to the tail is shorter than the curve do not wait for it in circles: a strand that goes once around something turns by
+/// 360 degrees in all. All hang down at their end, as the curve does, within 60 degrees.
+#[test]
+fn strands_do_not_circle_what_they_follow() {
+    let (mesh, normals) = dome(0.1);
+    let out_and_down = [
+        [0.0, 0.07, -0.07],
+        [0.0, 0.072, -0.09],
+        [0.0, 0.055, -0.11],
+        [0.0, -0.01, -0.125],
+        [0.0, -0.5, -0.135],
+    ];
+    let there_and_back = [
+        [0.0, 0.1, 0.0],
+        [0.0, 0.13, 0.0],
+        [0.0, 0.11, 0.002],
+        [0.0, -0.5, 0.2],
+    ];
+    for guide in [&out_and_down[..], &there_and_back] {
+        let guides = [guide.to_vec()];
+        for (vertices, gather) in [(32, 0.9), (32, 0.0), (8, 0.9)] {
+            let maps = GrowMaps {
+                guides: &guides,
+                ..GrowMaps::default()
+            };
+            let settings = GrowSettings {
+                amount: GrowAmount::Strands(1000),
+                vertices,
+                length: 0.38,
+                bend: 0.1,
+                gather,
+                ..GrowSettings::default()
+            };
+            let hair = grow(&mesh, &normals, &maps, &settings).expect("grows");
+            for strand in strands(&hair) {
+                let all: f32 = turns(strand).sum();
+                assert!(all < 300_f32.to_radians(), "{all} rad from {:?}", strand[0]);
+                let [.., a, b] = *strand else {
+                    panic!("more than one vertex")
+                };
+                assert!(b[1] < a[1] - 0.5 * length(&[a, b]), "hangs: {strand:?}");
+                // A chord is shorter than its part of the curve.
+                let whole = length(strand);
+                assert!(whole < 0.3801 && whole > 0.8 * 0.38 * 0.97, "{whole}");
+            }
+        }
     }
 }
 

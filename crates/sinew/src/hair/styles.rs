@@ -1,7 +1,8 @@
 //! Kinds of hair by name: settings of growth that go together. The presets of the node `hair_sim` have the same names.
 
-use super::{Comb, GrowRequest};
-use crate::geom::{Attribute, GrowAmount, GrowSettings, Mesh, SelectionError};
+use super::tail::tail;
+use super::{Comb, GrowRequest, HairError, density};
+use crate::geom::{Attribute, GrowAmount, GrowSettings, Mesh};
 use crate::play::Character;
 
 /// A kind of hair.
@@ -182,17 +183,17 @@ impl HairStyle {
     /// | the request has | then |
     /// |---|---|
     /// | no density, joints, boxes and mask | the painted attribute `scalp` is the density, if the meshes have it |
-    /// | no comb and no guides | a ponytail gets a guide curve from the back of the head down; other hair follows the painted attribute `comb`, if there is one, or falls down |
+    /// | no comb and no guides | a ponytail gets guide curves to the back of the head and down; other hair follows the painted attribute `comb`, if there is one, or falls down |
     ///
     /// Names of attributes may be in upper case, as in glTF files. Gives whether something limits where hair grows.
     ///
     /// # Errors
-    /// [`SelectionError`] if the character has no such mesh.
+    /// [`HairError`] if the character has no such mesh, attribute or joint, or hair grows nowhere.
     pub fn complete(
         &self,
         request: &mut GrowRequest,
         character: &Character,
-    ) -> Result<bool, SelectionError> {
+    ) -> Result<bool, HairError> {
         let mesh = character.asset.merged(&request.meshes)?;
         let is_limited = request.density.is_some()
             || request.mask.is_some()
@@ -210,7 +211,10 @@ impl HairStyle {
                 let direction = Comb::Direction(direction);
                 request.comb = Some(painted.map_or(direction, Comb::Attribute));
             }
-            None => request.guides = vec![tail(&mesh, request)],
+            None => {
+                let density = density(&mesh, &character.asset, request)?;
+                request.guides = tail(&dense(&mesh, density.as_deref()));
+            }
         }
         Ok(is_limited || request.density.is_some())
     }
@@ -219,43 +223,19 @@ impl HairStyle {
 /// How far the strands of a ponytail come together.
 const GATHER: f32 = 0.88;
 
+/// Positions where the density is above half of its maximum.
+fn dense(mesh: &Mesh, density: Option<&[f32]>) -> Vec<[f32; 3]> {
+    let Some(density) = density else {
+        return mesh.positions.clone();
+    };
+    let least = 0.5 * density.iter().copied().fold(0.0, f32::max);
+    let all = mesh.positions.iter().zip(density);
+    all.filter(|(_, d)| **d > least).map(|(p, _)| *p).collect()
+}
+
 /// An attribute of that name and type, whatever the case of its letters.
 fn painted(mesh: &Mesh, name: &str, fits: impl Fn(&Attribute) -> bool) -> Option<String> {
     let mut all = mesh.attributes.iter();
     let found = all.find(|(n, a)| n.eq_ignore_ascii_case(name) && fits(a));
     found.map(|(n, _)| n.clone())
-}
-
-/// The curve of a ponytail: from the back of the box around all vertices with hair, at three fifths of its height, out and down.
-fn tail(mesh: &Mesh, request: &GrowRequest) -> Vec<[f32; 3]> {
-    let density = request
-        .density
-        .as_ref()
-        .and_then(|n| mesh.attributes.get(n));
-    let has_hair = |v: usize| match density {
-        Some(Attribute::Scalar(d)) => d[v] > 0.5,
-        _ => true,
-    };
-    let with_hair = mesh
-        .positions
-        .iter()
-        .enumerate()
-        .filter(|(v, _)| has_hair(*v));
-    let boxes = with_hair.map(|(_, p)| [*p, *p]).reduce(|a, b| {
-        let corner =
-            |k: usize, pick: fn(f32, f32) -> f32| std::array::from_fn(|c| pick(a[k][c], b[k][c]));
-        [corner(0, f32::min), corner(1, f32::max)]
-    });
-    let [low, high] = boxes.unwrap_or_default();
-    let [width, height] = [high[0] - low[0], high[1] - low[1]];
-    let middle = 0.5 * (low[0] + high[0]);
-    let point = |up: f32, back: f32| [middle, low[1] + up * height, low[2] - back * width];
-    // Over the skin, out through the band, and down behind the neck.
-    vec![
-        point(0.62, 0.0),
-        point(0.64, 0.14),
-        point(0.5, 0.27),
-        point(0.0, 0.36),
-        point(-3.0, 0.42),
-    ]
 }
