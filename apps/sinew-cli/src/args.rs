@@ -387,7 +387,7 @@ pub(crate) struct CheckArgs {
     #[arg(short, long, requires = "character")]
     pub(crate) clip: Option<String>,
     /// Warn if the clip or the point cache ends before these frames: 21, 0-120, 0-120/2, or a list such as 0,5,10-20.
-    #[arg(short, long, requires = "character")]
+    #[arg(short, long, requires = "character", allow_hyphen_values = true)]
     pub(crate) frames: Option<String>,
     /// Set the frame rate for --frames, in frames per second.
     #[arg(long, default_value_t = 30.0, value_parser = number)]
