@@ -2,8 +2,9 @@
 
 use crate::graph_args::{DeviceArg, GraphArgs, GraphInputs, OnlyArg};
 use crate::threads::Threads;
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use std::any::TypeId;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -248,12 +249,7 @@ pub(crate) struct FieldArgs {
     #[arg(long, default_value_t = 0.5)]
     pub(crate) at: f32,
     /// Set the distance at which the surface is extracted, in metres.
-    #[arg(
-        long,
-        default_value_t = 0.0,
-        value_name = "METRES",
-        allow_negative_numbers = true
-    )]
+    #[arg(long, default_value_t = 0.0, value_name = "METRES")]
     pub(crate) level: f32,
     /// Set the longer side of the slice picture, in pixels.
     #[arg(long, default_value_t = 600, value_parser = clap::value_parser!(u32).range(8..=8192))]
@@ -273,6 +269,38 @@ pub(crate) enum Axis {
     /// View along z: x points right, y points up.
     #[default]
     Z,
+}
+
+/// The command line. All options that take numbers take those below zero, too: whether they are in range is for the command to say.
+pub(crate) fn command() -> clap::Command {
+    with_negative_numbers(Args::command())
+}
+
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    let numbers = [
+        TypeId::of::<f32>(),
+        TypeId::of::<f64>(),
+        TypeId::of::<u16>(),
+        TypeId::of::<u32>(),
+        TypeId::of::<u64>(),
+        TypeId::of::<usize>(),
+        TypeId::of::<i64>(),
+        TypeId::of::<Numbers<2>>(),
+        TypeId::of::<Numbers<3>>(),
+        TypeId::of::<Numbers<6>>(),
+    ];
+    let accepted = |argument: clap::Arg| {
+        let found = argument.get_value_parser().type_id();
+        let takes_number =
+            argument.get_action().takes_values() && numbers.iter().any(|n| found == *n);
+        match takes_number && !argument.is_positional() {
+            true => argument.allow_hyphen_values(true),
+            false => argument,
+        }
+    };
+    command
+        .mut_args(accepted)
+        .mut_subcommands(with_negative_numbers)
 }
 
 /// A number, for a message in the words of users.
@@ -359,7 +387,7 @@ pub(crate) struct CheckArgs {
     #[arg(short, long, requires = "character")]
     pub(crate) clip: Option<String>,
     /// Warn if the clip or the point cache ends before these frames: 21, 0-120, 0-120/2, or a list such as 0,5,10-20.
-    #[arg(short, long, requires = "character")]
+    #[arg(short, long, requires = "character", allow_hyphen_values = true)]
     pub(crate) frames: Option<String>,
     /// Set the frame rate for --frames, in frames per second.
     #[arg(long, default_value_t = 30.0, value_parser = number)]
@@ -469,4 +497,76 @@ pub(crate) struct DemoArgs {
     /// Write into this folder.
     #[arg(short, long, default_value = "sinew-demo")]
     pub(crate) output: PathBuf,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::error::ErrorKind;
+    use std::any::TypeId;
+
+    /// Options of text that is numbers.
+    const TEXTS: [&str; 4] = ["frames", "comb", "guide", "ranges"];
+    /// One number, and lists of them.
+    const NUMBERS: [&str; 4] = ["1", "1,1", "1,1,1", "1,1,1,1,1,1"];
+
+    /// Whether parsing a command with an option refuses the command line for this reason.
+    fn is_refused(words: &[&str], option: &str, value: &str, why: &[ErrorKind]) -> bool {
+        let all = words.iter().copied().chain([option, value]);
+        let parsed = super::command().try_get_matches_from(all);
+        parsed.is_err_and(|e| why.contains(&e.kind()))
+    }
+
+    fn check(command: &clap::Command, words: &mut Vec<String>, tried: &mut Vec<String>) {
+        for argument in command.get_arguments() {
+            let Some(option) = argument.get_long().map(|l| format!("--{l}")) else {
+                continue;
+            };
+            let found = argument.get_value_parser().type_id();
+            let is_text = found == TypeId::of::<String>();
+            let is_path = found == TypeId::of::<std::path::PathBuf>();
+            if is_path || is_text && !TEXTS.contains(&argument.get_id().as_str()) {
+                continue;
+            }
+            if !argument.get_action().takes_values() || argument.is_require_equals_set() {
+                continue;
+            }
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let invalid = [ErrorKind::InvalidValue, ErrorKind::ValueValidation];
+            let accepts = |value: &&&str| !is_refused(&words, &option, value, &invalid);
+            for number in NUMBERS.iter().filter(accepts) {
+                for below in [format!("-{number}"), "-1e-5".into(), "-.5".into()] {
+                    let unknown = [ErrorKind::UnknownArgument];
+                    assert!(
+                        !is_refused(&words, &option, &below, &unknown),
+                        "{words:?} {option} {below}"
+                    );
+                }
+                tried.push(option.clone());
+            }
+        }
+        for below in command.get_subcommands() {
+            words.push(below.get_name().to_owned());
+            check(below, words, tried);
+            words.pop();
+        }
+    }
+
+    /// A number below zero is never taken for another option.
+    #[test]
+    fn all_options_with_numbers_take_those_below_zero() {
+        let mut tried = Vec::new();
+        check(&super::command(), &mut vec!["sinew".into()], &mut tried);
+        for option in [
+            "--clump",
+            "--thickness",
+            "--fps",
+            "--frames",
+            "--at",
+            "--cells",
+            "--threads",
+        ] {
+            assert!(tried.iter().any(|t| t == option), "{option}: {tried:?}");
+        }
+        assert!(tried.len() > 80, "{}: {tried:?}", tried.len());
+    }
 }

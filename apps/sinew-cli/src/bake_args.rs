@@ -136,7 +136,7 @@ pub(crate) struct VatSizeArgs {
     ///
     /// With a sequence: `unique` or `corners`, as for a bake. Without one: the number of unique points of the largest frame
     /// (about half the number of triangles), to show the size with unique points as well.
-    #[arg(long, value_name = "unique|corners|NUMBER", value_parser = size_points)]
+    #[arg(long, value_name = "unique|corners|NUMBER", allow_hyphen_values = true, value_parser = size_points)]
     pub(crate) points: Option<SizePoints>,
     /// Set the axis that points up in OBJ and PLY files.
     #[arg(long, value_enum, requires = "sequence")]
@@ -241,7 +241,7 @@ pub(crate) struct PlayedArgs {
     #[arg(long = "range", value_name = "NAME=FIRST..LAST")]
     pub(crate) ranges: Vec<NumberRange>,
     /// Set the frame rate of the sequence and the bake, in frames per second. By default a bake has 24.
-    #[arg(long, allow_negative_numbers = true, value_parser = crate::args::number)]
+    #[arg(long, value_parser = crate::args::number)]
     pub(crate) fps: Option<f64>,
     /// Use this mesh output of the graph. Required if there are several.
     #[arg(long = "mesh-output", value_name = "NAME")]
@@ -300,7 +300,7 @@ pub(crate) struct VatSettingsArgs {
     /// Keep edges that are sharper than this angle hard, in degrees. Default: 60.
     ///
     /// A bake computes its normals from the surface and ignores the normals of the source.
-    #[arg(long, value_name = "DEGREES", allow_negative_numbers = true)]
+    #[arg(long, value_name = "DEGREES")]
     pub(crate) crease: Option<f32>,
     /// Set the order of triangles, for meshes with changing topology. Default: `match`.
     #[arg(long, value_enum)]
@@ -336,18 +336,13 @@ pub(crate) struct ShapeArgs {
     /// Allow this distance between a vertex and the rigid motion of its piece, in metres (mode rigid).
     ///
     /// Default: 2e-5 of the diagonal of the bounding box of the first frame.
-    #[arg(long, value_name = "METRES", allow_negative_numbers = true)]
+    #[arg(long, value_name = "METRES")]
     pub(crate) rigid_tolerance: Option<f32>,
     /// Allow this error of the surface, in metres, if all frames use the triangles of the first frame.
     ///
     /// For sequences in which the diagonals of quads change. If the error of a quad is larger, mode soft adds a vertex at the centre of
     /// this quad. The quad is then exact. Default: 2e-5 of the diagonal of the bounding box.
-    #[arg(
-        long,
-        alias = "recut-tolerance",
-        value_name = "METRES",
-        allow_negative_numbers = true
-    )]
+    #[arg(long, alias = "recut-tolerance", value_name = "METRES")]
     pub(crate) retriangulate_tolerance: Option<f32>,
     /// Step from frame to frame instead of blending (mode rigid).
     ///
@@ -365,7 +360,7 @@ pub(crate) struct ShapeArgs {
     /// Multiply the widths of points by this factor (mode particles). Default: 1.
     ///
     /// Without a size attribute, this is the width of all points in metres.
-    #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
+    #[arg(long, value_name = "FACTOR")]
     pub(crate) point_scale: Option<f32>,
 }
 

@@ -21,7 +21,6 @@ use crate::bake_args::BakeCommand;
 use crate::exit::{Failure, Outcome};
 use crate::load;
 use crate::reporter::Reporter;
-use clap::CommandFactory;
 use sinew::io::{IoError, gltf_write};
 use sinew::play::{Character, Document, Template};
 use std::path::Path;
@@ -53,13 +52,13 @@ pub(crate) fn dispatch(args: &Args, reporter: &Reporter) -> Outcome {
         Command::Doctor => doctor::doctor(reporter),
         Command::Completions { shell } => {
             let mut out = Vec::new();
-            clap_complete::generate(*shell, &mut Args::command(), "sinew", &mut out);
+            clap_complete::generate(*shell, &mut crate::args::command(), "sinew", &mut out);
             reporter.print(&String::from_utf8_lossy(&out));
             Ok(())
         }
         Command::Man => {
             let mut out = Vec::new();
-            clap_mangen::Man::new(Args::command())
+            clap_mangen::Man::new(crate::args::command())
                 .render(&mut out)
                 .map_err(Failure::output)?;
             reporter.print(&String::from_utf8_lossy(&out));

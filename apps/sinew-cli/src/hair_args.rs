@@ -44,7 +44,7 @@ pub(crate) struct HairGrowArgs {
     /// hair_sim has presets with the same names.
     #[arg(long, value_name = "NAME", value_parser = styles())]
     pub(crate) preset: Option<String>,
-    /// Set the number of strands. Default: 1000.
+    /// Set the number of strands. Default: of the preset, else 1000.
     #[arg(long, value_name = "NUMBER", conflicts_with = "per_square_metre")]
     pub(crate) count: Option<usize>,
     /// Set the number of strands per square metre at density 1, instead of --count.
@@ -67,7 +67,6 @@ pub(crate) struct HairGrowArgs {
     #[arg(
         long = "box",
         value_name = "X,Y,Z,X,Y,Z",
-        allow_hyphen_values = true,
         help_heading = "Where hair grows"
     )]
     pub(crate) boxes: Vec<Numbers<6>>,
@@ -82,16 +81,19 @@ pub(crate) struct HairGrowArgs {
     /// Graph document with the mask.
     #[arg(short, long, requires = "mask", help_heading = "Where hair grows")]
     pub(crate) graph: Option<PathBuf>,
-    /// Set the length of strands, in metres. Default: 0.2.
+    /// Set the length of strands, in metres. Default: of the preset, else 0.2.
     #[arg(long, value_name = "METRES")]
     pub(crate) length: Option<f32>,
     /// Multiply the length by this scalar vertex attribute.
     #[arg(long, value_name = "ATTRIBUTE")]
     pub(crate) length_map: Option<String>,
-    /// Shorten strands at random by up to this share of their length. Default: 0.2.
+    /// Shorten strands at random by up to this share of their length. Default: of the preset, else 0.2.
     #[arg(long, value_name = "SHARE")]
     pub(crate) length_variation: Option<f32>,
-    /// Set the number of vertices per strand. A .tfx file needs 4, 8, 16, 32 or 64. Default: 16.
+    /// Make strands shorter and thinner by up to this share where the density falls to 0. Default: of the preset, else 0.
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) fade: Option<f32>,
+    /// Set the number of vertices per strand. A .tfx file needs 4, 8, 16, 32 or 64. Default: of the preset, else 16.
     #[arg(long, value_name = "NUMBER")]
     pub(crate) vertices: Option<usize>,
     /// Comb strands in this direction, in scene axes: X,Y,Z, or the name of a vector vertex attribute.
@@ -108,43 +110,43 @@ pub(crate) struct HairGrowArgs {
         conflicts_with = "comb"
     )]
     pub(crate) guide: Option<String>,
-    /// Set how far strands gather around the curve: 0 keeps the distance of their roots, 1 brings tips together. Default: 0.
+    /// Set how far strands gather around the curve: 0 keeps the distance of their roots, 1 brings tips together. Default: of the preset, else 0.
     #[arg(long, value_name = "SHARE")]
     pub(crate) gather: Option<f32>,
     /// Set how far strands bend towards the comb direction or the curve, 0 to 1.
     #[arg(long, default_value_t = 1.0, value_name = "SHARE")]
     pub(crate) comb_strength: f32,
-    /// Tilt strands at random by up to this angle, in degrees. Default: 6.
+    /// Tilt strands at random by up to this angle, in degrees. Default: of the preset, else 6.
     #[arg(long, value_name = "DEGREES")]
     pub(crate) lean: Option<f32>,
-    /// Set the share of their length over which strands bend from the skin to the comb direction. Default: 0.4.
+    /// Set the share of their length over which strands bend from the skin to the comb direction. Default: of the preset, else 0.4.
     #[arg(long, value_name = "SHARE")]
     pub(crate) bend: Option<f32>,
-    /// Set how far tips hang down by gravity: 0 is not at all, 1 is as far as they stand out. Default: 0.
+    /// Set how far tips hang down by gravity: 0 is not at all, 1 is as far as they stand out. Default: of the preset, else 0.
     #[arg(long, value_name = "SHARE")]
     pub(crate) droop: Option<f32>,
-    /// Set the radius of curls, in metres. Default: 0.
+    /// Set the radius of curls, in metres. Default: of the preset, else 0.
     #[arg(long, value_name = "METRES")]
     pub(crate) curl: Option<f32>,
-    /// Set the length of hair per turn of a curl, in metres. Default: 0.05.
+    /// Set the length of hair per turn of a curl, in metres. Default: of the preset, else 0.05.
     #[arg(long, value_name = "METRES")]
     pub(crate) curl_length: Option<f32>,
-    /// Gather strands into clumps: 0 is not at all, 1 brings the tips of a clump to one point. Default: 0.
+    /// Gather strands into clumps: 0 is not at all, 1 brings the tips of a clump to one point. Default: of the preset, else 0.
     #[arg(long, value_name = "SHARE")]
     pub(crate) clump: Option<f32>,
-    /// Set the width of a clump on the skin, in metres. Default: 0.012.
+    /// Set the width of a clump on the skin, in metres. Default: of the preset, else 0.012.
     #[arg(long, value_name = "METRES")]
     pub(crate) clump_size: Option<f32>,
-    /// Bend strands at random by up to this distance from their line, in metres. Default: 0.
+    /// Bend strands at random by up to this distance from their line, in metres. Default: of the preset, else 0.
     #[arg(long, value_name = "METRES")]
     pub(crate) frizz: Option<f32>,
-    /// Set the length of hair between two random bends, in metres. Default: 0.015.
+    /// Set the length of hair between two random bends, in metres. Default: of the preset, else 0.015.
     #[arg(long, value_name = "METRES")]
     pub(crate) frizz_length: Option<f32>,
-    /// Set the diameters at root and tip, in metres.
+    /// Set the diameters at root and tip, in metres. Default: of the preset, else none.
     #[arg(long, value_name = "ROOT,TIP", help_heading = "Look")]
     pub(crate) thickness: Option<Numbers<2>>,
-    /// Set the colour: #rrggbb, or one for the root and one for the tip: #rrggbb,#rrggbb.
+    /// Set the colour: #rrggbb, or one for the root and one for the tip: #rrggbb,#rrggbb. Default: of the preset, else none.
     #[arg(long, value_name = "COLOR", help_heading = "Look")]
     pub(crate) color: Option<RootToTip>,
     /// Keep strands this far from the meshes of the character, in metres.

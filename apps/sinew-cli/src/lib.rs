@@ -29,7 +29,7 @@ mod terminal;
 mod threads;
 mod value_table;
 
-use clap::{CommandFactory, FromArgMatches};
+use clap::FromArgMatches;
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ pub fn main() -> ExitCode {
 /// `--version`.
 pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let name = [OsString::from("sinew")];
-    let matches = args::Args::command().get_matches_from(name.into_iter().chain(arguments));
+    let matches = args::command().get_matches_from(name.into_iter().chain(arguments));
     let args = args::Args::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
     let mut reporter = reporter::Reporter::new(args.log_format, args.quiet, allowed(&args));
     reporter.listen();
@@ -70,7 +70,7 @@ pub fn run_job(
     host: Arc<dyn Host>,
 ) -> Result<(), JobError> {
     let name = [OsString::from("sinew")];
-    let parsed = args::Args::command().try_get_matches_from(name.into_iter().chain(arguments));
+    let parsed = args::command().try_get_matches_from(name.into_iter().chain(arguments));
     let matches = parsed.map_err(|e| JobError::usage(&e))?;
     let args = args::Args::from_arg_matches(&matches).map_err(|e| JobError::usage(&e))?;
     let reporter = reporter::Reporter::of_host(host, args.quiet, allowed(&args));
@@ -82,7 +82,7 @@ pub fn run_job(
 
 /// All commands and arguments, with their help, for programs that generate bindings.
 pub fn definition() -> clap::Command {
-    let mut command = args::Args::command();
+    let mut command = args::command();
     command.build();
     command
 }

@@ -230,25 +230,15 @@ pub(crate) struct PsdExtractArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) of: Option<String>,
     /// Stop when all vertices are this near to the sculpt, in metres. The report lists those that stay farther away.
-    #[arg(
-        long,
-        default_value_t = 1e-5,
-        value_name = "METRES",
-        allow_negative_numbers = true
-    )]
+    #[arg(long, default_value_t = 1e-5, value_name = "METRES")]
     pub(crate) tolerance: f64,
     /// Leave out offsets that are shorter than this, in metres.
-    #[arg(
-        long,
-        default_value_t = 1e-6,
-        value_name = "METRES",
-        allow_negative_numbers = true
-    )]
+    #[arg(long, default_value_t = 1e-6, value_name = "METRES")]
     pub(crate) drop_below: f64,
     /// Keep offsets short where the graph smooths them away.
     ///
     /// 0 comes nearest to the sculpt, but can give very long offsets.
-    #[arg(long, default_value_t = 0.005, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 0.005)]
     pub(crate) damping: f64,
     /// Write this GLB file: the character with the morph targets. A VRM avatar may be written as .vrm.
     #[arg(short, long)]

@@ -131,7 +131,7 @@ pub(crate) struct LookArgs {
     #[arg(long, value_name = "STACK")]
     pub(crate) against: Option<String>,
     /// Set the numbers of the first and last colour. Default: the range of the numbers drawn.
-    #[arg(long, value_name = "MIN,MAX", allow_hyphen_values = true)]
+    #[arg(long, value_name = "MIN,MAX")]
     pub(crate) range: Option<Numbers<2>>,
     /// Set the colour map: viridis, magma, inferno, plasma, cividis, turbo, greys, red_blue or purple_green.
     #[arg(long)]
@@ -183,10 +183,10 @@ pub(crate) enum LightingChoice {
 #[command(next_help_heading = "Camera (default: frames the whole animation, from the front right)")]
 pub(crate) struct CameraArgs {
     /// Rotate the camera around the character to the right, in degrees.
-    #[arg(long, default_value_t = 30.0, allow_hyphen_values = true)]
+    #[arg(long, default_value_t = 30.0)]
     pub(crate) yaw: f32,
     /// Raise the camera, in degrees.
-    #[arg(long, default_value_t = 12.0, allow_hyphen_values = true)]
+    #[arg(long, default_value_t = 12.0)]
     pub(crate) pitch: f32,
     /// Frame the vertices that these joints move, instead of everything.
     #[arg(long, value_name = "JOINT,...", value_delimiter = ',')]
@@ -196,17 +196,11 @@ pub(crate) struct CameraArgs {
         long,
         value_name = "X,Y,Z",
         requires = "target",
-        conflicts_with = "focus",
-        allow_hyphen_values = true
+        conflicts_with = "focus"
     )]
     pub(crate) eye: Option<Numbers<3>>,
     /// Set the point that the fixed camera looks at, in metres.
-    #[arg(
-        long,
-        value_name = "X,Y,Z",
-        requires = "eye",
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "X,Y,Z", requires = "eye")]
     pub(crate) target: Option<Numbers<3>>,
     /// Set the vertical field of view of the fixed camera, in degrees.
     #[arg(long, default_value_t = 30.0, requires = "eye")]

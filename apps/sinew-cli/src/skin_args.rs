@@ -31,7 +31,7 @@ pub(crate) struct BakeSkinArgs {
     /// DEGREES rotates each joint about each of its axes, both ways.
     ///
     /// FILE is JSON with angles in degrees: {"elbow": {"x": [-10, 60, 120]}, "*": {"z": [-30, 30]}}.
-    #[arg(long, value_name = "DEGREES|FILE")]
+    #[arg(long, value_name = "DEGREES|FILE", allow_hyphen_values = true)]
     pub(crate) ranges: Option<String>,
     /// Set how weights are computed.
     #[arg(long, value_enum, default_value_t)]

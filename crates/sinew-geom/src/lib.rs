@@ -43,7 +43,9 @@ pub use clip::{Channel, ChannelTarget, Clip, ClipError, Interpolation};
 pub use decompose::{DecomposeError, Decomposition, ORTHOGONAL_TOLERANCE, nearest_rotation};
 pub use euler::EulerOrder;
 pub use expression::{Expression, ExpressionOverride, ExpressionTarget, apply_expressions};
-pub use grow::{Curl, Frizz, GrowAmount, GrowError, GrowMaps, GrowSettings, grow, grow_watched};
+pub use grow::{
+    Curl, Frizz, GrowAmount, GrowBody, GrowError, GrowMaps, GrowSettings, grow, grow_watched,
+};
 pub use image::Image;
 pub use mesh::{
     Attribute, Bounds, Influences, InfluencesError, Mesh, MeshError, MeshPart, MorphTarget, bounds,

@@ -4,7 +4,7 @@ use crate::draws::{Builder, Draw, DrawKind, Variant, scale_of, view_entry};
 use crate::error::RenderError;
 use crate::pipelines::{Pass, Pipelines};
 use crate::scene::{Layer, Lighting, Scene, Shot};
-use crate::targets::{Fixed, Targets};
+use crate::targets::{Fixed, Targets, bare_shadow};
 use crate::view::{ViewUniforms, shows_ground};
 use sinew_geom::Image;
 use sinew_gpu::{Buffer, BufferUse, Gpu, Readback, wgpu};
@@ -16,6 +16,8 @@ pub struct Renderer {
     gpu: Gpu,
     pipelines: Pipelines,
     fixed: Fixed,
+    /// Of pictures with hair.
+    bare_shadow: Option<wgpu::TextureView>,
     targets: Option<Targets>,
     maps: Vec<(ColorMap, wgpu::TextureView)>,
     nothing: Buffer<u32>,
@@ -34,6 +36,7 @@ impl Renderer {
             gpu: gpu.clone(),
             pipelines: Pipelines::new(gpu)?,
             fixed: Fixed::new(gpu)?,
+            bare_shadow: None,
             targets: None,
             maps: Vec::new(),
             nothing: Buffer::new(gpu, "nothing", 4, BufferUse::Drawn)?,
@@ -59,6 +62,9 @@ impl Renderer {
         let view = ViewUniforms::new(scene, &effective(scene, shot));
         self.prepare(scene, shot, &view)?;
         let draws = self.draws(scene, &view)?;
+        if self.bare_shadow.is_none() && draws.iter().any(is_hair) {
+            self.bare_shadow = Some(bare_shadow(&self.gpu)?);
+        }
         let shot = &effective(scene, shot);
         let passes = passes(scene, shot, &draws);
         self.pipelines.prepare(&self.gpu, &passes)?;
@@ -148,14 +154,15 @@ impl Renderer {
         let fixed = &self.fixed;
         let early = self.view_group(&fixed.blank_depths, &fixed.blank);
         let ground = shows_ground(scene, shot);
+        let has_hair = draws.iter().any(is_hair);
         if shot.shadows {
             let mut pass = depth_pass(encoder, &fixed.shadow);
             pass.set_bind_group(0, &early, &[]);
             self.run(&mut pass, Pass::Shadow, draws, is_solid);
             self.run(&mut pass, Pass::HairShadow, draws, is_hair);
             drop(pass);
-            if draws.iter().any(is_hair) {
-                let mut pass = depth_pass(encoder, &fixed.bare_shadow);
+            if let Some(bare) = self.bare_shadow.as_ref().filter(|_| has_hair) {
+                let mut pass = depth_pass(encoder, bare);
                 pass.set_bind_group(0, &early, &[]);
                 self.run(&mut pass, Pass::Shadow, draws, is_solid);
             }
@@ -173,8 +180,8 @@ impl Renderer {
             self.whole(&mut pass, Pass::Ground, 6);
         }
         self.layer(&mut pass, draws, Layer::Scene, DrawKind::Translucent);
-        if draws.iter().any(is_hair) {
-            let bare = self.view_group(&fixed.bare_shadow, &targets.blurred);
+        if let Some(bare) = self.bare_shadow.as_ref().filter(|_| has_hair) {
+            let bare = self.view_group(bare, &targets.blurred);
             pass.set_bind_group(0, &bare, &[]);
             self.layer(&mut pass, draws, Layer::Scene, DrawKind::Hair);
             pass.set_bind_group(0, &view, &[]);

@@ -122,8 +122,6 @@ impl Targets {
 #[derive(Debug)]
 pub(crate) struct Fixed {
     pub(crate) shadow: wgpu::TextureView,
-    /// The shadow map without hair, for hair, which knows its own shadow.
-    pub(crate) bare_shadow: wgpu::TextureView,
     pub(crate) shadow_sampler: wgpu::Sampler,
     pub(crate) blank_depths: wgpu::TextureView,
     pub(crate) blank: wgpu::TextureView,
@@ -131,20 +129,34 @@ pub(crate) struct Fixed {
     pub(crate) linear_sampler: wgpu::Sampler,
 }
 
+/// A square texture that is drawn into, then read.
+fn read_later(
+    device: &wgpu::Device,
+    name: &str,
+    format: wgpu::TextureFormat,
+    texels: u32,
+) -> wgpu::TextureView {
+    let usage = TextureUse {
+        format,
+        samples: 1,
+        read: true,
+    };
+    view(&texture(device, name, [texels; 2], &usage))
+}
+
+/// The shadow map without hair, for hair, which knows its own shadow.
+pub(crate) fn bare_shadow(gpu: &Gpu) -> Result<wgpu::TextureView, GpuError> {
+    gpu.scoped("shadow map without hair", |device| {
+        read_later(device, "shadow without hair", DEPTH, SHADOW_TEXELS)
+    })
+}
+
 impl Fixed {
     pub(crate) fn new(gpu: &Gpu) -> Result<Self, GpuError> {
         gpu.scoped("textures of the renderer", |device| {
-            let made = |name: &str, format, texels| {
-                let usage = TextureUse {
-                    format,
-                    samples: 1,
-                    read: true,
-                };
-                view(&texture(device, name, [texels; 2], &usage))
-            };
+            let made = |name, format, texels| read_later(device, name, format, texels);
             Self {
                 shadow: made("shadow", DEPTH, SHADOW_TEXELS),
-                bare_shadow: made("shadow without hair", DEPTH, SHADOW_TEXELS),
                 blank_depths: made("blank depths", DEPTH, 1),
                 blank: made("blank", OCCLUSION, 1),
                 shadow_sampler: device.create_sampler(&wgpu::SamplerDescriptor {

@@ -1,12 +1,11 @@
 //! Hair of characters: grows strands where joints, boxes, masks or painted attributes say, and writes hair files.
 
 mod styles;
+mod tail;
 
 pub use styles::{HAIR_STYLES, HairStyle, hair_style};
 
-use crate::deform::collide::{
-    CollideJob, CollideScratch, CollideSettings, Collider, Contact, FieldCollider,
-};
+use crate::deform::collide::{Distance, FieldCollider};
 use crate::deform::sdf::{
     Axis, FieldBuffers, FieldFrame, FieldWords, Resolution, SdfBind, SdfError, SdfSettings,
     SignMethod,
@@ -15,8 +14,8 @@ use crate::deform::tangent_frames::compute_normals;
 use crate::deform::{BindWatch, Par, Stopped};
 use crate::geom::names::expected_joint;
 use crate::geom::{
-    Asset, Attribute, GrowError, GrowMaps, GrowSettings, Mesh, Selection, SelectionError, Warning,
-    grow_watched,
+    Asset, Attribute, GrowBody, GrowError, GrowMaps, GrowSettings, Mesh, Selection, SelectionError,
+    Warning, grow_watched,
 };
 use crate::io::gltf_write::{add_strands, add_strands_to, converted_glb, packed_glb};
 use crate::io::tressfx::write_tfx_asset;
@@ -160,16 +159,25 @@ pub fn grow_hair(
         Some(normals) => normals.clone(),
         None => compute_normals(&mesh),
     };
-    let mut hair = watch.part(0.0, GROWING, |watch| {
+    let field = match request.clearance {
+        Some(_) => {
+            let body = asset.merged(&Selection::All)?;
+            let field = watch.part(0.0, MEASURING, |watch| field_of(&body, &watch))?;
+            Some(field)
+        }
+        None => None,
+    };
+    let shape = field
+        .as_ref()
+        .and_then(|f| FieldCollider::new(FieldWords::Grid(f.view())));
+    let surface = shape.map(|shape| move |point| shape.distance_and_gradient(point));
+    if let (Some(surface), Some(clearance)) = (&surface, request.clearance) {
+        maps.body = Some(GrowBody::new(surface, clearance));
+    }
+    let hair = watch.part(MEASURING, 1.0, |watch| {
         let goes_on = |done| watch.step(done).is_ok();
         grow_watched(&mesh, &normals, &maps, &request.settings, &goes_on)
     })?;
-    if let Some(clearance) = request.clearance {
-        let body = asset.merged(&Selection::All)?;
-        watch.part(GROWING, 1.0, |watch| {
-            keep_out(&body, clearance, &mut hair, &watch)
-        })?;
-    }
     Ok(hair)
 }
 
@@ -291,22 +299,14 @@ fn of_joints(mesh: &Mesh, asset: &Asset, names: &[String]) -> Result<Vec<f32>, H
     Ok((0..mesh.vertex_count()).map(is_of_joints).collect())
 }
 
-/// Approximate share of the time for growing. The rest moves strands out of the meshes.
-const GROWING: f64 = 0.7;
+/// Approximate share of the time for the distance field.
+const MEASURING: f64 = 0.4;
 
 /// Cells of the distance field along the longest side of the character.
 const CELLS: u32 = 192;
 
-/// Rotates strand segments from root to tip until all points except roots are outside the meshes. Segment lengths stay.
-fn keep_out(
-    body: &Mesh,
-    clearance: f32,
-    hair: &mut Mesh,
-    watch: &BindWatch<'_>,
-) -> Result<(), HairError> {
-    let Some(strands) = hair.topology.strands() else {
-        return Ok(());
-    };
+/// The distance field of all meshes at rest.
+fn field_of(body: &Mesh, watch: &BindWatch<'_>) -> Result<FieldBuffers, HairError> {
     let frame = FieldFrame::default();
     let settings = |sign| SdfSettings {
         resolution: Resolution::Cells {
@@ -317,7 +317,7 @@ fn keep_out(
         ..SdfSettings::default()
     };
     let new = |sign| {
-        watch.part(0.0, 0.3, |watch| {
+        watch.part(0.0, 0.5, |watch| {
             let (topology, rest) = (&body.topology, &body.positions);
             SdfBind::new_watched(topology, rest, &frame, settings(sign), Par::Rayon, &watch)
         })
@@ -326,30 +326,10 @@ fn keep_out(
     if !field.report().is_closed() {
         field = new(SignMethod::WindingNumber)?;
     }
-    watch.step(0.3)?;
+    watch.step(0.5)?;
     let mut buffers = FieldBuffers::new(&field);
     buffers.build(&field, &body.positions, &frame, Par::Rayon);
-    let Some(shape) = FieldCollider::new(FieldWords::Grid(buffers.view())) else {
-        return Ok(());
-    };
-    watch.step(0.6)?;
-    let contacts = [Contact {
-        collider: 0,
-        margin: clearance,
-        friction: 0.0,
-    }];
-    CollideJob {
-        strands,
-        settings: &CollideSettings { exempt: 1 },
-        colliders: &[Collider::still(&shape)],
-        contacts: &contacts,
-        previous: None,
-        positions: &mut hair.positions,
-        scratch: &mut CollideScratch::new(strands, contacts.len()),
-        par: Par::Rayon,
-    }
-    .run();
-    Ok(())
+    Ok(buffers)
 }
 
 /// Writes strands of a character. The file extension chooses the format:

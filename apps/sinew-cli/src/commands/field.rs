@@ -120,6 +120,10 @@ fn player(
     Ok(player)
 }
 
+/// How to see a field that is no output.
+const NO_OUTPUT: &str =
+    "`sinew render --show field=NODE` draws the field of a node that is no output";
+
 /// The field output of that name, or the only one.
 fn output_name<'a>(args: &'a FieldArgs, graph: &'a BoundGraph) -> Outcome<&'a str> {
     let names = graph.plan().outputs().iter().zip(graph.program().outputs());
@@ -128,15 +132,15 @@ fn output_name<'a>(args: &'a FieldArgs, graph: &'a BoundGraph) -> Outcome<&'a st
     match (&args.field, fields.as_slice()) {
         (None, [one]) => Ok(one),
         (Some(name), all) if all.contains(&name.as_str()) => Ok(name),
-        (_, []) => Err(Failure::bind(
-            "the graph has no field among its outputs; add one: \"outputs\": {\"field\": \"NODE\"}",
-        )),
+        (_, []) => Err(Failure::bind(format!(
+            "the graph has no field among its outputs; add one: \"outputs\": {{\"field\": \"NODE\"}}. {NO_OUTPUT}",
+        ))),
         (None, all) => Err(Failure::usage(format!(
             "the graph has several fields; select one with --field: {}",
             all.join(", ")
         ))),
         (Some(name), all) => Err(Failure::usage(format!(
-            "--field {name}: the graph has no such field; known: {}",
+            "--field {name}: the graph has no such field output; known: {}. {NO_OUTPUT}",
             all.join(", ")
         ))),
     }

@@ -36,6 +36,7 @@ fn grow(args: &HairGrowArgs, reporter: &Reporter) -> Outcome {
         load::check_vrm_output(path, &character)?;
     }
     let request = request(args, &character, reporter)?;
+    warn_of_units(args, &character, &request, reporter)?;
     let grown = reporter.follow("growth", |watch| {
         let report = |done| (watch.report)(SetupProgress::new(done, "hair"));
         let is_stopped = watch.is_stopped;
@@ -46,13 +47,7 @@ fn grow(args: &HairGrowArgs, reporter: &Reporter) -> Outcome {
         grow_hair(&character, &request, &watch)
     });
     reporter.check_interrupt()?;
-    let hair = grown.map_err(|e| match e {
-        HairError::Selection(_)
-        | HairError::Attribute { .. }
-        | HairError::Joint { .. }
-        | HairError::Clearance(_) => Failure::usage(e),
-        other => Failure::bind(format!("{}: {other}", args.character.display())),
-    })?;
+    let hair = grown.map_err(|e| failure(e, args))?;
     let strands = hair.topology.strands().map_or(0, |s| s.len());
     reporter.info(
         "grown",
@@ -71,6 +66,16 @@ fn grow(args: &HairGrowArgs, reporter: &Reporter) -> Outcome {
         reporter.info("written", &format!("wrote {}", path.display()));
     }
     Ok(())
+}
+
+fn failure(error: HairError, args: &HairGrowArgs) -> Failure {
+    match error {
+        HairError::Selection(_)
+        | HairError::Attribute { .. }
+        | HairError::Joint { .. }
+        | HairError::Clearance(_) => Failure::usage(error),
+        other => Failure::bind(format!("{}: {other}", args.character.display())),
+    }
 }
 
 fn check_ending(path: &Path) -> Outcome {
@@ -132,7 +137,7 @@ fn request(
     request.settings = settings(args);
     if let Some(style) = style(args) {
         let is_limited = style.complete(&mut request, character);
-        if !is_limited.map_err(Failure::usage)? && style.name != "fur" {
+        if !is_limited.map_err(|e| failure(e, args))? && style.name != "fur" {
             let path = args.character.display();
             reporter.warning("hair_everywhere", &format!("{path}: hair grows everywhere, because the mesh has no painted attribute `scalp`; use --joint, --box, --mask or --density"));
         }
@@ -147,6 +152,41 @@ fn request(
     }
     request.clearance = (!args.no_clearance).then_some(args.clearance);
     Ok(request)
+}
+
+/// Warns of lengths that are far too large for the meshes, such as numbers of centimetres.
+fn warn_of_units(
+    args: &HairGrowArgs,
+    character: &Character,
+    request: &GrowRequest,
+    reporter: &Reporter,
+) -> Outcome {
+    let mesh = character.asset.merged(&request.meshes);
+    let mesh = mesh.map_err(Failure::usage)?;
+    let side = |c: usize| {
+        let all = || mesh.positions.iter().map(|p| p[c]);
+        all().fold(f32::MIN, f32::max) - all().fold(f32::MAX, f32::min)
+    };
+    let size = (0..3).map(side).fold(0.0, f32::max);
+    let thickness = args.thickness.map(|t| t.0[0].max(t.0[1]));
+    // With each option, the largest usual length, in sizes of the meshes.
+    for (option, given, most) in [
+        ("length", args.length, 3.0),
+        ("curl", args.curl, 0.5),
+        ("curl-length", args.curl_length, 3.0),
+        ("clump-size", args.clump_size, 1.0),
+        ("frizz", args.frizz, 0.5),
+        ("frizz-length", args.frizz_length, 3.0),
+        ("clearance", Some(args.clearance), 0.5),
+        ("thickness", thickness, 0.05),
+    ] {
+        let Some(found) = given.filter(|g| size > 0.0 && *g > most * size) else {
+            continue;
+        };
+        let path = args.character.display();
+        reporter.warning("length_large", &format!("--{option}: {found} m is very large for {path}, whose longest side is {size:.3} m; lengths are in metres: 3 cm are 0.03"));
+    }
+    Ok(())
 }
 
 fn style(args: &HairGrowArgs) -> Option<&'static HairStyle> {
@@ -172,6 +212,7 @@ fn settings(args: &HairGrowArgs) -> GrowSettings {
     for (setting, given) in [
         (&mut out.length, args.length),
         (&mut out.length_variation, args.length_variation),
+        (&mut out.fade, args.fade),
         (&mut out.bend, args.bend),
         (&mut out.droop, args.droop),
         (&mut out.curl_radius, args.curl),

@@ -221,8 +221,9 @@ fn grown_hair_stays_out_of_the_mesh() {
     for (a, b) in through.iter().zip(&kept_out) {
         assert_eq!(a[0], b[0], "roots stay");
     }
+    // Segments are chords: on an arc with a radius of 1.4 segments, the sharpest bend, they are shorter by 1 / (24 * 1.4^2).
     for (a, b) in segments(&through).iter().zip(segments(&kept_out)) {
-        assert!((a - b).abs() < 1e-6, "{a} {b}");
+        assert!((1.0 - b / a).abs() < 0.022, "{a} {b}");
     }
     for wrong in ["nan", "inf"] {
         let out = p.sinew(&[
@@ -258,7 +259,11 @@ fn hair_that_cannot_grow_says_why() {
             5,
             "the number of vertices of a strand is 1, expected 2 to 4096",
         ),
-        (&["--length", "-1"], 2, "unexpected argument"),
+        (
+            &["--length", "-1"],
+            5,
+            "the length is -1, expected a number above 0",
+        ),
         (&["--mesh", "body"], 2, "has the name 'body'"),
         (
             &["-o", "h.fbx"],

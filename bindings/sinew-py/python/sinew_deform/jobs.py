@@ -764,6 +764,7 @@ def hair_grow(
     length: float | None = None,
     length_map: str | None = None,
     length_variation: float | None = None,
+    fade: float | None = None,
     vertices: int | None = None,
     comb: str | Sequence[float] | None = None,
     guide: PathLike | None = None,
@@ -809,7 +810,7 @@ def hair_grow(
             `curly`: Curly hair: 7000 strands of 24 cm in ringlets; `fur`: Fur of an animal:
             16000 strands of 2.5 cm in tufts; `ponytail`: Hair combed back to a tail: 8000
             strands of 38 cm.
-        count: Set the number of strands. Default: 1000.
+        count: Set the number of strands. Default: of the preset, else 1000.
         per_square_metre: Set the number of strands per square metre at density 1, instead of
             `count`.
         density: Scale the density of strands by this scalar vertex attribute, 0 to 1.
@@ -818,12 +819,14 @@ def hair_grow(
             for more boxes. `sinew inspect CHARACTER --joint NAME` prints the box of a joint:
             bounds_min and bounds_max.
         mask: Scale the density by this mask output of `graph`, evaluated in the rest pose.
-        length: Set the length of strands, in metres. Default: 0.2.
+        length: Set the length of strands, in metres. Default: of the preset, else 0.2.
         length_map: Multiply the length by this scalar vertex attribute.
         length_variation: Shorten strands at random by up to this share of their length.
-            Default: 0.2.
+            Default: of the preset, else 0.2.
+        fade: Make strands shorter and thinner by up to this share where the density falls to 0.
+            Default: of the preset, else 0.
         vertices: Set the number of vertices per strand. A .tfx file needs 4, 8, 16, 32 or 64.
-            Default: 16.
+            Default: of the preset, else 16.
         comb: Comb strands in this direction, in scene axes: X,Y,Z, or the name of a vector
             vertex attribute.
         guide: Let strands follow a curve instead: points X,Y,Z in metres, separated by spaces,
@@ -831,26 +834,30 @@ def hair_grow(
             has curves as lines (GLB, glTF) or as strands (TFX). Each strand follows the curve
             whose first point is nearest to its root.
         gather: Set how far strands gather around the curve: 0 keeps the distance of their
-            roots, 1 brings tips together. Default: 0.
+            roots, 1 brings tips together. Default: of the preset, else 0.
         comb_strength: Set how far strands bend towards the comb direction or the curve, 0 to 1.
             Default: 1.
-        lean: Tilt strands at random by up to this angle, in degrees. Default: 6.
+        lean: Tilt strands at random by up to this angle, in degrees. Default: of the preset,
+            else 6.
         bend: Set the share of their length over which strands bend from the skin to the comb
-            direction. Default: 0.4.
+            direction. Default: of the preset, else 0.4.
         droop: Set how far tips hang down by gravity: 0 is not at all, 1 is as far as they stand
-            out. Default: 0.
-        curl: Set the radius of curls, in metres. Default: 0.
-        curl_length: Set the length of hair per turn of a curl, in metres. Default: 0.05.
+            out. Default: of the preset, else 0.
+        curl: Set the radius of curls, in metres. Default: of the preset, else 0.
+        curl_length: Set the length of hair per turn of a curl, in metres. Default: of the
+            preset, else 0.05.
         clump: Gather strands into clumps: 0 is not at all, 1 brings the tips of a clump to one
-            point. Default: 0.
-        clump_size: Set the width of a clump on the skin, in metres. Default: 0.012.
+            point. Default: of the preset, else 0.
+        clump_size: Set the width of a clump on the skin, in metres. Default: of the preset,
+            else 0.012.
         frizz: Bend strands at random by up to this distance from their line, in metres.
-            Default: 0.
-        frizz_length: Set the length of hair between two random bends, in metres. Default:
-            0.015.
-        thickness: Set the diameters at root and tip, in metres.
+            Default: of the preset, else 0.
+        frizz_length: Set the length of hair between two random bends, in metres. Default: of
+            the preset, else 0.015.
+        thickness: Set the diameters at root and tip, in metres. Default: of the preset, else
+            none.
         color: Set the colour: #rrggbb, or one for the root and one for the tip:
-            #rrggbb,#rrggbb.
+            #rrggbb,#rrggbb. Default: of the preset, else none.
         clearance: Keep strands this far from the meshes of the character, in metres. Near the
             root the distance is at most a quarter of the length from the root. Default: 0.002.
         no_clearance: Allow strands to pass through the meshes of the character.
@@ -885,6 +892,7 @@ def hair_grow(
     arguments.option("--length", length)
     arguments.option("--length-map", length_map)
     arguments.option("--length-variation", length_variation)
+    arguments.option("--fade", fade)
     arguments.option("--vertices", vertices)
     arguments.option("--comb", comb)
     arguments.option("--guide", guide)

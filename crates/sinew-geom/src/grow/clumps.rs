@@ -61,22 +61,21 @@ fn point_in(cell: [i64; 3], size: f64, seed: u32) -> Vec3<f64> {
 
 /// Brings a strand to the centre of its clump: by no part at the root, by `share` at the tip. Strands that grow in another direction than
 /// the centre come less close, which keeps a parting open.
+///
+/// Segments take the directions of the mean of both strands, and keep their lengths: aiming at its points would overshoot where it is shorter.
 pub(super) fn gather(strand: &mut [[f32; 3]], centre: &[[f32; 3]], share: f64) {
     let vector = |p: [f32; 3]| Vec3::from(p.map(f64::from));
     let last = (strand.len() - 1) as f64;
     let share = share * likeness(strand, centre);
     let mut before = vector(strand[0]);
-    let mut at = before;
+    let (mut at, mut mean) = (before, before);
     for i in 1..strand.len() {
         let own = vector(strand[i]);
         let left = 1.0 - i as f64 / last;
         let aim = own + (vector(centre[i]) - own) * (share * (1.0 - left * left));
-        let length = (own - before).norm();
-        let along = (aim - at)
-            .try_normalize(1e-12)
-            .unwrap_or_else(|| (own - before) / length.max(1e-12));
-        at += along * length;
-        before = own;
+        let along = (aim - mean).try_normalize(1e-12);
+        at += along.map_or(own - before, |a| a * (own - before).norm());
+        (before, mean) = (own, aim);
         strand[i] = [at.x, at.y, at.z].map(|c| c as f32);
     }
 }

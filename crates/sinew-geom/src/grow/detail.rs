@@ -45,7 +45,7 @@ impl Curl {
 
 /// Two smooth random functions of the distance along a strand: Perlin's gradient noise (*An Image Synthesizer*, 1985), with gradients of
 /// mean zero. Each is at most the frizz, and grows from 0 over the first interval.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Frizz {
     most: f64,
     spacing: f64,

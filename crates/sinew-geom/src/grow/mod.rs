@@ -1,5 +1,6 @@
 //! Grows strands on a mesh: roots spread evenly over its surface, curves follow the combing.
 
+mod clear;
 mod clumps;
 mod detail;
 mod random;
@@ -35,6 +36,8 @@ pub struct GrowSettings {
     pub length: f32,
     /// Strands are randomly shorter by up to this share of the length; 0 to 1. Default 0.2.
     pub length_variation: f32,
+    /// Strands are shorter and thinner where the density is below 1: by up to this share, where it is nearly 0; 0 to 1. Default 0.
+    pub fade: f32,
     /// Strands randomly lean away from the normal by up to this angle. Default 0.1.
     pub lean: f32,
     /// How far strands bend towards the combing direction: 0 is not at all, 1 is completely. Default 1.
@@ -72,6 +75,7 @@ impl Default for GrowSettings {
             vertices: 16,
             length: 0.2,
             length_variation: 0.2,
+            fade: 0.0,
             lean: 0.1,
             comb: 1.0,
             bend: 0.4,
@@ -104,6 +108,38 @@ pub struct GrowMaps<'a> {
     /// Guide curves, in scene space: polylines of two or more points. If there are some, each strand bends to the curve whose
     /// first point is nearest to its root, instead of to `comb`.
     pub guides: &'a [Vec<[f32; 3]>],
+    /// What strands stay out of. `None` means nothing.
+    pub body: Option<GrowBody<'a>>,
+}
+
+/// A body that strands stay out of.
+#[derive(Clone, Copy)]
+pub struct GrowBody<'a> {
+    surface: &'a (dyn Fn([f32; 3]) -> (f32, [f32; 3]) + Sync),
+    clearance: f32,
+}
+
+impl<'a> GrowBody<'a> {
+    /// `surface` gives the signed distance of a point, metres, negative inside, and its gradient of any length; both in scene space. Strands
+    /// keep the distance `clearance`; near the root at most a quarter of the way from the root along the strand.
+    pub fn new(surface: &'a (dyn Fn([f32; 3]) -> (f32, [f32; 3]) + Sync), clearance: f32) -> Self {
+        Self { surface, clearance }
+    }
+
+    /// Distance and unit normal, where there is one.
+    fn measure(&self, at: Vec3<f64>) -> (f64, Option<Vec3<f64>>) {
+        let (distance, gradient) = (self.surface)([at.x, at.y, at.z].map(|c| c as f32));
+        let normal = Vec3::from(gradient.map(f64::from)).try_normalize(1e-6);
+        (f64::from(distance), normal)
+    }
+}
+
+impl std::fmt::Debug for GrowBody<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GrowBody")
+            .field("clearance", &self.clearance)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Why no strands were grown.
@@ -160,9 +196,9 @@ pub enum GrowError {
 
 /// Share of the time that finding roots takes, roughly.
 const SCATTERING: f64 = 0.6;
+/// The same when strands are laid around the body.
+const LAYING: f64 = 0.8;
 
-/// Largest radius of a curl, in its length: a little below 1 / 2 pi, at which a strand would only go round.
-const WIDEST_CURL: f32 = 0.15;
 /// Most vertices of a strand.
 const MOST_VERTICES: usize = 4096;
 /// Most strands: five candidates for the root of each are in memory at once.
@@ -231,7 +267,7 @@ pub fn grow_watched(
     let centres = centres(mesh, &roots, settings);
     for first in (0..roots.len()).step_by(AT_ONCE) {
         let done = first as f64 / roots.len() as f64;
-        step(SCATTERING + (1.0 - SCATTERING) * done)?;
+        step(SCATTERING + (LAYING - SCATTERING) * done)?;
         for i in first..roots.len().min(first + AT_ONCE) {
             let centre = centres.as_ref().map(|c| roots[c[i]].number);
             let root = &roots[i];
@@ -241,11 +277,21 @@ pub fn grow_watched(
     if let Some(centres) = &centres {
         gather(&mut positions, each, centres, settings.clump);
     }
+    if let Some(body) = &maps.body {
+        for (i, strand) in positions.chunks_mut(each).enumerate() {
+            if i % AT_ONCE == 0 {
+                step(LAYING + (1.0 - LAYING) * i as f64 / roots.len() as f64)?;
+            }
+            clear::lay(strand, body);
+        }
+    }
     let mut out = Mesh::new("hair", Topology::from_strands(strands), positions);
     let masses = (0..roots.len() * each).map(|v| if v % each < 2 { 0.0 } else { 1.0 });
     let masses = Attribute::Scalar(masses.collect());
     out.attributes.insert("inverse_mass".into(), masses);
-    dress(&mut out, settings);
+    dress(&mut out, settings, &|strand| {
+        shape::faded(maps, settings, &roots[strand])
+    });
     let for_all = |of_root: &dyn Fn(&Root) -> [f32; 2]| {
         let each_root = roots.iter().map(of_root);
         each_root
@@ -283,14 +329,15 @@ fn gather(positions: &mut [[f32; 3]], each: usize, centres: &[usize], share: f32
     }
 }
 
-/// Sets thickness and colours, by the share of the way from root to tip.
-fn dress(hair: &mut Mesh, settings: &GrowSettings) {
+/// Sets thickness and colours, by the share of the way from root to tip. `left`: what is left of the thickness of each strand.
+fn dress(hair: &mut Mesh, settings: &GrowSettings, left: &dyn Fn(usize) -> f32) {
     let each = settings.vertices;
     let share = |v: usize| (v % each) as f32 / (each - 1) as f32;
     let all = || (0..hair.positions.len()).map(share);
     if let Some([root, tip]) = settings.thickness {
         let at = |t: f32| tip + (root - tip) * (1.0 - t * t).max(0.0).sqrt();
-        let thickness = Attribute::Scalar(all().map(at).collect());
+        let thickness = all().enumerate().map(|(v, t)| left(v / each) * at(t));
+        let thickness = Attribute::Scalar(thickness.collect());
         hair.attributes.insert(THICKNESS.into(), thickness);
     }
     if let Some([root, tip]) = settings.colors {
@@ -344,12 +391,13 @@ fn check_settings(s: &GrowSettings) -> Result<(), GrowError> {
         let found = format!("{n}, of {} vertices each", s.vertices);
         return wrong("the number of strands", found, IN_ALL);
     }
-    let numbers: [(&'static str, f32, f32, &'static str); 10] = [
+    let numbers: [(&'static str, f32, f32, &'static str); 11] = [
         ("the bend", s.bend, 1.0, "above 0, at most 1"),
         ("the clumping", s.clump, 1.0, "0 to 1"),
         ("the frizz", s.frizz, f32::MAX, "0 or more"),
         ("the gathering", s.gather, 1.0, "0 to 1"),
         ("the length variation", s.length_variation, 1.0, "0 to 1"),
+        ("the fading", s.fade, 1.0, "0 to 1"),
         (
             "the lean",
             s.lean,
@@ -377,7 +425,7 @@ fn check_settings(s: &GrowSettings) -> Result<(), GrowError> {
             return wrong(setting, found.to_string(), "a number above 0");
         }
     }
-    let widest = s.curl_length * WIDEST_CURL;
+    let widest = s.curl_length * Curl::WIDEST as f32;
     if s.curl_radius > widest {
         let found = format!("{} for a curl length of {}", s.curl_radius, s.curl_length);
         let expected = "less than 0.15 times the length of a curl";

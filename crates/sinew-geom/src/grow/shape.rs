@@ -4,22 +4,26 @@
 //! direction, quadratically; droop adds a direction down that grows linearly to the tip. Its direction is integrated by the midpoint rule
 //! in eight steps per segment.
 //!
+//! The line bends by no more than an arc of `LEAST_ARC` of its length allows, and is turned away from a body in front of it (`clear.rs`), from
+//! which curls keep their radius.
+//!
 //! With a guide curve, a strand bends to a point that moves along the curve ahead of it, `AHEAD` of its length. The point keeps the offset
 //! of the root from the start of the curve; `gather` takes a share of this offset away, which grows over the first 40 % of the length. After
-//! the end of the curve, the point goes on straight.
+//! the end of the curve, the point goes on straight. A strand that takes a shorter way than the point would catch up and then circle it:
+//! the point moves on when the strand comes nearer than `LEAD`.
 //!
-//! Curls are a helix around the middle line. Its frame is carried along without twist, and its radius grows from 0 within the first
-//! rotation, which keeps the root in place. The middle line advances by the part of the length that the helix leaves. Frizz adds two
-//! smooth random functions across it: Perlin's gradient noise (*An Image Synthesizer*, 1985), with gradients of mean zero. The fine
-//! curve is then scaled to the wanted length and sampled at equal arc lengths.
+//! Curls and frizz (`detail.rs`) lie across the middle line, along a frame that is carried without twist. The middle line advances by the part
+//! of the length that the helix leaves. The fine curve is then scaled to the wanted length and sampled at equal arc lengths.
 //!
 //! Strands of a clump turn like its centre: their curls begin at nearly the same angle, and their lengths are alike.
 //!
 //! All in double precision. The random numbers of a strand depend on the seed and the number of its root alone.
 
+use super::clear::Around;
+use super::detail::{Curl, Frizz};
 use super::random::Random;
 use super::roots::Root;
-use super::{GrowMaps, GrowSettings};
+use super::{GrowBody, GrowMaps, GrowSettings};
 use crate::{Mesh, Vec3};
 use std::f64::consts::TAU;
 
@@ -29,11 +33,15 @@ const FINE: usize = 8;
 const GATHERING: f64 = 0.4;
 /// Share of its length that a strand looks ahead along its guide curve.
 const AHEAD: f64 = 0.1;
-/// Other streams of random numbers.
+/// Least distance to the point that a strand follows, in least radii of a bend. At less than 1, a strand could circle the point.
+const LEAD: f64 = 1.5;
+/// Times that this point moves on in each step of a strand, at most.
+const MOST_MOVES: usize = 8;
+/// Least radius of a bend of the middle line, as a share of the length and in segments.
+const LEAST_ARC: f64 = 0.03;
+const LEAST_ARC_SEGMENTS: f64 = 1.4;
+/// Another stream of random numbers.
 const CLUMP_SEED: u32 = 0x636c_756d;
-const FRIZZ_SEED: u32 = 0x6672_697a;
-/// Bends of a strand, at most: more than its points can show.
-const MOST_BENDS: f64 = 1e5;
 
 /// The vertices of the strand that grows at `root`, evenly spaced along it. `centre`: the number of the root in the centre of its clump.
 pub(super) fn strand(
@@ -50,6 +58,7 @@ pub(super) fn strand(
         .try_normalize(1e-12)
         .unwrap_or_else(Vec3::y);
     let factor = maps.length.map_or(1.0, |m| f64::from(root.mean(m)));
+    let factor = factor * f64::from(faded(maps, settings, root));
     let clump = f64::from(settings.clump);
     let of_clump = centre.map(|number| Random::new(settings.seed ^ CLUMP_SEED, number));
     let [of_length, of_phase] = of_clump.map_or([0.0; 2], |mut r| [r.share(), r.share()]);
@@ -71,14 +80,26 @@ pub(super) fn strand(
         bend: f64::from(settings.bend),
         droop: f64::from(settings.droop),
         length: f64::from(settings.length) * factor * (1.0 - shorter),
-        curl_radius: f64::from(settings.curl_radius),
-        curl_length: f64::from(settings.curl_length),
-        phase: like_clump(random.share(), of_phase) * TAU,
-        frizz: f64::from(settings.frizz),
-        frizz_length: f64::from(settings.frizz_length),
-        bends: Random::new(settings.seed ^ FRIZZ_SEED, root.number),
+        curl: Curl {
+            radius: f64::from(settings.curl_radius),
+            length: f64::from(settings.curl_length),
+            phase: like_clump(random.share(), of_phase) * TAU,
+        },
+        frizz: Frizz::new(
+            f64::from(settings.frizz),
+            f64::from(settings.frizz_length),
+            settings.seed,
+            root.number,
+        ),
+        body: maps.body,
     };
     growth.vertices(settings.vertices)
+}
+
+/// What is left of length and thickness where the density is below 1.
+pub(super) fn faded(maps: &GrowMaps<'_>, settings: &GrowSettings, root: &Root) -> f32 {
+    let density = maps.density.map_or(1.0, |d| root.mean(d).clamp(0.0, 1.0));
+    1.0 - settings.fade * (1.0 - density)
 }
 
 /// No longer than one.
@@ -93,6 +114,17 @@ fn leaning(normal: Vec3<f64>, most: f64, random: &mut Random) -> Vec3<f64> {
     let around = random.share() * TAU;
     let [a, b] = across(normal);
     normal * height + (a * around.cos() + b * around.sin()) * aside
+}
+
+/// A unit vector turned to another one, by no more than that angle in radians.
+fn turned_at_most(from: Vec3<f64>, to: Vec3<f64>, most: f64) -> Vec3<f64> {
+    if from.angle(&to) <= most {
+        return to;
+    }
+    let aside = (to - from * from.dot(&to)).try_normalize(1e-9);
+    let turned = from * most.cos() + aside.unwrap_or_else(|| across(from)[0]) * most.sin();
+    // Next to the opposite direction, `aside` is only roughly across; without this, steps would grow.
+    turned.try_normalize(1e-9).unwrap_or(from)
 }
 
 /// Two unit vectors across a unit vector and each other.
@@ -126,11 +158,10 @@ impl Guide {
         })
     }
 
-    /// Where a strand of that length aims at the share `t` of it, relative to its root.
-    fn aim(&self, t: f64, strand: f64) -> Vec3<f64> {
-        let ahead = (t + AHEAD) * strand;
-        let kept = 1.0 - self.gather * ((t + AHEAD) / GATHERING).min(1.0);
-        point_at(&self.points, ahead) + self.offset * kept - self.points[0] - self.offset
+    /// The point that a strand follows, relative to its root, at this distance along the curve; in lengths of the strand.
+    fn aim(&self, along: f64, length: f64) -> Vec3<f64> {
+        let kept = 1.0 - self.gather * (along / GATHERING).min(1.0);
+        point_at(&self.points, along * length) + self.offset * kept - self.points[0] - self.offset
     }
 }
 
@@ -153,7 +184,7 @@ fn point_at(points: &[Vec3<f64>], at: f64) -> Vec3<f64> {
     end + along * (at - before)
 }
 
-struct Growth {
+struct Growth<'a> {
     start: Vec3<f64>,
     guide: Option<Guide>,
     normal: Vec3<f64>,
@@ -164,25 +195,33 @@ struct Growth {
     bend: f64,
     droop: f64,
     length: f64,
-    curl_radius: f64,
-    curl_length: f64,
-    phase: f64,
-    frizz: f64,
-    frizz_length: f64,
-    /// Random numbers of the frizz.
-    bends: Random,
+    curl: Curl,
+    frizz: Frizz,
+    body: Option<GrowBody<'a>>,
 }
 
-impl Growth {
-    /// Direction of the middle line at the share `t` of it, at `point` relative to the root.
-    fn direction(&self, t: f64, point: Vec3<f64>) -> Vec3<f64> {
+impl Growth<'_> {
+    /// Where a strand combs to at the share `t` of it, at `point` relative to the root. `along`: how far along its guide it aimed before;
+    /// `lead`: how near it may come to what it aims at. Both in lengths of the strand.
+    fn combed(&self, t: f64, point: Vec3<f64>, along: &mut f64, lead: f64) -> Vec3<f64> {
+        let Some(guide) = &self.guide else {
+            return self.comb;
+        };
+        *along = along.max(t + AHEAD);
+        let way = |along: f64| guide.aim(along, self.length) - point;
+        for _ in 0..MOST_MOVES {
+            if way(*along).norm() >= lead * self.length {
+                break;
+            }
+            *along += lead / MOST_MOVES as f64;
+        }
+        way(*along).try_normalize(1e-9).unwrap_or(self.normal) * self.strength
+    }
+
+    /// Direction of the middle line at the share `t` of it, which is combed to `comb`.
+    fn direction(&self, t: f64, comb: Vec3<f64>) -> Vec3<f64> {
         let rest = (1.0 - t / self.bend).max(0.0);
         let bent = 1.0 - rest * rest;
-        let guided = self.guide.as_ref().map(|guide| {
-            let way = guide.aim(t, self.length) - point;
-            way.try_normalize(1e-9).unwrap_or(self.normal) * self.strength
-        });
-        let comb = guided.unwrap_or(self.comb);
         let combed = self.normal * (1.0 - bent * comb.norm()) + comb * bent;
         let hanging = combed - Vec3::y() * (self.droop * t);
         hanging.try_normalize(1e-9).unwrap_or(self.normal)
@@ -198,27 +237,38 @@ impl Growth {
     /// A fine curve of the wanted length, curls included.
     fn curve(&self, steps: usize) -> Vec<Vec3<f64>> {
         let step = 1.0 / steps as f64;
-        let turns = self.length / self.curl_length;
-        let mut frizz = Frizz::new(self);
-        let (mut middle, mut side) = (Vec3::zeros(), across(self.direction(0.0, Vec3::zeros()))[0]);
+        let mut frizz = self.frizz.clone();
+        let segment = self.length / (steps / FINE) as f64;
+        let arc = (self.length * LEAST_ARC).max(segment * LEAST_ARC_SEGMENTS);
+        let (mut aimed, lead) = (0.0, LEAD * arc / self.length);
+        let mut before = self.normal;
+        let around = |body| Around::new(body, self.length, steps / FINE);
+        let mut around = self.body.as_ref().map(around);
+        let (mut middle, mut side) = (Vec3::zeros(), across(before)[0]);
         let mut points = vec![Vec3::zeros()];
         for i in 0..steps {
             let at = (i as f64 + 0.5) * step;
-            // The first turn opens the curl, so that the strand leaves where it is rooted.
-            let radius = |t: f64| self.curl_radius * (t * turns).min(1.0);
-            let around = TAU * radius(at) / self.curl_length;
-            let advance = (1.0 - around * around).max(0.0).sqrt();
-            middle += self.direction(at, middle) * (step * self.length * advance);
-            let t = (i + 1) as f64 * step;
-            let along = self.direction(t, middle);
+            let advance = self.curl.advance(at * self.length) * step * self.length;
+            let distance = (i + 1) as f64 * step * self.length;
+            let wanted = self.direction(at, self.combed(at, middle, &mut aimed, lead));
+            let mut along = turned_at_most(before, wanted, advance / arc);
+            if let Some(around) = &mut around {
+                along = around.step(
+                    self.start + middle,
+                    along,
+                    advance,
+                    self.curl.radius_at(distance),
+                );
+            }
+            middle += along * advance;
+            before = along;
             // Carried along without twist.
             side = (side - along * along.dot(&side))
                 .try_normalize(1e-9)
                 .unwrap_or_else(|| across(along)[0]);
-            let angle = self.phase + TAU * turns * t;
-            let [a, b] = frizz.at(t * self.length);
-            let across = side * (radius(t) * angle.cos() + a);
-            points.push(middle + across + along.cross(&side) * (radius(t) * angle.sin() + b));
+            let [a, b] = frizz.offset(distance);
+            let [c, d] = self.curl.offset(distance);
+            points.push(middle + side * (c + a) + along.cross(&side) * (d + b));
         }
         // Bends and frizz make it longer: it shrinks to what it should be.
         let factor = self.length / length(&points).max(1e-12);
@@ -226,54 +276,6 @@ impl Growth {
             *p = self.start + *p * factor;
         }
         points
-    }
-}
-
-/// Two smooth random functions of the way along a strand, from -1 to 1 times the frizz, each with mean zero.
-struct Frizz {
-    most: f64,
-    spacing: f64,
-    random: Random,
-    /// The interval between two bends, and the gradients at both of its ends.
-    interval: f64,
-    gradients: [[f64; 2]; 2],
-}
-
-impl Frizz {
-    fn new(growth: &Growth) -> Self {
-        let mut this = Self {
-            most: growth.frizz,
-            spacing: growth.frizz_length,
-            random: growth.bends.clone(),
-            interval: 0.0,
-            gradients: [[0.0; 2]; 2],
-        };
-        this.gradients = [this.gradient(), this.gradient()];
-        this
-    }
-
-    fn gradient(&mut self) -> [f64; 2] {
-        [0, 1].map(|_| 2.0 * self.random.share() - 1.0)
-    }
-
-    /// Both functions at a distance from the root; distances must not fall.
-    fn at(&mut self, distance: f64) -> [f64; 2] {
-        if self.most == 0.0 {
-            return [0.0; 2];
-        }
-        let x = distance / self.spacing;
-        while x > self.interval + 1.0 && self.interval < MOST_BENDS {
-            self.interval += 1.0;
-            self.gradients = [self.gradients[1], self.gradient()];
-        }
-        let u = (x - self.interval).clamp(0.0, 1.0);
-        let fade = u * u * u * (u * (u * 6.0 - 15.0) + 10.0);
-        // One half is the most that gradients of one give.
-        let opened = 2.0 * self.most * x.min(1.0);
-        [0, 1].map(|i| {
-            let [from, to] = [self.gradients[0][i] * u, self.gradients[1][i] * (u - 1.0)];
-            opened * (from + (to - from) * fade)
-        })
     }
 }
 

@@ -556,3 +556,244 @@ fn thickness_and_colors_go_from_root_to_tip() {
     let found = grow(&mesh, &normals, &GrowMaps::default(), &wrong).expect_err("refused");
     assert_eq!(found.to_string(), "the thickness is -1, expected 0 or more");
 }
+
+/// Distance and normal of a sphere, exact.
+fn sphere(p: Vec3<f32>, middle: [f32; 3], radius: f32) -> (f32, [f32; 3]) {
+    let way = p - Vec3::from(middle);
+    let normal = way / way.norm().max(1e-9);
+    (way.norm() - radius, [normal.x, normal.y, normal.z])
+}
+
+/// Two balls, one on the other: a head on a body, with a crease between them. It is the surface of both; the field is exact.
+fn balls(p: [f32; 3]) -> (f32, [f32; 3]) {
+    let p = Vec3::from(p);
+    let [head, body] = [sphere(p, [0.0; 3], 0.1), sphere(p, [0.0, -0.28, 0.0], 0.2)];
+    if head.0 < body.0 { head } else { body }
+}
+
+/// The upper half of a ball, with its normals.
+fn dome(radius: f32) -> (Mesh, Vec<[f32; 3]>) {
+    let (rings, sides) = (24_u32, 48_u32);
+    let normal = |i: u32| {
+        let (ring, side) = (i / sides, i % sides);
+        let up = std::f32::consts::FRAC_PI_2 * ring as f32 / rings as f32;
+        let around = std::f32::consts::TAU * side as f32 / sides as f32;
+        [up.cos() * around.cos(), up.sin(), up.cos() * around.sin()]
+    };
+    let normals: Vec<[f32; 3]> = (0..rings * sides).map(normal).collect();
+    let positions: Vec<[f32; 3]> = normals.iter().map(|n| n.map(|c| c * radius)).collect();
+    let corner = |ring: u32, side: u32| ring * sides + side % sides;
+    let quad = |i: u32| {
+        let (r, s) = (i / sides, i % sides);
+        let [a, b, c, d] = [
+            corner(r, s),
+            corner(r, s + 1),
+            corner(r + 1, s + 1),
+            corner(r + 1, s),
+        ];
+        [[a, c, b], [a, d, c]]
+    };
+    let triangles: Vec<[u32; 3]> = (0..(rings - 1) * sides).flat_map(quad).collect();
+    let topology = Topology::new(rings * sides, triangles).expect("valid");
+    (Mesh::new("dome", topology, positions), normals)
+}
+
+/// Angles between segments that follow each other.
+fn turns(strand: &[[f32; 3]]) -> impl Iterator<Item = f32> + '_ {
+    let step = |i: usize| Vec3::from(strand[i + 1]) - Vec3::from(strand[i]);
+    (2..strand.len()).map(move |i| step(i - 2).angle(&step(i - 1)))
+}
+
+/// The largest of them.
+fn sharpest(strand: &[[f32; 3]]) -> f32 {
+    turns(strand).fold(0.0, f32::max)
+}
+
+/// Hair that is combed straight into a head and onto a body: it slides around both without kinks, with its lengths. Roots are up to 0.2 mm
+/// inside, since the mesh has flat faces.
+#[test]
+fn strands_go_around_a_body_without_kinks() {
+    let (mesh, normals) = dome(0.1);
+    let comb = vec![[0.0, -1.0, -0.3]; mesh.positions.len()];
+    let tail = [vec![
+        [0.0, 0.02, -0.13],
+        [0.0, -0.05, -0.16],
+        [0.0, -0.5, -0.16],
+    ]];
+    let long = GrowSettings {
+        amount: GrowAmount::Strands(400),
+        vertices: 32,
+        length: 0.34,
+        bend: 0.12,
+        lean: 0.07,
+        droop: 6.0,
+        frizz: 0.003,
+        frizz_length: 0.06,
+        clump: 0.55,
+        ..GrowSettings::default()
+    };
+    let straight = GrowSettings {
+        frizz: 0.0,
+        clump: 0.0,
+        droop: 0.0,
+        ..long
+    };
+    let short = GrowSettings {
+        vertices: 8,
+        length: 0.045,
+        bend: 0.4,
+        droop: 0.3,
+        ..long
+    };
+    let curly = GrowSettings {
+        length: 0.24,
+        bend: 0.25,
+        droop: 2.5,
+        curl_radius: 0.007,
+        curl_length: 0.055,
+        ..long
+    };
+    for (name, settings, guides) in [
+        ("long", long, &[][..]),
+        ("straight", straight, &[]),
+        ("short", short, &[]),
+        ("curly", curly, &[]),
+        (
+            "tail",
+            GrowSettings {
+                droop: 0.0,
+                gather: 0.88,
+                bend: 0.25,
+                ..long
+            },
+            &tail,
+        ),
+    ] {
+        let clearance = 0.002;
+        let grown = |body| {
+            let maps = GrowMaps {
+                comb: Some(&comb),
+                guides,
+                body,
+                ..GrowMaps::default()
+            };
+            grow(&mesh, &normals, &maps, &settings).expect("grows")
+        };
+        let (free, clear) = (grown(None), grown(Some(GrowBody::new(&balls, clearance))));
+        let most = strands(&free).into_iter().map(sharpest).fold(0.0, f32::max);
+        let mut found = 0.0_f32;
+        for (a, b) in strands(&free).iter().zip(strands(&clear)) {
+            found = found.max(sharpest(b));
+            let mut gone = 0.0;
+            for w in b.windows(2) {
+                gone += length(w);
+                let missing = clearance.min(0.25 * gone) - balls(w[1]).0;
+                assert!(
+                    missing < 0.0007,
+                    "{name}: {missing} m too near at {:?}",
+                    w[1]
+                );
+            }
+            // Chords of smoother strands are longer.
+            let ratio = length(b) / length(a);
+            assert!((ratio - 1.0).abs() < 0.05, "{name}: {ratio}");
+        }
+        assert!(
+            found < 1.3 * most && found < 1.3,
+            "{name}: {most} becomes {found} rad"
+        );
+    }
+}
+
+/// Laying a strand around a body changes directions only.
+#[test]
+fn a_strand_that_is_laid_keeps_the_lengths_of_its_segments() {
+    let at = |i: u8| {
+        [
+            0.02 + 0.001 * f32::from(i % 3),
+            0.1 - 0.01 * f32::from(i),
+            0.0,
+        ]
+    };
+    let before: Vec<[f32; 3]> = (0..30).map(at).collect();
+    let mut strand = before.clone();
+    clear::lay(&mut strand, &GrowBody::new(&balls, 0.002));
+    let moved = length(&[before[20], strand[20]]);
+    assert!(moved > 0.05, "it goes around the ball: {moved}");
+    for (a, b) in before.windows(2).zip(strand.windows(2)) {
+        let ratio = length(b) / length(a);
+        assert!((ratio - 1.0).abs() < 1e-4, "{ratio}");
+    }
+}
+
+/// Strands whose way to the tail is shorter than the curve do not wait for it in circles: a strand that goes once around something turns by
+/// 360 degrees in all. All hang down at their end, as the curve does, within 60 degrees.
+#[test]
+fn strands_do_not_circle_what_they_follow() {
+    let (mesh, normals) = dome(0.1);
+    let out_and_down = [
+        [0.0, 0.07, -0.07],
+        [0.0, 0.072, -0.09],
+        [0.0, 0.055, -0.11],
+        [0.0, -0.01, -0.125],
+        [0.0, -0.5, -0.135],
+    ];
+    let there_and_back = [
+        [0.0, 0.1, 0.0],
+        [0.0, 0.13, 0.0],
+        [0.0, 0.11, 0.002],
+        [0.0, -0.5, 0.2],
+    ];
+    for guide in [&out_and_down[..], &there_and_back] {
+        let guides = [guide.to_vec()];
+        for (vertices, gather) in [(32, 0.9), (32, 0.0), (8, 0.9)] {
+            let maps = GrowMaps {
+                guides: &guides,
+                ..GrowMaps::default()
+            };
+            let settings = GrowSettings {
+                amount: GrowAmount::Strands(1000),
+                vertices,
+                length: 0.38,
+                bend: 0.1,
+                gather,
+                ..GrowSettings::default()
+            };
+            let hair = grow(&mesh, &normals, &maps, &settings).expect("grows");
+            for strand in strands(&hair) {
+                let all: f32 = turns(strand).sum();
+                assert!(all < 300_f32.to_radians(), "{all} rad from {:?}", strand[0]);
+                let [.., a, b] = *strand else {
+                    panic!("more than one vertex")
+                };
+                assert!(b[1] < a[1] - 0.5 * length(&[a, b]), "hangs: {strand:?}");
+                // A chord is shorter than its part of the curve.
+                let whole = length(strand);
+                assert!(whole < 0.3801 && whole > 0.8 * 0.38 * 0.97, "{whole}");
+            }
+        }
+    }
+}
+
+/// At a density of a quarter, half a fade takes 0.5 * 0.75 of length and thickness away.
+#[test]
+fn strands_fade_with_density() {
+    let settings = GrowSettings {
+        amount: GrowAmount::Strands(30),
+        length_variation: 0.0,
+        fade: 0.5,
+        thickness: Some([0.001, 0.0]),
+        ..GrowSettings::default()
+    };
+    let density = [0.25; 81];
+    let maps = GrowMaps {
+        density: Some(&density),
+        ..GrowMaps::default()
+    };
+    let hair = grown(&maps, &settings);
+    let thickness = hair.strand_thickness().expect("thickness");
+    for (i, strand) in strands(&hair).into_iter().enumerate() {
+        assert!((length(strand) / (0.2 * 0.625) - 1.0).abs() < 0.01);
+        assert!((thickness[i * settings.vertices] / 0.000_625 - 1.0).abs() < 1e-5);
+    }
+}

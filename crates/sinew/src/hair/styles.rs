@@ -1,7 +1,8 @@
 //! Kinds of hair by name: settings of growth that go together. The presets of the node `hair_sim` have the same names.
 
-use super::{Comb, GrowRequest};
-use crate::geom::{Attribute, GrowAmount, GrowSettings, Mesh, SelectionError};
+use super::tail::tail;
+use super::{Comb, GrowRequest, HairError, density};
+use crate::geom::{Attribute, GrowAmount, GrowSettings, Mesh};
 use crate::play::Character;
 
 /// A kind of hair.
@@ -20,6 +21,7 @@ pub struct HairStyle {
     /// Metres; see [`GrowSettings`] for this and all that follows.
     length: f32,
     length_variation: f32,
+    fade: f32,
     bend: f32,
     droop: f32,
     /// Random tilt in degrees.
@@ -46,6 +48,7 @@ pub const HAIR_STYLES: &[HairStyle] = &[
         vertices: 8,
         length: 0.045,
         length_variation: 0.35,
+        fade: 0.7,
         bend: 0.4,
         droop: 0.3,
         lean: 14.0,
@@ -66,6 +69,7 @@ pub const HAIR_STYLES: &[HairStyle] = &[
         vertices: 32,
         length: 0.34,
         length_variation: 0.15,
+        fade: 0.3,
         bend: 0.12,
         droop: 6.0,
         lean: 4.0,
@@ -86,14 +90,15 @@ pub const HAIR_STYLES: &[HairStyle] = &[
         vertices: 32,
         length: 0.24,
         length_variation: 0.25,
+        fade: 0.3,
         bend: 0.25,
         droop: 2.5,
         lean: 8.0,
         curl_radius: 0.007,
         curl_length: 0.055,
-        clump: 0.8,
+        clump: 0.95,
         clump_size: 0.014,
-        frizz: 0.003,
+        frizz: 0.0015,
         frizz_length: 0.02,
         thickness: [0.000_25, 0.000_12],
         colors: [[0.1, 0.03, 0.012], [0.24, 0.075, 0.026]],
@@ -106,6 +111,7 @@ pub const HAIR_STYLES: &[HairStyle] = &[
         vertices: 8,
         length: 0.025,
         length_variation: 0.4,
+        fade: 0.6,
         bend: 0.4,
         droop: 0.3,
         lean: 12.0,
@@ -126,7 +132,8 @@ pub const HAIR_STYLES: &[HairStyle] = &[
         vertices: 32,
         length: 0.38,
         length_variation: 0.12,
-        bend: 0.25,
+        fade: 0.2,
+        bend: 0.1,
         droop: 0.0,
         lean: 2.0,
         curl_radius: 0.0,
@@ -153,6 +160,7 @@ impl HairStyle {
         out.vertices = self.vertices;
         out.length = self.length;
         out.length_variation = self.length_variation;
+        out.fade = self.fade;
         out.bend = self.bend;
         out.droop = self.droop;
         out.lean = self.lean.to_radians();
@@ -175,17 +183,17 @@ impl HairStyle {
     /// | the request has | then |
     /// |---|---|
     /// | no density, joints, boxes and mask | the painted attribute `scalp` is the density, if the meshes have it |
-    /// | no comb and no guides | a ponytail gets a guide curve from the back of the head down; other hair follows the painted attribute `comb`, if there is one, or falls down |
+    /// | no comb and no guides | a ponytail gets guide curves to the back of the head and down; other hair follows the painted attribute `comb`, if there is one, or falls down |
     ///
     /// Names of attributes may be in upper case, as in glTF files. Gives whether something limits where hair grows.
     ///
     /// # Errors
-    /// [`SelectionError`] if the character has no such mesh.
+    /// [`HairError`] if the character has no such mesh, attribute or joint, or hair grows nowhere.
     pub fn complete(
         &self,
         request: &mut GrowRequest,
         character: &Character,
-    ) -> Result<bool, SelectionError> {
+    ) -> Result<bool, HairError> {
         let mesh = character.asset.merged(&request.meshes)?;
         let is_limited = request.density.is_some()
             || request.mask.is_some()
@@ -203,7 +211,10 @@ impl HairStyle {
                 let direction = Comb::Direction(direction);
                 request.comb = Some(painted.map_or(direction, Comb::Attribute));
             }
-            None => request.guides = vec![tail(&mesh, request)],
+            None => {
+                let density = density(&mesh, &character.asset, request)?;
+                request.guides = tail(&dense(&mesh, density.as_deref()));
+            }
         }
         Ok(is_limited || request.density.is_some())
     }
@@ -212,43 +223,19 @@ impl HairStyle {
 /// How far the strands of a ponytail come together.
 const GATHER: f32 = 0.88;
 
+/// Positions where the density is above half of its maximum.
+fn dense(mesh: &Mesh, density: Option<&[f32]>) -> Vec<[f32; 3]> {
+    let Some(density) = density else {
+        return mesh.positions.clone();
+    };
+    let least = 0.5 * density.iter().copied().fold(0.0, f32::max);
+    let all = mesh.positions.iter().zip(density);
+    all.filter(|(_, d)| **d > least).map(|(p, _)| *p).collect()
+}
+
 /// An attribute of that name and type, whatever the case of its letters.
 fn painted(mesh: &Mesh, name: &str, fits: impl Fn(&Attribute) -> bool) -> Option<String> {
     let mut all = mesh.attributes.iter();
     let found = all.find(|(n, a)| n.eq_ignore_ascii_case(name) && fits(a));
     found.map(|(n, _)| n.clone())
-}
-
-/// The curve of a ponytail: from the back of the box around all vertices with hair, at three fifths of its height, out and down.
-fn tail(mesh: &Mesh, request: &GrowRequest) -> Vec<[f32; 3]> {
-    let density = request
-        .density
-        .as_ref()
-        .and_then(|n| mesh.attributes.get(n));
-    let has_hair = |v: usize| match density {
-        Some(Attribute::Scalar(d)) => d[v] > 0.5,
-        _ => true,
-    };
-    let with_hair = mesh
-        .positions
-        .iter()
-        .enumerate()
-        .filter(|(v, _)| has_hair(*v));
-    let boxes = with_hair.map(|(_, p)| [*p, *p]).reduce(|a, b| {
-        let corner =
-            |k: usize, pick: fn(f32, f32) -> f32| std::array::from_fn(|c| pick(a[k][c], b[k][c]));
-        [corner(0, f32::min), corner(1, f32::max)]
-    });
-    let [low, high] = boxes.unwrap_or_default();
-    let [width, height] = [high[0] - low[0], high[1] - low[1]];
-    let middle = 0.5 * (low[0] + high[0]);
-    let point = |up: f32, back: f32| [middle, low[1] + up * height, low[2] - back * width];
-    // Over the skin, out through the band, and down behind the neck.
-    vec![
-        point(0.62, 0.0),
-        point(0.64, 0.14),
-        point(0.5, 0.27),
-        point(0.0, 0.36),
-        point(-3.0, 0.42),
-    ]
 }

@@ -706,7 +706,7 @@ fn characters_begin_again_stand_still_and_go_on() {
 }
 
 /// The example graph on the sample that it is for: the field of a skinned head, which the GPU skins, and its hair.
-#[cfg(feature = "io")]
+#[cfg(all(feature = "gpu", feature = "io"))]
 #[test]
 fn the_example_plays_alike() {
     use sinew::play::{Character, Document, Output, PlayInputs, Player, Runner};

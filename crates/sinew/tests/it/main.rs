@@ -28,6 +28,8 @@ mod gpu_vat;
 #[cfg(feature = "io")]
 mod hair;
 #[cfg(feature = "io")]
+mod hair_styles;
+#[cfg(feature = "io")]
 mod kernel_buffers;
 #[cfg(feature = "io")]
 mod kernel_fields;
