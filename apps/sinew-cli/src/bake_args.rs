@@ -147,7 +147,8 @@ pub(crate) struct VatSizeArgs {
     #[arg(
         long,
         value_name = "NUMBER|FRAMES",
-        required_unless_present = "sequence"
+        required_unless_present = "sequence",
+        allow_hyphen_values = true
     )]
     pub(crate) frames: Option<String>,
     /// Set the largest side of a texture, in texels. Default: 4096.
