@@ -363,14 +363,12 @@ impl Collector<'_> {
         let whole = |max| ParameterType::Int { min: 0, max };
         let (min, max) = (0.0, 1e9);
         let number = ParameterType::Float { min, max };
-        let mut out = Followers {
-            skin: json.get("skin").and_then(Json::text).map(str::to_owned),
-            ..Followers::default()
-        };
+        let mut out = Followers::default();
         for m in members {
             let ty = match m.key.as_str() {
                 "count" => whole(1 << 16),
                 "seed" => whole(i64::from(u32::MAX)),
+                "skin" => ParameterType::Text,
                 "radius" | "curl" | "frizz" => number,
                 "length_variation" => ParameterType::Float { min, max: 1.0 },
                 // A micrometre: what is shorter is no curl.
@@ -383,6 +381,7 @@ impl Collector<'_> {
             match (m.key.as_str(), value) {
                 ("count", ParameterValue::Int(v)) => out.count = usize::try_from(v).unwrap_or(0),
                 ("seed", ParameterValue::Int(v)) => out.seed = u32::try_from(v).unwrap_or(0),
+                ("skin", ParameterValue::Text(v)) => out.skin = Some(v),
                 ("radius", ParameterValue::Float(v)) => out.radius = v,
                 ("length_variation", ParameterValue::Float(v)) => out.length_variation = v,
                 ("curl", ParameterValue::Float(v)) => out.curl = v,
@@ -394,14 +393,14 @@ impl Collector<'_> {
             }
         }
         if out.curl > Curl::WIDEST * out.curl_length {
-            let found = format!(
-                "a curl of {} m is too wide for {} m of hair in a rotation",
-                out.curl, out.curl_length
+            let found = format!("'curl' is {}, which is out of range", out.curl);
+            let most = Curl::WIDEST * out.curl_length;
+            let help = format!(
+                "expected at most {most}, 0.15 of \"curl_length\": a wider curl is longer around than its hair"
             );
-            let help =
-                "\"curl\" is at most 0.15 of \"curl_length\": a wider one would only go round";
+            let at = json.get("curl").unwrap_or(json);
             self.reporter(scope)
-                .error("out_of_range", &json.span, found, help);
+                .error("out_of_range", &at.span, found, help);
             return None;
         }
         Some(out)

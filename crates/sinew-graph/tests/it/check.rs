@@ -211,7 +211,11 @@ fn followers_that_cannot_be_are_located() {
     for (followers, expected) in [
         (
             r#"{"count": 3, "curl": 0.01, "curl_length": 0.05}"#,
-            "g.json:2:14: a curl of 0.01 m is too wide for 0.05 m of hair in a rotation; \"curl\" is at most 0.15 of \"curl_length\": a wider one would only go round",
+            "g.json:2:35: 'curl' is 0.01, which is out of range; expected at most 0.0075, 0.15 of \"curl_length\": a wider curl is longer around than its hair",
+        ),
+        (
+            r#"{"count": 3, "skin": 3}"#,
+            "g.json:2:35: 'skin' is 3; expected a text",
         ),
         (
             r#"{"count": 3, "curl_length": 0}"#,
