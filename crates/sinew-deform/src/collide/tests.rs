@@ -8,7 +8,7 @@ use super::{
 use crate::Par;
 use crate::hair_sim::test_scene::{Scene, line, on_ball, turned};
 use crate::sdf::{FieldFrame, FieldWords, SolidsView};
-use sinew_geom::nalgebra::Unit;
+use sinew_geom::nalgebra::{Quaternion, Unit};
 use sinew_geom::{Affine, Quat, Strands, Vec3};
 
 const STILL: f32 = 1.0 / 60.0;
@@ -149,7 +149,11 @@ fn colliders_are_where_their_frames_are() {
         Unit::new_normalize(Vec3::new(1.0, -2.0, 0.5)),
     ] {
         for degrees in [0.0_f32, 90.0, 120.0, 179.9, 180.0, 181.0, 270.0] {
-            let turn = Quat::from_axis_angle(&axis, degrees.to_radians());
+            let turn = match degrees {
+                // Without the rounding of pi.
+                180.0 => Quat::new_unchecked(Quaternion::from_imag(axis.into_inner())),
+                _ => Quat::from_axis_angle(&axis, degrees.to_radians()),
+            };
             let frame = FieldFrame::new(turn, 1.0, [0.1, 0.2, 0.3]).expect("finite");
             let view = SolidsView {
                 solids: &solids,
