@@ -96,7 +96,7 @@ pub(super) fn strand(
     growth.vertices(settings.vertices)
 }
 
-/// What is left of length and thickness where the density is below 1.
+/// Factor of length and thickness: 1 at density 1, smaller at lower densities by the share `fade`.
 pub(super) fn faded(maps: &GrowMaps<'_>, settings: &GrowSettings, root: &Root) -> f32 {
     let density = maps.density.map_or(1.0, |d| root.mean(d).clamp(0.0, 1.0));
     1.0 - settings.fade * (1.0 - density)
