@@ -2,6 +2,7 @@
 
 use super::HairSettings;
 use super::test_scene::{Scene, bare, line, on_ball, turned};
+use crate::collide::{Capsule, Collider, Contact, Rigid, RigidMotion};
 use sinew_geom::{Affine, Strands, Vec3};
 
 const STILL: f32 = 1.0 / 60.0;
@@ -105,5 +106,42 @@ fn a_head_that_turns_too_far_in_a_frame_carries_its_hair() {
             is_rigid == is_carried && (is_carried || most > 0.05),
             "{degrees} {limit}: {most}"
         );
+    }
+}
+
+/// A ball that hair lies on goes with a head that jumps: as what follows the head does, or at its end at once, as the field of a mesh. Either
+/// way hair goes rigidly with both, and stays.
+#[test]
+fn hair_that_jumps_has_nothing_in_its_way() {
+    let ball = Capsule::sphere([0.0; 3], 0.1);
+    let far = Vec3::new(2.0, 0.0, 0.5);
+    for (degrees, shift) in [(0.0_f32, far), (170.0, Vec3::zeros()), (180.0, far)] {
+        for follows in [true, false] {
+            let (strands, rest) = on_ball(0.1, 24, 16);
+            let mut scene = Scene::<f32>::new(&strands, &rest, None);
+            scene.settings.root_motion_share = 0.0;
+            scene.settings.local_stiffness_hz = 0.3;
+            scene.contacts = vec![Contact {
+                collider: 0,
+                margin: 0.002,
+                friction: 0.3,
+            }];
+            scene.settle(3.0, &[Collider::still(&ball)]);
+            let before = scene.positions.clone();
+            let head = turned(Vec3::y(), degrees.to_radians(), shift);
+            let [from, to] = [Affine::identity(), head].map(|a| Rigid::of(&a));
+            for frame in 0..30 {
+                let from = if follows && frame == 0 { from } else { to };
+                let collider = Collider {
+                    shape: &ball,
+                    motion: RigidMotion::between(from, to),
+                };
+                scene.frame(&head, STILL, &[collider]);
+                let pairs = scene.positions.iter().zip(&before);
+                let off = pairs.map(|(a, b)| (Vec3::from(*a) - head.point(Vec3::from(*b))).norm());
+                let most = off.fold(0.0, f32::max);
+                assert!(most < 3e-3, "{degrees} {follows} {frame}: {most}");
+            }
+        }
     }
 }

@@ -36,6 +36,8 @@ pub(crate) struct Frame<'a, R: Real> {
     pub(crate) pulled: f32,
     pub(crate) gusts: Gusts,
     pub(crate) moments: ArrayVec<Moment<'a, R>, RUN>,
+    /// Where solids are at the end of the frame, still.
+    pub(crate) ends: Solids<'a, R>,
 }
 
 /// One of the steps.

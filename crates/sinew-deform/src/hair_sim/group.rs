@@ -186,6 +186,8 @@ impl<'a, 'f, R: Real, N: Number> Group<'a, 'f, R, N> {
         let mut lanes = Lanes::<N::Stored>::default();
         let placed = moment.solids.iter().take(MAX_COLLIDERS);
         let placed: ArrayVec<Placed<'s, R>, MAX_COLLIDERS> = placed.collect();
+        let ends = self.frame.ends.iter().take(MAX_COLLIDERS);
+        let ends: ArrayVec<Placed<'_, R>, MAX_COLLIDERS> = ends.collect();
         let mut solids: ArrayVec<_, MAX_COLLIDERS> = placed.iter().map(Solid::new).collect();
         let is_new = self.off.len() < solids.len();
         if is_new {
@@ -211,7 +213,8 @@ impl<'a, 'f, R: Real, N: Number> Group<'a, 'f, R, N> {
             let bound = self.frame.bind.guide_vertices(guide);
             let pins = [0, pinned(bound) - 1].map(|i| R::vec3(bound[i].offset) * scale);
             let reach = f64::from(self.frame.bind.reaches[guide]) * scale.to_double();
-            for ((solid, off), placed) in solids.iter_mut().zip(&mut self.off).zip(&placed) {
+            let found = if drive.jumps { &ends } else { &placed };
+            for ((solid, off), placed) in solids.iter_mut().zip(&mut self.off).zip(found) {
                 if is_new {
                     let [root, last] = pins.map(|p| placed.distance(end.point(p)));
                     off[0].set(lane, root.to_double());

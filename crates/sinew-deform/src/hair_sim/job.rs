@@ -173,6 +173,7 @@ impl<R: HairReal> HairJob<'_, R> {
                 motion: RigidMotion::still(frame),
                 scales: [scale; 2],
                 share: R::zero(),
+                jumps: false,
             };
             let range = self.bind.guide_range(guide);
             Kept::at_rest(
@@ -218,10 +219,13 @@ impl<R: HairReal> HairJob<'_, R> {
             let turn = root.frame.rotation.angle_to(&frame.rotation);
             let over = ((jump - limit) / limit).max((turn - angle) / more);
             let over = over.clamp(R::zero(), R::one());
+            let jumps = over >= R::one();
+            let from = if jumps { frame } else { root.frame };
             self.state.drives[guide] = Drive {
-                motion: RigidMotion::between(root.frame, frame),
+                motion: RigidMotion::between(from, frame),
                 scales: [root.scale, scale],
                 share: least + (R::one() - least) * over,
+                jumps,
             };
             self.state.roots[guide] = Root {
                 frame,
@@ -246,6 +250,8 @@ impl<R: HairReal> HairJob<'_, R> {
     fn for_each_task(&mut self, task: Task, settings: &HairSettings, timing: &Timing) {
         let state = &mut *self.state;
         for first in (0..timing.steps).step_by(RUN) {
+            let (ends, placements) = state.placements.split_at_mut(self.contacts.len());
+            let end = if timing.moving { 1.0 } else { 0.0 };
             let frame = Frame {
                 bind: self.bind,
                 drives: &state.drives,
@@ -257,8 +263,9 @@ impl<R: HairReal> HairJob<'_, R> {
                     first,
                     state.time_secs,
                     (self.colliders, self.contacts),
-                    &mut state.placements,
+                    placements,
                 ),
+                ends: Solids::place(self.colliders, self.contacts, ends, [end; 2]),
             };
             let offsets = self.bind.offsets.as_slice();
             let guides = Guides {

@@ -60,6 +60,8 @@ pub(crate) struct Drive<R: Real> {
     pub(crate) scales: [R; 2],
     /// Of that motion, handed to the whole strand.
     pub(crate) share: R,
+    /// The root is at its end from the beginning, and so are solids: there is no way between.
+    pub(crate) jumps: bool,
 }
 
 impl<R: Real> Drive<R> {
@@ -260,7 +262,8 @@ impl<R: HairReal> HairState<R> {
 
     /// Makes room for this many contacts; allocates only where the number changes.
     pub(crate) fn make_room(&mut self, bind: &HairBind, contacts: usize) {
-        let wanted = RUN * contacts;
+        // Those at the end of the frame come first.
+        let wanted = (RUN + 1) * contacts;
         if self.placements.len() != wanted {
             self.placements = vec![Placement::default(); wanted];
         }

@@ -13,9 +13,11 @@ fn kernel(index: u32) {
   let turn = motion_between(Rigid(rotation, placed.xyz), root.frame).angle;
   let by_turn = (turn - u.air.w) / bitcast<f32>(u.part.w);
   let over = clamp(max((jump - settings.y) / settings.y, by_turn), 0.0, 1.0);
-  write_state(drive_at(0u, index), rotation);
-  write_state(drive_at(1u, index), placed);
+  // A root that jumps is at its end from the beginning: `jumps` in `state.rs`.
+  let jumps = over >= 1.0;
+  write_state(drive_at(0u, index), select(rotation, root.frame.rotation, jumps));
+  write_state(drive_at(1u, index), vec4f(select(placed.xyz, root.frame.translation, jumps), placed.w));
   write_state(drive_at(2u, index), root.frame.rotation);
   write_state(drive_at(3u, index), vec4f(root.frame.translation, root.size));
-  write_state(drive_at(4u, index), vec4f(velocity, settings.z + (1.0 - settings.z) * over));
+  write_state(drive_at(4u, index), vec4f(velocity, select(settings.z + (1.0 - settings.z) * over, JUMPS, jumps)));
 }

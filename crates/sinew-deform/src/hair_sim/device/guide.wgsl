@@ -14,6 +14,7 @@ var<private> of_sort: f32;
 var<private> sizes: vec2f;
 var<private> root_motion: Motion;
 var<private> root_share: f32;
+var<private> jumps: bool;
 
 // Iterations of any quality, with those for strands in a solid.
 const ITERATIONS = 16u;
@@ -66,7 +67,7 @@ fn placement_word(at: u32) -> vec4u {
 }
 
 fn placement_of(collider: u32) -> u32 {
-  return placed_at(collider, step_of_run);
+  return placed_at(collider, select(step_of_run, BATCH, jumps));
 }
 
 // Brings the vertex to hand; invocations without one have nothing to do.
@@ -136,7 +137,9 @@ fn use_run() {
   sizes = vec2f(before.w, placed.w);
   let first = Rigid(read_state(drive_at(0u, strand)), before.xyz);
   root_motion = motion_between(first, Rigid(read_state(drive_at(2u, strand)), placed.xyz));
-  root_share = read_state(drive_at(4u, strand)).w;
+  let share = read_state(drive_at(4u, strand)).w;
+  jumps = share >= JUMPS;
+  root_share = min(share, 1.0);
 }
 
 // Where root and solids are in step `step` of the run, and the laws of the step. The invocations of a team share the work.

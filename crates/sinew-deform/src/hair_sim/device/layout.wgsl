@@ -30,6 +30,9 @@ fn drive_at(part: u32, guide: u32) -> u32 {
   return 4u * GUIDE_VERTICES + part * GUIDES + guide;
 }
 
+// In place of the share of the root's motion that the strand follows: the root jumps.
+const JUMPS = 2.0;
+
 fn collider_at(collider: u32) -> u32 {
   return 4u * GUIDE_VERTICES + 5u * GUIDES + 2u * collider;
 }
