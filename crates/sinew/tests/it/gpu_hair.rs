@@ -82,6 +82,10 @@ fn ball() -> Mesh {
     for p in &mut ball.positions {
         *p = [0.3 * p[0], 0.5 + 0.3 * p[1], 0.3 * p[2]];
     }
+    let rows = vec![[(0, 1.0)]; ball.vertex_count()];
+    let rows = rows.iter().map(|row| row.as_slice());
+    let cleaned = Influences::from_rows(rows, 2, 0).expect("valid");
+    ball.influences = Some(cleaned.0);
     ball
 }
 
@@ -419,26 +423,54 @@ fn lying() -> Mesh {
     Mesh::new("hair", Topology::from_strands(strands), positions)
 }
 
-/// Behind the skin margins grow along the strand: of guides, of followers, and of strands that something else moves.
+/// Behind the skin margins grow along the strand: of guides, of followers, and of strands that something else moves. In the last frame all
+/// jump, and the ball with them.
 #[test]
 fn margins_grow_alike() {
     let turned = r#", "pose": "pose", "joint": "head""#;
     let sim = r#", "pose": "pose", "joint": "head", "colliders": "ball", "margins": [0.01], "frictions": [0.2]"#;
+    let ball = BALL.replace(r#""solids","#, r#""solids", "pose": "pose", "follow": "head","#);
     let clear = format!(
-        r#"{BALL} "clear": {{"node": "collide", "strands": "sim", "colliders": "ball", "margins": [0.01]}},"#
+        r#"{ball} "clear": {{"node": "collide", "strands": "sim", "colliders": "ball", "margins": [0.01]}},"#
     );
     let cleared = document(&clear, turned).replace(r#""hair": "sim"}"#, r#""hair": "clear"}"#);
-    for (name, text) in [("sim", document(BALL, sim)), ("collide", cleared)] {
+    let jump = [3.0, 0.0, 1.0];
+    for (name, text) in [("sim", document(&ball, sim)), ("collide", cleared)] {
         Scene {
             text,
             hair: lying(),
             frames: 4,
             close: (3, 2e-5),
             mean: 2e-5,
-            poses: &|n| pose(0.01 * n as f32, [0.0; 3]),
+            poses: &|n| pose(0.01 * n as f32, if n == 3 { jump } else { [0.0; 3] }),
         }
         .run(name);
     }
+}
+
+/// The field of a mesh that jumps is at its end at once, as is hair that jumps with it: nothing is between them.
+#[test]
+fn hair_jumps_with_a_mesh_alike() {
+    if is_left_to_hardware() {
+        return;
+    }
+    let nodes = r#""skin": {"node": "skin", "mesh": "body", "pose": "pose"},
+  "field": {"node": "sdf", "mesh": "skin", "cells": 24, "band": 20},"#;
+    let sim = r#", "pose": "pose", "joint": "head", "colliders": "field", "margins": [0.01]"#;
+    let mut hair = lying();
+    hair.positions.iter_mut().for_each(|p| p[1] -= 0.1);
+    Scene {
+        text: document(nodes, sim),
+        hair,
+        frames: 12,
+        close: (12, 3e-4),
+        mean: 1e-4,
+        poses: &|n| match n {
+            ..6 => pose(0.0, [0.0; 3]),
+            _ => pose(2.0, [3.0, 0.0, 1.0]),
+        },
+    }
+    .run("jump");
 }
 
 /// Strands that something else moves: free ones swing, the node keeps them out of a grid that comes along with a joint and out of a capsule.
