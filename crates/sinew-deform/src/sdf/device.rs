@@ -42,6 +42,9 @@ const MARKED: usize = 128;
 const FILLED: usize = 128;
 /// Groups of `mark`, where clusters alone are fewer: large triangles come near many bricks.
 const MARKING: usize = 1024;
+/// Where more triangles than this come on a brick, eight groups fill one. Bricks are few then, and the one with the most triangles would
+/// hold up all others; but eight groups do up to twice the work.
+const CROWD: usize = 32;
 /// Groups of `fill`, at most: where there are more parts each takes one after another. With a group for each part the device hands
 /// them out as others end.
 const FILLING: usize = 16384;
@@ -305,7 +308,14 @@ fn passes(bind: &SdfBind, heap: &Heap, sides: Sides) -> (Vec<DevicePass>, Vec<St
 
 /// Groups of `fill`: as many as there may be parts, up to a limit.
 fn filling(bind: &SdfBind) -> usize {
-    (bind.brick_capacity() + entries(bind)).min(FILLING)
+    let shared_by = if splits(bind) { 8 } else { 1 };
+    (shared_by * bind.brick_capacity() + entries(bind)).min(FILLING)
+}
+
+/// Whether each block of a brick has a group of its own.
+fn splits(bind: &SdfBind) -> bool {
+    let bricks = bind.brick_capacity() as f32 / bind.settings().spare_bricks;
+    bind.triangles.len() as f32 > CROWD as f32 * bricks
 }
 
 fn settings(
@@ -349,6 +359,7 @@ fn settings(
         ("MARKING_GROUPS", number(heap.clusters * heap.shares())),
         ("FILLED", number(FILLED)),
         ("FILLING_GROUPS", number(filling(bind))),
+        ("SPLITS", DeviceSetting::Bool(splits(bind))),
         ("TRIANGLES", number(bind.triangles.len())),
         ("CLUSTERS", number(heap.clusters)),
         ("LEVELS", DeviceSetting::U32(heap.levels)),

@@ -429,7 +429,10 @@ fn lying() -> Mesh {
 fn margins_grow_alike() {
     let turned = r#", "pose": "pose", "joint": "head""#;
     let sim = r#", "pose": "pose", "joint": "head", "colliders": "ball", "margins": [0.01], "frictions": [0.2]"#;
-    let ball = BALL.replace(r#""solids","#, r#""solids", "pose": "pose", "follow": "head","#);
+    let ball = BALL.replace(
+        r#""solids","#,
+        r#""solids", "pose": "pose", "follow": "head","#,
+    );
     let clear = format!(
         r#"{ball} "clear": {{"node": "collide", "strands": "sim", "colliders": "ball", "margins": [0.01]}},"#
     );

@@ -296,8 +296,13 @@ fn closed_meshes_have_the_processors_field() {
     for (mesh, settings, bricks) in [
         (meshes::sphere(24, 48), r#""cells": 30"#, 50),
         (torus(64, 40), r#""cells": 41, "padding": 2.5"#, 50),
-        // Some hundred triangles a brick: more than a batch.
+        // Some hundred triangles a brick: more than a batch, and a group for each block.
         (torus(64, 40), r#""cells": 11, "padding": 2.5"#, 10),
+        (
+            torus(64, 40),
+            r#""cells": 11, "sign": "winding_number""#,
+            10,
+        ),
         (cuboid(), r#""cells": 37"#, 20),
         (
             cuboid(),
@@ -359,12 +364,14 @@ fn winding_numbers_see_through_cuts() {
 #[test]
 fn open_meshes_have_the_sides_of_their_solid_angles() {
     let cup = without(meshes::sphere(12, 16), |c| c[2] > 0.3);
+    let fine_cup = without(meshes::sphere(48, 96), |c| c[2] > 0.3);
     let torn = without(meshes::sphere(48, 96), |c| (c[0] * 997.0).sin() > 0.92);
     let tube = meshes::tube(8, 12, 2.0, 0.5);
     // Behind long rims far clusters are dipoles.
     for (mesh, cells, unsure, least) in [
         (tube, 20, 1e-3, 100),
         (cup, 20, 1e-3, 500),
+        (fine_cup, 9, 1e-3, 100),
         (torn, 8, 0.05, 100),
     ] {
         let settings = format!(r#""cells": {cells}, "sign": "winding_number""#);
@@ -428,9 +435,12 @@ fn check_sides(both: &mut Both, unsure: f64) -> usize {
 
 #[test]
 fn halves_differ_by_their_rounding() {
-    let settings = r#""cells": 30, "storage": "half""#;
-    if let Some((_, found)) = one_frame(torus(64, 40), settings) {
-        assert!(found.in_band < 1e-3 && found.in_band > 0.0, "{found:?}");
+    // Eight groups fill a brick of the second one.
+    for cells in [30, 11] {
+        let settings = format!(r#""cells": {cells}, "storage": "half""#);
+        if let Some((_, found)) = one_frame(torus(64, 40), &settings) {
+            assert!(found.in_band < 1e-3 && found.in_band > 0.0, "{found:?}");
+        }
     }
 }
 

@@ -85,7 +85,7 @@ fn above_half(crossed: i32, rim_angle: f32) -> f32 {
 }
 
 fn column_inside(slot: u32, at: vec3u, local: u32) -> vec4<bool> {
-    let block = local / LANES;
+    let block = block_of(local / LANES);
     let lane = local % LANES;
     let own = 4u * vec2u(block & 1u, (block >> 1u) & 1u) + vec2u(lane & 3u, lane >> 2u);
     let column = 7u * at.xy + own;

@@ -1,5 +1,6 @@
 // Values of bricks and of the coarse level, by groups of 128: eight teams of 16. In a brick each has a block of 4 x 4 x 4 nodes, and each
-// of the team a column of four; on the coarse level it has one corner of a brick that has no values.
+// of the team a column of four; on the coarse level it has one corner of a brick that has no values. Where triangles are small,
+// a brick has eight groups (`SPLITS`), one for each block: each team takes an eighth of the triangles for the same 16 columns.
 //
 // For each block those triangles are kept that may be nearest to one of its nodes, and bounded as seen from its centre. Each column
 // measures the one that its bounds say is nearest, and of the others only those that their bounds say may be nearer still.
@@ -12,7 +13,7 @@ const BLOCK_EDGE: f32 = 1.5;
 // Of those kept, as many are looked at together.
 const CHUNK: u32 = 32u;
 
-// Ends of what there is to do: bricks, parts of the coarse level.
+// Ends of what there is to do: bricks or their blocks, parts of the coarse level.
 var<workgroup> parts: array<u32, 2>;
 // A brick and its first triangle.
 var<workgroup> brick: array<u32, 2>;
@@ -28,6 +29,20 @@ var<workgroup> nearest_keys: array<atomic<u32>, 8>;
 var<workgroup> fresh: array<vec4f, 16>;
 var<workgroup> before: array<vec4f, 16>;
 
+// Groups of a brick.
+const SHARED_BY: u32 = select(1u, 8u, SPLITS);
+// The block that a group of these fills.
+var<private> only_block: u32;
+
+fn block_of(team: u32) -> u32 {
+    return select(team, only_block, SPLITS);
+}
+
+// From the centre of the box to that of a team's block.
+fn to_block(team: u32) -> vec3f {
+    return select(side_of(team) * TO_BLOCK, vec3f(0.0), SPLITS);
+}
+
 // Nearest so far of the nodes of the invocation's column.
 var<private> squares: vec4f;
 var<private> slots: vec4u;
@@ -39,7 +54,7 @@ fn column_offset(lane: u32) -> vec3f {
 
 // A triangle of the batch that is near the block, as seen from the centre of the box.
 fn guess(block: u32, lane: u32, count: u32) {
-    let offset = side_of(block) * TO_BLOCK;
+    let offset = to_block(block);
     var key = NO_TRIANGLE;
     for (var i = lane; i < count; i += LANES) {
         let far = listed[i];
@@ -72,10 +87,25 @@ fn nearer_corners(block: u32) -> Corners {
     return was;
 }
 
+// What later batches have to reach, where the corners of the box are those of the block. All of one triangle: its distance is convex, the
+// least of several is not.
+fn bring_nearer(known: Corners) {
+    let was = known_corners();
+    if (dot(known.low + known.high, vec4f(1.0)) < dot(was.low + was.high, vec4f(1.0))) {
+        for (var k = 0u; k < 4u; k++) {
+            atomicStore(&corner_bounds[k], bitcast<u32>(known.low[k]));
+            atomicStore(&corner_bounds[4u + k], bitcast<u32>(known.high[k]));
+        }
+    }
+}
+
 // Keeps triangles that may be nearest to a node of the block.
 fn keep_some(block: u32, lane: u32, count: u32, known: Corners) {
-    let offset = side_of(block) * TO_BLOCK;
-    for (var i = lane; i < count; i += LANES) {
+    let offset = to_block(block);
+    // Of a single block, an eighth.
+    let first = select(lane, LANES * block + lane, SPLITS);
+    let step = select(LANES, FILLED, SPLITS);
+    for (var i = first; i < count; i += step) {
         let far = listed[i];
         if (reaches(vec4f(far.xyz, far.w + dot(far.xyz, offset)), BLOCK_EDGE, known)) {
             let at = atomicAdd(&kept_counts[block], 1u);
@@ -159,7 +189,7 @@ fn measure_chunk(block: u32, lane: u32, first: u32, count: u32, center: vec3f) {
 fn measure_nodes(count: u32, local: u32, box: Box) {
     let block = local / LANES;
     let lane = local % LANES;
-    let center = box.center + side_of(block) * TO_BLOCK;
+    let center = box.center + to_block(block);
     for (var i = local; i < 2u * ROOM; i += FILLED) {
         atomicStore(&kept[i], 0u);
     }
@@ -181,6 +211,9 @@ fn measure_nodes(count: u32, local: u32, box: Box) {
     if (lane == 0u) {
         before[2u * block] = known.low;
         before[2u * block + 1u] = known.high;
+        if (SPLITS && block == 0u) {
+            bring_nearer(known);
+        }
     }
     let all = atomicLoad(&kept_counts[block]);
     for (var first = 0u; first < most; first += CHUNK) {
@@ -228,6 +261,29 @@ fn begin(local: u32) {
     slots = vec4u(NO_TRIANGLE);
 }
 
+// The nearest of all teams, the lowest of equals.
+fn gather_teams(lane: u32, local: u32) {
+    atomicStore(&kept[local], NO_TRIANGLE);
+    workgroupBarrier();
+    for (var k = 0u; k < 4u; k++) {
+        atomicMin(&kept[4u * lane + k], bitcast<u32>(squares[k]));
+    }
+    workgroupBarrier();
+    for (var k = 0u; k < 4u; k++) {
+        let least = atomicLoad(&kept[4u * lane + k]);
+        if (KEEPS_SLOTS && bitcast<u32>(squares[k]) == least) {
+            atomicMin(&kept[64u + 4u * lane + k], slots[k]);
+        }
+        squares[k] = bitcast<f32>(least);
+    }
+    if (KEEPS_SLOTS) {
+        workgroupBarrier();
+        for (var k = 0u; k < 4u; k++) {
+            slots[k] = atomicLoad(&kept[64u + 4u * lane + k]);
+        }
+    }
+}
+
 fn put_values(slot: u32, at: vec3u, local: u32) {
     let distances = sqrt(squares);
     bounds[local] = select(distances, -distances, column_inside(slot, at, local));
@@ -255,15 +311,62 @@ fn store(first: u32, slot: u32, local: u32) {
     }
 }
 
-fn fill_brick(slot: u32, local: u32, bricks: vec3u) {
+// Of the block, x fastest.
+fn block_value(node: u32) -> f32 {
+    let z = node >> 4u;
+    let column = bounds[LANES * z + (node & 15u)];
+    return column[z];
+}
+
+// In the brick.
+fn node_of(node: u32) -> u32 {
+    let n = vec3u(node & 3u, (node >> 2u) & 3u, node >> 4u) + 4u * vec3u(only_block & 1u, (only_block >> 1u) & 1u, only_block >> 2u);
+    return n.x + 8u * n.y + 64u * n.z;
+}
+
+fn store_block(first: u32, slot: u32, local: u32) {
+    if (IS_HALF) {
+        if (local < 32u) {
+            let two = vec2f(block_value(2u * local), block_value(2u * local + 1u));
+            let packed = pack2x16float(clamp(two, vec2f(-65504.0), vec2f(65504.0)));
+            write_field(first + 256u * slot + node_of(2u * local) / 2u, packed);
+        }
+    } else if (local < 64u) {
+        write_field(first + 512u * slot + node_of(local), bitcast<u32>(block_value(local)));
+    }
+}
+
+fn fill_block(slot: u32, at: vec3u, local: u32, bricks: vec3u) {
+    half_edge = BLOCK_EDGE;
+    let box = Box(vec3f(at * 7u) + vec3f(HALF_EDGE) + side_of(only_block) * TO_BLOCK);
+    search(local, box, find_seed(local, box.center), false);
+    workgroupBarrier();
+    gather_teams(local % LANES, local);
+    workgroupBarrier();
+    put_values(slot, at, local);
+    store_block(HEADER + brick_count(bricks) + corner_count(bricks), slot, local);
+    // Its corner of the brick, where the brick stands for that.
+    if (local == 0u && all((at & vec3u(1u)) == vec3u(0u))) {
+        let bits = vec3u(only_block & 1u, (only_block >> 1u) & 1u, only_block >> 2u);
+        put_corner(at + bits, bricks, block_value(3u * (bits.x + 4u * bits.y + 16u * bits.z)));
+    }
+    half_edge = HALF_EDGE;
+}
+
+fn fill_brick(part: u32, local: u32, bricks: vec3u) {
+    let slot = part / SHARED_BY;
+    only_block = part % SHARED_BY;
     if (local < 2u) {
         brick[local] = read_bricks(2u * slot + local);
     }
     workgroupBarrier();
     let at = unflatten(brick[0], bricks);
-    let box = Box(vec3f(at * 7u) + vec3f(HALF_EDGE));
     begin(local);
-    search(local, box, brick[1], false);
+    if (SPLITS) {
+        fill_block(slot, at, local, bricks);
+        return;
+    }
+    search(local, Box(vec3f(at * 7u) + vec3f(HALF_EDGE)), brick[1], false);
     put_values(slot, at, local);
     store(HEADER + brick_count(bricks) + corner_count(bricks), slot, local);
     // Its corners, where it stands for those.
@@ -321,13 +424,14 @@ fn kernel(group: u32, local: u32) {
     if (local == 0u) {
         let has_moved = read_state(MOVED) != 0u;
         let coarse = select(0u, brick_count(coarse_groups(known_shape().bricks)), has_moved);
-        parts[0] = read_state(BUILT);
-        parts[1] = read_state(BUILT) + coarse;
+        parts[0] = SHARED_BY * read_state(BUILT);
+        parts[1] = parts[0] + coarse;
     }
     workgroupBarrier();
     let built = workgroupUniformLoad(&parts[0]);
     let all_parts = workgroupUniformLoad(&parts[1]);
     let bricks = known_shape().bricks;
+    half_edge = HALF_EDGE;
     for (var part = group; part < all_parts; part += FILLING_GROUPS) {
         if (part < built) {
             fill_brick(part, local, bricks);

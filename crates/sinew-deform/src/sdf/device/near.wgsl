@@ -17,10 +17,12 @@ const NUMBER: u32 = 0x40000000u;
 // Roundings of bounds, in cells.
 const SLACK: f32 = 1e-3;
 
-// What a group fills: around its centre, cells to the outermost nodes along each axis are HALF_EDGE.
+// What a group fills: around its centre, cells to the outermost nodes along each axis are `half_edge`.
 struct Box {
     center: vec3f,
 }
+
+var<private> half_edge: f32;
 
 // Of the corners of a box, at lower z and at upper z: x fastest.
 struct Corners {
@@ -198,11 +200,11 @@ fn is_near(slot: u32, t: Target, is_coarse: bool) -> bool {
     let low = read_boxes(2u * slot).xyz;
     let high = read_boxes(2u * slot + 1u).xyz;
     if (!is_coarse) {
-        let gap = max(max(low - (t.box.center + HALF_EDGE), (t.box.center - HALF_EDGE) - high), vec3f(0.0));
+        let gap = max(max(low - (t.box.center + half_edge), (t.box.center - half_edge) - high), vec3f(0.0));
         return dot(gap, gap) <= t.furthest;
     }
-    let a = t.box.center - HALF_EDGE;
-    let b = t.box.center + HALF_EDGE;
+    let a = t.box.center - half_edge;
+    let b = t.box.center + half_edge;
     let below = max(max(low - a, a - high), vec3f(0.0));
     let above = max(max(low - b, b - high), vec3f(0.0));
     let first = below * below;
@@ -270,7 +272,7 @@ fn list_triangles(first: u32, count: u32, local: u32, box: Box, is_coarse: bool)
         slot = 8u * clusters[i] + local % 8u;
         plane = plane_of(slot);
         bound = bound_of(away_of(plane, box.center));
-        is_open = reaches(bound, HALF_EDGE, known_corners());
+        is_open = reaches(bound, half_edge, known_corners());
     }
     for (var batch = 0u; batch < BATCHES; batch++) {
         if (is_open) {
@@ -309,7 +311,7 @@ fn search_leaves(count: u32, local: u32, t: Target, is_coarse: bool) {
 // Everything that may be nearer than the triangle `known`, batch after batch.
 fn search(local: u32, box: Box, known: u32, is_coarse: bool) {
     if (local < 8u) {
-        let distance = sqrt(square_from(known, box.center + side_of(local) * HALF_EDGE));
+        let distance = sqrt(square_from(known, box.center + side_of(local) * half_edge));
         atomicStore(&corner_bounds[local], bitcast<u32>(distance * 1.00001 + SLACK));
     }
     if (local == 0u) {

@@ -11,23 +11,26 @@ const BLOCK_RADIUS: f32 = 3.6;
 var<workgroup> block_inside: array<u32, 8>;
 
 fn column_inside(slot: u32, at: vec3u, local: u32) -> vec4<bool> {
-    let block = local / LANES;
+    let team = local / LANES;
     let lane = local % LANES;
-    let low = vec3f(at * 7u) + vec3f(HALF_EDGE) + side_of(block) * TO_BLOCK + column_offset(lane);
+    let low = vec3f(at * 7u) + vec3f(HALF_EDGE) + side_of(block_of(team)) * TO_BLOCK + column_offset(lane);
     let up = vec3f(0.0, 0.0, 1.0);
     if (lane == MIDDLE) {
         var inside = 2u;
         if (IS_CLOSED && squares.y > BLOCK_RADIUS * BLOCK_RADIUS) {
             inside = select(0u, 1u, is_inside(slots.y, low + up));
         }
-        block_inside[block] = inside;
+        block_inside[team] = inside;
     }
     workgroupBarrier();
-    let inside = block_inside[block];
+    let inside = block_inside[team];
     var out = vec4<bool>(inside == 1u);
     if (inside == 2u) {
         for (var k = 0u; k < 4u; k++) {
-            out[k] = is_inside(slots[k], low + up * f32(k));
+            // Of a single block each team tells one node of a column.
+            if (!SPLITS || k == team) {
+                out[k] = is_inside(slots[k], low + up * f32(k));
+            }
         }
     }
     return out;
