@@ -361,12 +361,13 @@ fn fill_brick(part: u32, local: u32, bricks: vec3u) {
     }
     workgroupBarrier();
     let at = unflatten(brick[0], bricks);
+    let known = workgroupUniformLoad(&brick[1]);
     begin(local);
     if (SPLITS) {
         fill_block(slot, at, local, bricks);
         return;
     }
-    search(local, Box(vec3f(at * 7u) + vec3f(HALF_EDGE)), brick[1], false);
+    search(local, Box(vec3f(at * 7u) + vec3f(HALF_EDGE)), known, false);
     put_values(slot, at, local);
     store(HEADER + brick_count(bricks) + corner_count(bricks), slot, local);
     // Its corners, where it stands for those.
