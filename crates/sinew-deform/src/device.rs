@@ -37,6 +37,7 @@
 //! declare `var<workgroup>` and use `workgroupBarrier` and `workgroupUniformLoad`; `group` is the same for all of them. Workgroup memory
 //! holds whatever was there before: the text writes it before it reads it.
 
+use crate::sdf::FieldReach;
 use crate::{Element, Inputs, MeshAttribute, Parameters};
 use arrayvec::ArrayVec;
 use bytemuck::{NoUninit, Pod};
@@ -552,6 +553,8 @@ pub struct DeviceFrame<'a> {
     pub dt_secs: f64,
     /// Whether this is the first frame of the instance. Kernels then initialise lasting scratch, whatever it holds.
     pub is_first: bool,
+    /// As [`crate::UpdateContext::reach`].
+    pub reach: Option<FieldReach>,
     /// Parameter values of this frame.
     pub parameters: Parameters<'a>,
     /// Poses and values that the CPU has.

@@ -15,6 +15,7 @@
 //! there after each step and reports a [`Misread`].
 
 use crate::device::{DeviceFrame, DeviceFrameData, DeviceNode};
+use crate::sdf::{FieldFrame, FieldReach};
 use crate::{
     BindWatch, DefaultValue, MeshAttribute, Misread, Par, ParameterDesc, ParameterValue,
     Parameters, PortDesc, PortType, ReadLog, Region, Role, Stopped,
@@ -624,6 +625,8 @@ pub struct UpdateContext<'a> {
     pub is_first: bool,
     /// Whether to spread the work over threads. Results must be the same bits either way.
     pub par: Par,
+    /// Where in its frame the field that the node makes is looked up: nowhere else in this frame. `None`: anywhere.
+    pub reach: Option<FieldReach>,
     /// Parameter values of this frame.
     pub parameters: Parameters<'a>,
     /// What is linked.
@@ -690,6 +693,16 @@ pub trait BoundNode: Send + Sync + Debug {
                 "found {found} bytes of state, expected none"
             ))),
         }
+    }
+    /// How far a node that looks fields up reaches in a frame, from the pose at its port `pose`. It calls `put` with points of the scene, the
+    /// same number in each frame, and gives a distance in metres: once the frame has run, nothing that it looks up is farther from their
+    /// hull. On the way there from the frame before, points move on screws. `None`: it looks up fields anywhere.
+    fn field_reach(&self, _pose: Option<&Pose>, _put: &mut dyn FnMut([f32; 3])) -> Option<f32> {
+        None
+    }
+    /// The frame of the field that the node makes.
+    fn field_frame(&self, _inputs: &Inputs<'_>) -> FieldFrame {
+        FieldFrame::default()
     }
     /// Computes one frame. It must not allocate, read files, lock or panic, and must give the same bits for the same inputs, whatever
     /// [`UpdateContext::par`] is.

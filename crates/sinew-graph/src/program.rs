@@ -1,9 +1,12 @@
 //! A bound plan as data: steps over buffers. The executors (CPU in this crate, GPU in `sinew-gpu`) read it and decide
 //! nothing on their own.
 
+use crate::execute::Frame;
 use crate::plan::ParameterSource;
+use sinew_deform::sdf::{FieldReach, FieldReaches};
 use sinew_deform::{
-    BoundNode, Element, MESH_ATTRIBUTES, NodeDesc, ParameterValue, Phase, PortType, SetupNote,
+    BoundNode, Element, Inputs, MESH_ATTRIBUTES, NodeDesc, ParameterValue, Phase, PortType,
+    SetupNote,
 };
 use sinew_geom::Mesh;
 use std::sync::Arc;
@@ -138,6 +141,38 @@ pub enum NotOnHost {
     },
 }
 
+/// A step that looks up a field, and how far it reaches ([`BoundNode::field_reach`]).
+#[derive(Clone, Debug)]
+pub struct Looker {
+    bound: Arc<dyn BoundNode>,
+    /// The pose input that it follows: index into [`crate::Plan::inputs`].
+    pose: Option<usize>,
+    /// Points that it tells.
+    points: usize,
+}
+
+impl Looker {
+    /// `None` if it looks up fields anywhere, or if its pose comes from another step: it is then not there when the field is made.
+    fn new(step: &Step) -> Option<Self> {
+        let ports = step.desc.inputs.iter().zip(&step.inputs);
+        let pose = ports
+            .filter(|(port, _)| port.name == "pose")
+            .find_map(|(_, place)| *place);
+        let pose = match pose {
+            None => None,
+            Some(PortData::Pose(DataRef::Input(input))) => Some(input),
+            Some(_) => return None,
+        };
+        let mut points = 0;
+        step.bound.field_reach(None, &mut |_| points += 1)?;
+        Some(Self {
+            bound: step.bound.clone(),
+            pose,
+            points,
+        })
+    }
+}
+
 /// One bound node to run.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -162,6 +197,8 @@ pub struct Step {
     pub values: Vec<ParameterValue>,
     /// The region that was fitted to the mesh, if the document asks for it.
     pub region: Option<SetupNote>,
+    /// What alone looks up the field that it makes, each with a reach; empty if something else may, or if it makes none.
+    pub lookers: Vec<Looker>,
     /// Whether the binder added it.
     pub implicit: bool,
     /// `Ok` if the CPU runs it before the GPU starts when the GPU runs the graph ([`crate::HostSteps`]); otherwise why not.
@@ -195,6 +232,34 @@ impl Step {
             PortData::Mesh(_) => true,
         });
         found.map(|(name, _)| name)
+    }
+
+    /// What [`Self::field_reach`] keeps from frame to frame, for one character.
+    pub fn field_reaches(&self) -> FieldReaches {
+        FieldReaches::with_room(self.lookers.iter().map(|l| l.points).sum())
+    }
+
+    /// Where the field that it makes is looked up in a frame; `None`: anywhere. Asked once in each frame of a character, with its `reaches`.
+    /// Does not allocate.
+    pub fn field_reach(
+        &self,
+        reaches: &mut FieldReaches,
+        frame: &Frame<'_>,
+        is_first: bool,
+        inputs: &Inputs<'_>,
+    ) -> Option<FieldReach> {
+        if self.lookers.is_empty() {
+            return None;
+        }
+        let own = self.bound.field_frame(inputs);
+        reaches.next(own, frame.dt_secs, is_first, |put| {
+            let distance = |looker: &Looker| {
+                let pose = looker.pose.and_then(|input| frame.pose_of(input));
+                looker.bound.field_reach(pose, put)
+            };
+            let mut distances = self.lookers.iter().map(distance);
+            distances.try_fold(0.0_f32, |most, distance| Some(most.max(distance?)))
+        })
     }
 
     /// Whether the CPU runs it when the GPU runs the graph.
@@ -239,6 +304,31 @@ pub struct Program {
 }
 
 impl Program {
+    /// Notes what looks up each field, where nothing else does.
+    pub(crate) fn find_lookers(&mut self) {
+        let lookers: Vec<_> = self.update_steps.iter().map(|s| self.lookers(s)).collect();
+        for (step, lookers) in self.update_steps.iter_mut().zip(lookers) {
+            step.lookers = lookers.unwrap_or_default();
+        }
+    }
+
+    fn lookers(&self, step: &Step) -> Option<Vec<Looker>> {
+        let mut outputs = step.outputs.iter().zip(step.desc.outputs);
+        let field = outputs.find_map(|(place, port)| match place {
+            Some(PortData::Array(place)) if port.ty == PortType::Field => Some(*place),
+            _ => None,
+        })?;
+        if self.outputs.contains(&OutputData::Field(field)) {
+            return None;
+        }
+        let reads = |step: &&Step| step.inputs.contains(&Some(PortData::Array(field)));
+        self.update_steps
+            .iter()
+            .filter(reads)
+            .map(Looker::new)
+            .collect()
+    }
+
     /// Rest meshes of the mesh inputs, in document order.
     pub fn meshes(&self) -> &[Arc<Mesh>] {
         &self.meshes

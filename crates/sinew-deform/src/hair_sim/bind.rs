@@ -187,6 +187,16 @@ impl HairBind {
         [0, 1, 2].map(|c| guide[c] + aside[c])
     }
 
+    /// Length of the longest of all strands.
+    pub(crate) fn longest_strand(&self) -> f32 {
+        let longest = |lengths: f32, other: f32| lengths.max(other);
+        let followers = self.strands.ranges().map(|r| {
+            let segments = self.segments[r].iter().skip(1);
+            segments.map(|s| sinew_geom::vec3::length(*s)).sum()
+        });
+        let guides = self.reaches.iter().copied();
+        guides.chain(followers).fold(0.0, longest)
+    }
     /// The strands.
     pub fn strands(&self) -> &Strands {
         &self.strands

@@ -20,6 +20,7 @@ mod job;
 mod node;
 mod precision;
 mod presets;
+mod reach;
 #[cfg(test)]
 mod rest_tests;
 pub(crate) mod roots;

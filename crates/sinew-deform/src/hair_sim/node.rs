@@ -1,6 +1,7 @@
 //! The node `hair_sim`.
 
 use super::device;
+use super::reach::RootBoxes;
 use super::roots::{Blend, FIRST_COLLIDER, INPUTS, JOINT, OUTPUTS, Roots, bind_strands};
 use super::{HairBind, HairJob, HairQuality, HairSettings, HairState};
 use crate::collide::ports::{
@@ -10,7 +11,7 @@ use crate::{
     BindContext, BoundNode, Choice, DeviceFrame, DeviceFrameData, DeviceNode, Example, NodeDesc,
     NodeDocs, NodeError, NodeKind, NodeScratch, ParameterDesc, Parameters, UpdateContext,
 };
-use sinew_geom::PackedAffine;
+use sinew_geom::{PackedAffine, Pose};
 
 /// The node `hair_sim`.
 pub static DESC: NodeDesc = NodeDesc {
@@ -166,6 +167,7 @@ pub(super) fn settings(p: &Parameters<'_>) -> HairSettings {
 pub(super) struct Hair {
     pub(super) bind: HairBind,
     pub(super) roots: Roots,
+    reach: RootBoxes,
     /// By port; those without a link are not read.
     pub(super) contacts: Contacts,
     /// How many have a link.
@@ -185,6 +187,7 @@ fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError>
     let guides = bind.strands().guides().to_vec();
     let bind = bind.with_own_roots(|s| !roots.are_alike(s, guides[s] as usize));
     Ok(Box::new(Hair {
+        reach: RootBoxes::new(&bind, &roots),
         roots,
         contacts: contacts(context)?,
         colliders: linked(context),
@@ -233,6 +236,9 @@ impl BoundNode for Hair {
         restored.map_err(|e| NodeError::Restore(e.to_string()))?;
         scratch.placements = placements;
         Ok(())
+    }
+    fn field_reach(&self, pose: Option<&Pose>, put: &mut dyn FnMut([f32; 3])) -> Option<f32> {
+        self.reach.reach(pose, put)
     }
     fn device(&self, context: &BindContext<'_>) -> Option<DeviceNode> {
         device::node(self, context)

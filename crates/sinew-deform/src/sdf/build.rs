@@ -16,6 +16,7 @@ use super::columns::{Columns, rim};
 use super::field::{BRICK_CELLS, BRICK_VALUES, BrickValues, FieldView, GridShape, NO_BRICK};
 use super::frame::FieldFrame;
 use super::half::half_from;
+use super::reach::FieldReach;
 use super::settings::{SignMethod, Storage};
 use super::simd::{Signs, from_point};
 use super::surface::Surface;
@@ -149,6 +150,19 @@ impl FieldBuffers {
         field_from_scene: &FieldFrame,
         par: Par,
     ) -> BuildReport {
+        let reach = &FieldReach::EVERYWHERE;
+        self.build_within(bind, positions, field_from_scene, reach, par)
+    }
+
+    /// The same, without bricks out of `reach`: there the coarse level stands for them. Within, it is the same bits.
+    pub fn build_within(
+        &mut self,
+        bind: &SdfBind,
+        positions: &[[f32; 3]],
+        field_from_scene: &FieldFrame,
+        reach: &FieldReach,
+        par: Par,
+    ) -> BuildReport {
         let (bounds, vertices_not_finite) = self.surface.place(positions, field_from_scene);
         self.frame = *field_from_scene;
         self.shape = bind.shape(&bounds);
@@ -159,7 +173,26 @@ impl FieldBuffers {
             Sides::Tree(winding) => winding.prepare(bind, &self.surface),
         }
         self.build_coarse(bind, par);
-        self.choose_bricks(bind, par);
+        BuildReport {
+            vertices_not_finite,
+            ..self.build_bricks(bind, reach, par)
+        }
+    }
+
+    /// Bricks of the last mesh that are within reach; the field as a whole may have moved since.
+    pub(super) fn build_bricks_again(
+        &mut self,
+        bind: &SdfBind,
+        field_from_scene: &FieldFrame,
+        reach: &FieldReach,
+        par: Par,
+    ) -> BuildReport {
+        self.frame = *field_from_scene;
+        self.build_bricks(bind, reach, par)
+    }
+
+    fn build_bricks(&mut self, bind: &SdfBind, reach: &FieldReach, par: Par) -> BuildReport {
+        self.choose_bricks(bind, reach, par);
         self.tell_surface(bind);
         let (bricks_wanted, built) = self.assign();
         self.fill_bricks(bind, built, par);
@@ -167,7 +200,7 @@ impl FieldBuffers {
             shape: self.shape,
             bricks_wanted,
             bricks_left_out: bricks_wanted - built,
-            vertices_not_finite,
+            vertices_not_finite: 0,
             cells_enlarged: self.shape.cell > bind.cell(),
         }
     }
@@ -197,8 +230,9 @@ impl FieldBuffers {
         });
     }
 
-    fn choose_bricks(&mut self, bind: &SdfBind, par: Par) {
+    fn choose_bricks(&mut self, bind: &SdfBind, reach: &FieldReach, par: Par) {
         let chooser = Chooser {
+            reach: self.shape.in_cells(reach),
             frame: frame(bind, &self.surface, &self.sides),
             shape: self.shape,
             coarse: &self.coarse,
@@ -219,6 +253,7 @@ impl FieldBuffers {
             return;
         }
         let chooser = Chooser {
+            reach: [[0.0; 3]; 2],
             frame: frame(bind, &self.surface, &self.sides),
             shape: self.shape,
             coarse: &self.coarse,
@@ -330,6 +365,8 @@ fn coarse_nodes<S: Simd>(
 }
 
 struct Chooser<'a> {
+    /// Lowest and highest corner, in cells from the grid's origin.
+    reach: [P; 2],
     frame: Frame<'a>,
     shape: GridShape,
     coarse: &'a [f32],
@@ -346,10 +383,10 @@ fn choose<S: Simd>(simd: S, chooser: &Chooser<'_>, range: Range<usize>, out: &mu
     for (index, out) in range.zip(out) {
         let brick = chooser.shape.brick_at(index);
         *out = (Near::No, 0);
-        if chooser.is_far(brick) {
+        let center = lattice_point(brick).map(|c| c + HALF);
+        if chooser.is_out_of_reach(center) || chooser.is_far(brick) {
             continue;
         }
-        let center = lattice_point(brick).map(|c| c + HALF);
         let near = nearest(
             simd,
             chooser.frame.tree,
@@ -374,6 +411,11 @@ fn choose<S: Simd>(simd: S, chooser: &Chooser<'_>, range: Range<usize>, out: &mu
 }
 
 impl Chooser<'_> {
+    fn is_out_of_reach(&self, center: P) -> bool {
+        let [low, high] = self.reach;
+        (0..3).any(|k| center[k] + HALF < low[k] || center[k] - HALF > high[k])
+    }
+
     /// Whether a corner is so far that the whole brick is.
     fn is_far(&self, brick: [u32; 3]) -> bool {
         (0..8).any(|corner| {

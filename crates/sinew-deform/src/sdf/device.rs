@@ -2,7 +2,7 @@
 //!
 //! | pass | runs over | makes |
 //! |---|---|---|
-//! | `place` | vertices | the box of the mesh, and whether anything moved; if nothing did, all later passes end at once |
+//! | `place` | vertices | the box of the mesh, and whether anything moved or reaches farther; if not, all later passes end at once |
 //! | `triangles` | clusters of triangles, eight per group | planes of triangles, boxes of clusters, the shape of the grid, copies of vertex positions |
 //! | `mark` | bricks around clusters; edges, points, boxes | which bricks come near the surface, and a triangle near each; pseudonormals, boxes of higher levels |
 //! | `moments` | clusters, then level after level | for winding numbers of meshes with long rims only |
@@ -15,15 +15,15 @@
 //! which every device has. Lists in workgroup memory have a random order, but only the minimum of each list is used: every run gives the
 //! same bits. In contrast to the CPU, all values of bricks are exact, also beyond the band.
 
-use super::SdfBind;
 use super::bind::LEAN;
 use super::columns::{COUNTS, rim, vertices_of_classes};
 use super::settings::{FieldBox, SignMethod, Storage};
 use super::tree::CLUSTER;
+use super::{FieldReach, SdfBind};
 use crate::follow::Carried;
 use crate::{
-    DeviceArray, DeviceConstant, DeviceDomain, DeviceFrameData, DeviceNode, DevicePass,
-    DeviceSetting, DeviceType, UniformLayout,
+    DeviceArray, DeviceConstant, DeviceDomain, DeviceFrame, DeviceFrameData, DeviceNode,
+    DevicePass, DeviceSetting, DeviceType, UniformLayout,
 };
 use sinew_geom::index32;
 
@@ -66,6 +66,8 @@ crate::uniform_struct! {
         scale: f32,
         is_first: u32,
         unused: [u32; 2],
+        reach_low: [f32; 4],
+        reach_high: [f32; 4],
     }
 }
 
@@ -181,7 +183,7 @@ pub(super) fn node(bind: &SdfBind, still: f32) -> DeviceNode {
     let mut scratch = vec![
         lasting(array("built_for", DeviceType::Vec3F, bind.vertex_count())),
         lasting(array("tally", DeviceType::U32, tally(bind))),
-        array("state", DeviceType::U32, STATE),
+        lasting(array("state", DeviceType::U32, STATE)),
         array("planes", DeviceType::Vec4F, 6 * CLUSTER * heap.clusters),
         array("boxes", DeviceType::Vec4F, 16 * heap.blocks()),
         array(
@@ -250,7 +252,7 @@ fn passes(bind: &SdfBind, heap: &Heap, sides: Sides) -> (Vec<DevicePass>, Vec<St
         ),
         groups(
             "triangles",
-            text!("triangles"),
+            text!("shape", "triangles"),
             heap.written_leaves(),
             PREPARED as u32,
         ),
@@ -476,7 +478,13 @@ fn points_of_triangles(bind: &SdfBind, vertex_of: &[u32]) -> Vec<u32> {
     classes.iter().map(|&c| vertex_of[c as usize]).collect()
 }
 
-pub(super) fn write_frame(carried: &Carried, is_first: bool, data: &mut DeviceFrameData<'_>) {
+pub(super) fn write_frame(
+    carried: &Carried,
+    frame: &DeviceFrame<'_>,
+    data: &mut DeviceFrameData<'_>,
+) {
+    let FieldReach { low, high } = frame.reach.unwrap_or(FieldReach::EVERYWHERE);
+    let padded = |[x, y, z]: [f32; 3]| [x, y, z, 0.0];
     let (r, scale, t) = carried.field_frame().parts();
     let [row_x, row_y, row_z] = [0, 1, 2].map(|k| [r[3 * k], r[3 * k + 1], r[3 * k + 2], t[k]]);
     data.set_uniforms(&Uniforms {
@@ -484,7 +492,9 @@ pub(super) fn write_frame(carried: &Carried, is_first: bool, data: &mut DeviceFr
         row_y,
         row_z,
         scale,
-        is_first: u32::from(is_first),
+        is_first: u32::from(frame.is_first),
         unused: [0; 2],
+        reach_low: padded(low),
+        reach_high: padded(high),
     });
 }

@@ -7,6 +7,7 @@
 
 use super::frame::FieldFrame;
 use super::half::single_from;
+use super::reach::FieldReach;
 use sinew_geom::vec3::length;
 
 /// Cells of a brick along each axis.
@@ -41,6 +42,15 @@ impl GridShape {
     /// Nodes along each axis.
     pub fn nodes(&self) -> [u32; 3] {
         self.bricks.map(|b| b * BRICK_CELLS as u32 + 1)
+    }
+    /// Corners of a box, in cells from the first node, and a cell more. What is beyond the grid is looked up at its side.
+    pub(super) fn in_cells(&self, reach: &FieldReach) -> [[f32; 3]; 2] {
+        let from_first = |p: &[f32; 3], k: usize| (p[k] - self.origin[k]) / self.cell;
+        let last = self.nodes().map(|n| n as f32 - 1.0);
+        [
+            [0, 1, 2].map(|k| (from_first(&reach.low, k) - 1.0).min(last[k])),
+            [0, 1, 2].map(|k| (from_first(&reach.high, k) + 1.0).max(0.0)),
+        ]
     }
     /// Bricks of the whole grid.
     pub fn brick_count(&self) -> usize {

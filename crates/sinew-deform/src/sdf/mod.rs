@@ -36,6 +36,7 @@ mod half;
 mod isosurface;
 mod node;
 mod orient;
+mod reach;
 mod reference;
 mod sample_eight;
 mod settings;
@@ -62,6 +63,7 @@ pub use frame::FieldFrame;
 pub(crate) use isosurface::Isosurface;
 pub use isosurface::isosurface;
 pub use node::DESC;
+pub use reach::{FieldReach, FieldReaches};
 pub(crate) use reference::closest_point;
 pub use reference::{Nearest, ReferenceMesh};
 #[cfg(test)]

@@ -3,11 +3,12 @@
 use super::device;
 use super::settings::{Axis, FieldBox, Resolution, SdfError, SdfSettings, SignMethod, Storage};
 use super::words::{grid_words, move_words, write_grid};
-use super::{FieldBuffers, FieldFrame, SdfBind};
+use super::{FieldBuffers, FieldFrame, FieldReach, SdfBind};
 use crate::follow::{FOLLOW, Follow};
 use crate::{
-    BindContext, BoundNode, Choice, DeviceFrame, DeviceFrameData, DeviceNode, NodeDesc, NodeDocs,
-    NodeError, NodeKind, NodeScratch, ParameterDesc, Parameters, PortDesc, PortType, UpdateContext,
+    BindContext, BoundNode, Choice, DeviceFrame, DeviceFrameData, DeviceNode, Inputs, NodeDesc,
+    NodeDocs, NodeError, NodeKind, NodeScratch, ParameterDesc, Parameters, PortDesc, PortType,
+    UpdateContext,
 };
 use sinew_geom::Mesh;
 
@@ -221,24 +222,27 @@ struct Scratch {
     /// Where vertices were when the field was built, in the field's frame; none before.
     built_for: Vec<[f32; 3]>,
     is_built: bool,
+    /// Where bricks got values.
+    reach: FieldReach,
 }
 
 impl Scratch {
-    /// Notes where vertices are now; whether one of them moved since the field was built.
-    fn has_moved(&mut self, positions: &[[f32; 3]], frame: &FieldFrame, still: f32) -> bool {
-        let moved = !self.is_built
+    /// Whether a vertex moved since the field was built.
+    fn has_moved(&self, positions: &[[f32; 3]], frame: &FieldFrame, still: f32) -> bool {
+        !self.is_built
             || self.built_for.iter().zip(positions).any(|(old, now)| {
                 let now = frame.point_from_scene(*now);
                 // Also where a number is none.
                 !(0..3).all(|c| (old[c] - now[c]).abs() <= still)
-            });
-        if moved {
-            for (old, now) in self.built_for.iter_mut().zip(positions) {
-                *old = frame.point_from_scene(*now);
-            }
-            self.is_built = true;
+            })
+    }
+
+    /// Notes what the field is built for.
+    fn note(&mut self, positions: &[[f32; 3]], frame: &FieldFrame) {
+        for (old, now) in self.built_for.iter_mut().zip(positions) {
+            *old = frame.point_from_scene(*now);
         }
-        moved
+        self.is_built = true;
     }
 }
 
@@ -261,6 +265,7 @@ impl BoundNode for Sdf {
             buffers: FieldBuffers::new(&self.bind),
             built_for: vec![[0.0; 3]; self.bind.vertex_count()],
             is_built: false,
+            reach: FieldReach::EVERYWHERE,
         })
     }
     fn scratch_bytes(&self) -> usize {
@@ -270,7 +275,10 @@ impl BoundNode for Sdf {
         Some(device::node(&self.bind, STILL * self.bind.cell()))
     }
     fn write_device_frame(&self, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
-        device::write_frame(&self.follow.carried(&frame.inputs), frame.is_first, data);
+        device::write_frame(&self.follow.carried(&frame.inputs), frame, data);
+    }
+    fn field_frame(&self, inputs: &Inputs<'_>) -> FieldFrame {
+        self.follow.carried(inputs).field_frame()
     }
     fn update(&self, mut context: UpdateContext<'_>) {
         let frame = self.follow.carried(&context.inputs).field_frame();
@@ -284,13 +292,23 @@ impl BoundNode for Sdf {
         if context.is_first {
             scratch.is_built = false;
         }
-        if !scratch.has_moved(positions, &frame, STILL * self.bind.cell()) {
+        let reach = context.reach.unwrap_or(FieldReach::EVERYWHERE);
+        let has_moved = scratch.has_moved(positions, &frame, STILL * self.bind.cell());
+        if !has_moved && scratch.reach.holds(&reach) {
             move_words(words, &frame);
             return;
         }
-        let report = scratch
-            .buffers
-            .build(&self.bind, positions, &frame, context.par);
+        let report = if has_moved {
+            scratch.note(positions, &frame);
+            scratch.reach = reach;
+            let buffers = &mut scratch.buffers;
+            buffers.build_within(&self.bind, positions, &frame, &reach, context.par)
+        } else {
+            // All bricks at once: those of a mesh that stands still are built a second time at most.
+            scratch.reach = FieldReach::EVERYWHERE;
+            let buffers = &mut scratch.buffers;
+            buffers.build_bricks_again(&self.bind, &frame, &scratch.reach, context.par)
+        };
         let slots = report.bricks_wanted - report.bricks_left_out;
         write_grid(words, &scratch.buffers.view(), slots);
     }

@@ -8,6 +8,7 @@ mod look;
 use super::half::{half_from, single_from};
 use super::*;
 use crate::Par;
+use crate::local_frame::test_support::Random;
 use proptest::prelude::*;
 use sinew_geom::vec3::length;
 use sinew_geom::{Mesh, Quat, Topology, Vec3};
@@ -539,5 +540,59 @@ fn eight_look_ups_are_eight_single_ones() {
         }
         let all = [fine, coarse, outside];
         assert!(all.iter().all(|&count| count > 100), "{all:?}");
+    }
+}
+
+/// Within a box all bits are those of the whole field, and fewer bricks are built, whatever decides the signs.
+#[test]
+fn within_reach_all_bits_are_those_of_the_whole_field() {
+    let (topology, positions) = torus(48, 24);
+    let torus = Mesh::new("torus", topology, positions);
+    let mut open = meshes::sphere(24, 48);
+    let triangles = open.topology.triangles()[200..].to_vec();
+    let topology = Topology::new(open.positions.len() as u32, triangles).expect("valid");
+    open.topology = std::sync::Arc::new(topology);
+    let mut random = Random(3);
+    for (mesh, sign) in [
+        (&torus, SignMethod::WindingNumber),
+        (&torus, SignMethod::Pseudonormals),
+        (&open, SignMethod::WindingNumber),
+    ] {
+        let settings = SdfSettings { sign, ..cells(50) };
+        let mut made = make_mesh(mesh, settings);
+        let whole = made.buffers.clone();
+        let frame = FieldFrame::default();
+        for case in 0..12 {
+            let size = [0.05, 0.3, 1.0][case % 3];
+            let mut near = |middle: f32| middle + size * random.within(-1.0, 1.0) as f32;
+            let at = mesh.positions[(37 * case) % mesh.positions.len()];
+            let [a, b] = [(); 2].map(|()| at.map(&mut near));
+            let reach = FieldReach {
+                low: [0, 1, 2].map(|k| a[k].min(b[k])),
+                high: [0, 1, 2].map(|k| a[k].max(b[k])),
+            };
+            let bind = &made.bind;
+            let report = made
+                .buffers
+                .build_within(bind, &mesh.positions, &frame, &reach, Par::Seq);
+            let (limited, whole) = (made.buffers.view(), whole.view());
+            assert_eq!(limited.shape, whole.shape);
+            let filled = |v: &FieldView<'_>| v.table.iter().filter(|b| **b != NO_BRICK).count();
+            assert_eq!(report.bricks_wanted, filled(&limited));
+            assert!(
+                size >= 1.0 || filled(&limited) < filled(&whole) / 2,
+                "{case}"
+            );
+            for _ in 0..400 {
+                let p = [0, 1, 2]
+                    .map(|k| random.within(reach.low[k].into(), reach.high[k].into()) as f32);
+                let (found, expected) = (limited.sample(p), whole.sample(p));
+                assert_eq!(
+                    found.to_bits(),
+                    expected.to_bits(),
+                    "{sign:?}, {case}: {p:?}"
+                );
+            }
+        }
     }
 }

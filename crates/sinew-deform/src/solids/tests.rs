@@ -43,6 +43,7 @@ fn measured(node: &dyn BoundNode, point: [f32; 3]) -> (f32, [f32; 3]) {
         time_secs: 0.0,
         dt_secs: 0.0,
         is_first: true,
+        reach: None,
         par: Par::Seq,
         parameters: Parameters {
             descs: DESC.parameters,

@@ -64,6 +64,7 @@ fn run_node(set: &[(&str, ParameterValue)]) -> (Vec<[f32; 3]>, Vec<Line>) {
         time_secs: 0.0,
         dt_secs: 0.0,
         is_first: true,
+        reach: None,
         par: Par::Seq,
         parameters,
         inputs: Inputs {

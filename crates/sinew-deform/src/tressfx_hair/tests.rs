@@ -524,6 +524,7 @@ mod node {
                 time_secs: 0.0,
                 dt_secs: f64::from(dt),
                 is_first,
+                reach: None,
                 par: Par::Seq,
                 parameters: Parameters {
                     descs: DESC.parameters,

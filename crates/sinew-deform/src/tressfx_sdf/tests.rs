@@ -90,6 +90,7 @@ fn update(node: &dyn BoundNode, positions: &[[f32; 3]], pose: Option<&Pose>, wor
         time_secs: 0.0,
         dt_secs: 0.0,
         is_first: true,
+        reach: None,
         par: Par::Seq,
         parameters: Parameters {
             descs: DESC.parameters,

@@ -16,6 +16,7 @@ use super::nodes::NodeOnDevice;
 use crate::adapter::DeviceLimits;
 use crate::error::GpuError;
 use arrayvec::ArrayVec;
+use sinew_deform::sdf::FieldReaches;
 use sinew_deform::{
     DeviceFrame, DeviceFrameData, InputValue, Inputs, MAX_FRAME_ARRAYS, ParameterValue, Parameters,
     Phase, ReadLog,
@@ -50,6 +51,8 @@ pub(super) struct FrameData {
     values: Vec<Vec<ParameterValue>>,
     /// Passes of the frame, for nodes whose passes vary.
     batches: Batches,
+    /// Where fields are looked up: of each node, all instances.
+    reaches: Vec<Vec<FieldReaches>>,
     log: ReadLog,
 }
 
@@ -135,8 +138,19 @@ impl FrameData {
                 limits.uniform_alignment as usize,
                 limits.uniform_binding_bytes,
             ),
+            reaches: (nodes.iter())
+                .map(|n| vec![n.step.field_reaches(); instances])
+                .collect(),
             log: ReadLog::new(),
         })
+    }
+
+    /// After an instance went to another state.
+    pub(super) fn forget_reaches(&mut self, instance: usize) {
+        let of_nodes = self.reaches.iter_mut();
+        of_nodes
+            .filter_map(|r| r.get_mut(instance))
+            .for_each(FieldReaches::forget);
     }
 
     /// All of it, to be sent.
@@ -188,7 +202,13 @@ impl FrameData {
             let regions = &self.regions[self.of_node[node.index].clone()];
             let mut data = slices(bytes, regions, instance);
             let inputs = host.inputs(&node.step, frame);
-            let frame = device_frame(node, moment, values, &inputs, &self.log);
+            let mut frame = device_frame(node, moment, values, &inputs, &self.log);
+            let reaches = self.reaches.get_mut(node.index);
+            frame.reach = reaches
+                .and_then(|r| r.get_mut(instance))
+                .and_then(|reaches| {
+                    (node.step).field_reach(reaches, moment.frame, moment.is_first, &frame.inputs)
+                });
             node.step.bound.write_device_frame(&frame, &mut data);
             if let Some(batches) = self.batches.node(node.index) {
                 let passes = batches.begin_list();
@@ -259,6 +279,7 @@ fn device_frame<'a>(
         time_secs: frame.time_secs,
         dt_secs: frame.dt_secs,
         is_first,
+        reach: None,
         parameters: Parameters {
             descs: desc.parameters,
             values,

@@ -57,6 +57,7 @@ impl GpuInstances {
         let lasting = self.lasting();
         check_sizes(&lasting, &state.arrays)?;
         self.is_fresh[instance] = true;
+        self.data.forget_reaches(instance);
         self.host.characters[instance].restore_state(&state.host, state.is_first)?;
         for array in &lasting {
             if let Some(bytes) = state.arrays.get(&array.name) {

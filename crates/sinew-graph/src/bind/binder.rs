@@ -717,6 +717,7 @@ impl Binder<'_> {
         };
         program.outputs = outputs.iter().zip(sources).filter_map(place).collect();
         program.meshes = self.meshes;
+        program.find_lookers();
         program
     }
 }
@@ -766,6 +767,7 @@ fn step(
             .collect(),
         bound,
         values,
+        lookers: Vec::new(),
         host,
     }
 }

@@ -4,6 +4,7 @@ use super::frame::Frame;
 use super::memory::{Buffer, Sources};
 use crate::program::{DataRef, Link, PortData, Step};
 use arrayvec::ArrayVec;
+use sinew_deform::sdf::FieldReaches;
 use sinew_deform::{
     InputValue, Inputs, MAX_PORTS, MESH_ATTRIBUTES, MeshAttribute, MeshView, MeshViewMut, Misread,
     NodeScratch, OutputValue, Outputs, Par, ParameterValue, Parameters, PortType, ReadLog,
@@ -17,6 +18,7 @@ use std::sync::Arc;
 pub(crate) struct StepState {
     pub(crate) scratch: Box<NodeScratch>,
     pub(crate) values: Vec<ParameterValue>,
+    pub(crate) reaches: FieldReaches,
     pub(crate) log: ReadLog,
 }
 
@@ -25,6 +27,7 @@ impl StepState {
         Self {
             scratch: step.bound.new_scratch(),
             values: step.values.clone(),
+            reaches: step.field_reaches(),
             log: ReadLog::new(),
         }
     }
@@ -122,6 +125,14 @@ fn call(
         })
         .collect();
     let log = &state.log;
+    let inputs = Inputs {
+        values: &inputs,
+        ports: step.desc.inputs,
+        log,
+    };
+    let reach = sources
+        .given
+        .and_then(|frame| step.field_reach(&mut state.reaches, frame, moment.is_first, &inputs));
     step.bound.update(UpdateContext {
         time_secs: moment.time_secs,
         dt_secs: moment.dt_secs,
@@ -132,11 +143,8 @@ fn call(
             values: &state.values,
             log,
         },
-        inputs: Inputs {
-            values: &inputs,
-            ports: step.desc.inputs,
-            log,
-        },
+        inputs,
+        reach,
         outputs: Outputs {
             values: outputs.collect(),
             ports: step.desc.outputs,

@@ -132,6 +132,7 @@ impl Workspace {
     ) -> Result<(), StateError> {
         let steps = graph.program.update_steps.iter().zip(&mut self.states);
         for (step, state) in steps.filter_map(|(step, state)| Some((step, state.as_mut()?))) {
+            state.reaches.forget();
             let bytes = saved.get(&step.name).map_or(&[][..], Vec::as_slice);
             let restored = step.bound.restore_state(bytes, state.scratch.as_mut());
             restored.map_err(|source| StateError::Node {

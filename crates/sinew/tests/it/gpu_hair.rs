@@ -66,7 +66,7 @@ fn rig() -> Rig {
 }
 
 /// The first joint turned by that angle about y and moved, the second the other way.
-fn pose(angle: f32, moved: [f32; 3]) -> Pose {
+pub(crate) fn pose(angle: f32, moved: [f32; 3]) -> Pose {
     let mut pose = rig().rest_pose();
     for (joint, sign) in pose.palette.iter_mut().zip([1.0, -0.5_f32]) {
         let (sine, cosine) = (sign * angle).sin_cos();
@@ -89,7 +89,7 @@ fn ball() -> Mesh {
     ball
 }
 
-fn document(nodes: &str, sim: &str) -> String {
+pub(crate) fn document(nodes: &str, sim: &str) -> String {
     format!(
         r#"{{"sinew": "1.0",
  "inputs": {{"hair": {{"type": "strands"}}, "body": {{"type": "mesh"}}, "pose": {{"type": "pose"}}}},
@@ -100,7 +100,7 @@ fn document(nodes: &str, sim: &str) -> String {
 
 const BALL: &str = r#""ball": {"node": "solids", "capsules": [{"from": [0.02, 0.55, 0.01], "to": [0, 0.6, 0], "radius": 0.3}]},"#;
 
-fn bind(text: &str, hair: &Mesh) -> Arc<BoundGraph> {
+pub(crate) fn bind(text: &str, hair: &Mesh) -> Arc<BoundGraph> {
     let plan = compile("hair.json", text, &NoNesting).unwrap_or_else(|e| panic!("{e}"));
     let input = |ty| match ty {
         InputType::Strands => InputBinding::Mesh(Arc::new(hair.clone())),
@@ -401,7 +401,7 @@ fn strands_of_any_length_are_alike() {
 }
 
 /// Strands of short segments that lie down on the upper end of [`BALL`]'s capsule as soon as they leave it, with a follower each.
-fn lying() -> Mesh {
+pub(crate) fn lying() -> Mesh {
     let (count, vertices, spacing) = (9_u8, 14, 0.004);
     let (mut leaders, mut positions) = (Vec::new(), Vec::new());
     for k in 0..count {

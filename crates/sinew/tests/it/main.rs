@@ -7,6 +7,7 @@ mod common;
 mod conformance;
 #[cfg(feature = "io")]
 mod direct_delta_mush;
+mod field_reach;
 mod follow;
 mod gpu;
 #[cfg(feature = "io")]

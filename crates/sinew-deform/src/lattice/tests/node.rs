@@ -53,6 +53,7 @@ fn update(
         time_secs: 0.0,
         dt_secs: 0.0,
         is_first: true,
+        reach: None,
         par,
         parameters: Parameters {
             descs: DESC.parameters,

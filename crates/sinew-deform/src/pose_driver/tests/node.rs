@@ -92,6 +92,7 @@ fn ask(bound: &dyn BoundNode, pose: &Pose) -> Vec<f64> {
         time_secs: 0.0,
         dt_secs: 0.0,
         is_first: true,
+        reach: None,
         par: Par::Seq,
         parameters: Parameters {
             descs: &[],

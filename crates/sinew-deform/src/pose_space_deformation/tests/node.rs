@@ -128,6 +128,7 @@ fn update(mesh: &Mesh, bound: &dyn BoundNode, values: &[ParameterValue], pose: &
         time_secs: 0.0,
         dt_secs: 0.0,
         is_first: true,
+        reach: None,
         par: Par::Seq,
         parameters: Parameters {
             descs: DESC.parameters,

@@ -122,15 +122,30 @@ fn mark(brick: u32, slot: u32, away: vec3f) {
     }
 }
 
+struct Box {
+    low: vec3f,
+    high: vec3f,
+}
+
+// A corner of the box in which bricks get values, in cells.
+fn reach_at(word: u32, shape: Shape) -> vec3f {
+    let words = vec3u(read_state(REACH + word), read_state(REACH + word + 1u), read_state(REACH + word + 2u));
+    return (bitcast<vec3f>(words) - shape.origin) / shape.cell;
+}
+
 // A part of the bricks around a cluster.
 fn mark_around(cluster: u32, share: u32, local: u32) {
-    let bricks = known_shape().bricks;
+    let shape = known_shape();
+    let bricks = shape.bricks;
     let box = 8u * LEAF_START + cluster;
     let most = vec3f(bricks) - 1.0;
-    // A little more than is near; each brick is looked at.
-    let low = floor((read_boxes(2u * box).xyz - BAND - 0.01) / 7.0);
-    let high = floor((read_boxes(2u * box + 1u).xyz + BAND + 0.01) / 7.0);
-    if (any(high < vec3f(0.0)) || any(low > most)) {
+    // A little more than is near; each brick is looked at. None out of reach, as in `FieldBuffers::build`.
+    // What is beyond the grid is looked up at its side.
+    let last = vec3f(bricks * 7u);
+    let reach = Box(min(reach_at(0u, shape) - 1.0, last), max(reach_at(3u, shape) + 1.0, vec3f(0.0)));
+    let low = floor(max((read_boxes(2u * box).xyz - BAND - 0.01) / 7.0, reach.low / 7.0 - 1e-3));
+    let high = floor(min((read_boxes(2u * box + 1u).xyz + BAND + 0.01) / 7.0, reach.high / 7.0 + 1e-3));
+    if (any(high < vec3f(0.0)) || any(low > most) || any(high < low)) {
         return;
     }
     let first = vec3u(max(low, vec3f(0.0)));

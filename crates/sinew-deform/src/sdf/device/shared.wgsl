@@ -9,6 +9,9 @@ struct Uniforms {
     is_first: u32,
     unused_a: u32,
     unused_b: u32,
+    // Where the field is looked up: a box in its frame.
+    reach_low: vec4f,
+    reach_high: vec4f,
 }
 
 // Words of `state`.
@@ -17,8 +20,13 @@ const ORIGIN: u32 = 1u;
 const CELL_EDGE: u32 = 4u;
 const BRICKS: u32 = 5u;
 const BUILT: u32 = 8u;
-// Words of `tally`: six bounds, whether something moved, wanted bricks of each 256.
+// The box in which bricks got values: three lowest and three highest coordinates.
+const REACH: u32 = 9u;
+// Words of `tally`: six bounds, why the field is built (see below) or 0, wanted bricks of each 256.
 const ANY_MOVED: u32 = 6u;
+// The mesh stands still, but is looked up elsewhere, too: then everywhere.
+const REACHES_FARTHER: u32 = 1u;
+const HAS_MOVED: u32 = 2u;
 const WANTED: u32 = 8u;
 // Of a brick's key: whether the surface may run through it.
 const SURFACE: u32 = 0x80000000u;

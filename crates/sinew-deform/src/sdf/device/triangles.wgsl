@@ -6,6 +6,8 @@ var<workgroup> highs: array<vec3f, 64>;
 
 // Further than any grid reaches, in cells.
 const FAR: f32 = 1e7;
+// As `FieldReach::EVERYWHERE`.
+const FARTHEST: f32 = 1e30;
 // Heights below this fraction of the longest edge count as none.
 const FLAT: f32 = 1e-5;
 const SMALLEST: f32 = 1.1754944e-38;
@@ -50,8 +52,16 @@ fn new_shape() -> Shape {
     return Shape(first * cell, cell, bricks);
 }
 
-fn corner(triangle: u32, k: u32, shape: Shape) -> vec3f {
-    let p = placed(uniforms(), read_mesh_positions(read_mesh_words(3u * triangle + k)));
+// Where the mesh moved; otherwise what the field was built for stays.
+fn vertex_now(vertex: u32, has_moved: bool) -> vec3f {
+    if (has_moved) {
+        return placed(uniforms(), read_mesh_positions(vertex));
+    }
+    return read_built_for(vertex);
+}
+
+fn corner(triangle: u32, k: u32, shape: Shape, has_moved: bool) -> vec3f {
+    let p = vertex_now(read_mesh_words(3u * triangle + k), has_moved);
     return (p - shape.origin) * (1.0 / shape.cell);
 }
 
@@ -133,12 +143,19 @@ fn write_box(slot: u32, low: vec3f, high: vec3f) {
 }
 
 fn note_shape(shape: Shape) {
-    write_state(MOVED, 1u);
     for (var k = 0u; k < 3u; k++) {
         write_state(ORIGIN + k, bitcast<u32>(shape.origin[k]));
         write_state(BRICKS + k, shape.bricks[k]);
     }
     write_state(CELL_EDGE, bitcast<u32>(shape.cell));
+}
+
+fn note_reach(everywhere: bool) {
+    let u = uniforms();
+    for (var k = 0u; k < 3u; k++) {
+        write_state(REACH + k, bitcast<u32>(select(u.reach_low[k], -FARTHEST, everywhere)));
+        write_state(REACH + 3u + k, bitcast<u32>(select(u.reach_high[k], FARTHEST, everywhere)));
+    }
 }
 
 // Where vertices are, all of them: there may be more than triangles.
@@ -149,21 +166,31 @@ fn note_vertices(first: u32) {
 }
 
 fn kernel(group: u32, local: u32) {
-    let has_moved = read_tally(ANY_MOVED) != 0u;
+    let has_moved = read_tally(ANY_MOVED) == HAS_MOVED;
+    let is_built = read_tally(ANY_MOVED) != 0u;
     let slot = 64u * group + local;
     if (has_moved) {
         note_vertices(slot);
     }
     lows[local] = vec3f(NOWHERE);
     highs[local] = vec3f(-NOWHERE);
-    if (has_moved && slot < 8u * CLUSTERS) {
-        let shape = new_shape();
+    if (is_built && slot < 8u * CLUSTERS) {
+        var shape: Shape;
+        if (has_moved) {
+            shape = new_shape();
+        } else {
+            shape = known_shape();
+        }
         if (slot == 0u) {
-            note_shape(shape);
+            write_state(MOVED, 1u);
+            note_reach(!has_moved);
+            if (has_moved) {
+                note_shape(shape);
+            }
         }
         // Behind the end of the mesh the last one repeats.
         let triangle = min(slot, TRIANGLES - 1u);
-        var corners = array(corner(triangle, 0u, shape), corner(triangle, 1u, shape), corner(triangle, 2u, shape));
+        var corners = array(corner(triangle, 0u, shape, has_moved), corner(triangle, 1u, shape, has_moved), corner(triangle, 2u, shape, has_moved));
         let largest = max(max(abs(corners[0]), abs(corners[1])), abs(corners[2]));
         let is_good = is_number(corners[0]) && is_number(corners[1]) && is_number(corners[2]);
         // Beyond that squares are no longer finite.
@@ -183,12 +210,12 @@ fn kernel(group: u32, local: u32) {
             lows[own] = min(lows[own], lows[own + k]);
             highs[own] = max(highs[own], highs[own + k]);
         }
-        if (has_moved && group < LEAF_BLOCKS) {
+        if (is_built && group < LEAF_BLOCKS) {
             write_box(8u * (LEAF_START + group) + local, lows[own], highs[own]);
         }
     }
     workgroupBarrier();
-    if (LEVELS > 1u && has_moved && local == 0u) {
+    if (LEVELS > 1u && is_built && local == 0u) {
         for (var k = 1u; k < 8u; k++) {
             lows[0] = min(lows[0], lows[8u * k]);
             highs[0] = max(highs[0], highs[8u * k]);
