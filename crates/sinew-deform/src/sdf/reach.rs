@@ -112,10 +112,8 @@ impl Places {
         };
         for point in &self.points {
             let point = self.frame.point_from_scene(*point);
-            for k in 0..3 {
-                out.low[k] = out.low[k].min(point[k] - more);
-                out.high[k] = out.high[k].max(point[k] + more);
-            }
+            out.low = [0, 1, 2].map(|k| out.low[k].min(point[k] - more));
+            out.high = [0, 1, 2].map(|k| out.high[k].max(point[k] + more));
         }
         out
     }
