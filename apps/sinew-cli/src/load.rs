@@ -154,7 +154,7 @@ pub(crate) fn gather(
     for character in cast.loaded() {
         show_warnings(character, reporter);
     }
-    for w in cast.point_cache_warnings(plan) {
+    for w in cast.input_warnings(plan) {
         reporter.warning(w.code, &w.message);
     }
     Ok(cast)

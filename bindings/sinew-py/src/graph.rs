@@ -220,7 +220,9 @@ fn problems(document: &Document, character: Option<&Character>) -> Vec<Problem> 
     let bind_error = errors::bind_problem;
     match PlayInputs::load(character.inner.clone(), &plan, &document.folders) {
         Ok(inputs) => {
-            let warnings = inputs.unread(&plan).into_iter().map(|w| Problem {
+            let of_inputs = inputs.input_warnings(&plan);
+            let warnings = of_inputs.into_iter().chain(inputs.unread(&plan));
+            let warnings = warnings.map(|w| Problem {
                 code: w.code.to_owned(),
                 message: w.message,
                 ..Problem::default()

@@ -3,6 +3,7 @@
 use super::Collector;
 use crate::json::{Json, Member};
 use crate::plan::{ParameterLink, ParameterSource, Takes};
+use crate::value::expectation;
 use sinew_deform::{ParameterDesc, ParameterType, ParameterValue};
 use std::f64::consts::PI;
 
@@ -94,6 +95,37 @@ impl Collector<'_> {
             | ParameterSource::FrameTime => {}
         }
         Some(source)
+    }
+
+    /// Whether a constant angle is out of range in radians, but not in degrees: an error that tells the other key.
+    pub(super) fn is_too_large_in_radians(
+        &mut self,
+        scope: usize,
+        desc: &ParameterDesc,
+        m: &Member,
+    ) -> bool {
+        let (Some(found), ParameterType::Float { min, max }) = (m.value.number(), desc.ty) else {
+            return false;
+        };
+        let in_range = |v: f64| (min..=max).contains(&v);
+        if m.key != desc.name
+            || !desc.is_angle()
+            || in_range(found)
+            || !in_range(found.to_radians())
+        {
+            return false;
+        }
+        self.reporter(scope).error(
+            "out_of_range",
+            &m.value.span,
+            format!("'{}' is {found}, which is out of range", m.key),
+            format!(
+                "expected {}, in radians; for degrees write '{}{ENDING}'",
+                expectation(desc.ty),
+                desc.name
+            ),
+        );
+        true
     }
 
     /// Warns of an angle in radians that is most likely meant in degrees.

@@ -523,6 +523,9 @@ impl Collector<'_> {
             }
             return Some(ParameterSource::Keyed(keyed));
         }
+        if self.is_too_large_in_radians(scope, desc, m) {
+            return None;
+        }
         read_value(&m.key, desc.ty, &m.value, self.reporter(scope)).map(ParameterSource::Constant)
     }
 

@@ -166,3 +166,26 @@ fn names_in_degrees_are_free_and_in_the_schema() {
         }
     }
 }
+
+/// Where a number of degrees is out of range in radians, the error tells the key for degrees.
+#[test]
+fn degrees_in_place_of_radians_are_told_the_other_key() {
+    let mut tried = 0;
+    for (desc, p) in angles() {
+        let ParameterType::Float { max, .. } = p.ty else {
+            continue;
+        };
+        let degrees = 0.75 * max.min(PI) * 180.0 / PI;
+        if degrees <= max {
+            continue;
+        }
+        let text = document(desc, &format!(", \"{}\": {degrees}", p.name));
+        let found = compile("g.json", &text, &NoNesting).expect_err("out of range");
+        let key = format!("'{}_degrees'", p.name);
+        let tells =
+            |d: &sinew_graph::Diagnostic| d.code == "out_of_range" && d.to_string().contains(&key);
+        assert!(found.0.iter().any(tells), "{}: {found}", p.name);
+        tried += 1;
+    }
+    assert!(tried > 0);
+}

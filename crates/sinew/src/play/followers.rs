@@ -1,7 +1,7 @@
 //! Follower strands around the guides.
 
 use crate::deform::hair_sim::{FollowerSettings, FollowersError, RootSkin, place_followers};
-use crate::geom::{Attribute, Influences, Mesh, Strands, Topology};
+use crate::geom::{Attribute, Influences, Mesh, Strands, Topology, Warning, vec3};
 use crate::graph::Followers;
 use std::sync::Arc;
 
@@ -58,6 +58,76 @@ pub(super) fn with_followers(
         influences,
         ..Mesh::default()
     })
+}
+
+/// Warnings about followers of an input that are none, in another unit than metres, or of too few vertices for their shape. `mesh` has the
+/// guides.
+pub(super) fn warnings(input: &str, followers: &Followers, mesh: &Mesh) -> Vec<Warning> {
+    let Some(strands) = mesh.topology.strands() else {
+        return Vec::new();
+    };
+    let length = |r: std::ops::Range<usize>| -> f64 {
+        let pairs = mesh.positions[r].windows(2);
+        pairs.map(|p| f64::from(vec3::distance(p[0], p[1]))).sum()
+    };
+    let guides = strands.guide_strands().map(|s| strands.range(s));
+    let longest = guides.map(|r| (length(r.clone()), r.len() - 1));
+    let longest = longest.max_by(|a, b| a.0.total_cmp(&b.0));
+    let Some((length, segments)) = longest.filter(|(length, _)| *length > 0.0) else {
+        return Vec::new();
+    };
+    let mut out = Vec::new();
+    let mut warn = |code, message| out.push(Warning { code, message });
+    let Followers {
+        count,
+        radius,
+        curl,
+        curl_length,
+        frizz,
+        frizz_length,
+        ..
+    } = *followers;
+    if count == 0 {
+        if radius > 0.0 || curl > 0.0 || frizz > 0.0 {
+            warn(
+                "no_followers",
+                format!(
+                    "input '{input}': \"followers\" has no \"count\", so there are none; add \"count\", the number for each guide"
+                ),
+            );
+        }
+        return out;
+    }
+    for (key, value, most) in [
+        ("radius", radius, 10.0 * length),
+        ("curl", curl, length),
+        ("frizz", frizz, length),
+    ] {
+        if value > most {
+            warn(
+                "length_large",
+                format!(
+                    "input '{input}': \"{key}\" of the followers is {value} m, but the longest guide is {length:.3} m; lengths are in metres: 8 mm are 0.008"
+                ),
+            );
+        }
+    }
+    for (key, size, along, needed, what) in [
+        ("curl_length", curl, curl_length, 8.0, "a rotation"),
+        ("frizz_length", frizz, frizz_length, 4.0, "a bend"),
+    ] {
+        let vertices = along * segments as f64 / length;
+        if size > 0.0 && vertices < 0.5 * needed {
+            let least = needed * length / segments as f64;
+            warn(
+                "few_vertices",
+                format!(
+                    "input '{input}': {what} of the followers has {vertices:.1} vertices of the longest guide, but needs {needed}; set \"{key}\" to {least:.3} or more, or use guides with more vertices"
+                ),
+            );
+        }
+    }
+    out
 }
 
 /// The skin that follower roots are on.
@@ -117,6 +187,70 @@ fn taken<T: Copy>(values: &[T], from: &[usize]) -> Vec<T> {
 mod tests {
     use super::*;
     use crate::geom::vec3::distance;
+
+    #[test]
+    fn odd_followers_are_told() {
+        let strands = Strands::new([11, 6]).expect("valid");
+        let positions = (0..17_u8)
+            .map(|i| [0.0, 0.01 * f32::from(i), 0.0])
+            .collect();
+        let mesh = Mesh::new("hair", Topology::from_strands(strands), positions);
+        // A guide of 0.1 m in ten segments.
+        let good = Followers {
+            count: 8,
+            radius: 0.008,
+            curl: 0.004,
+            curl_length: 0.08,
+            frizz: 0.003,
+            frizz_length: 0.04,
+            ..Followers::default()
+        };
+        for (followers, codes) in [
+            (good.clone(), &[][..]),
+            (
+                Followers {
+                    count: 0,
+                    ..good.clone()
+                },
+                &["no_followers"],
+            ),
+            (Followers::default(), &[]),
+            (
+                Followers {
+                    radius: 8.0,
+                    frizz: 5.0,
+                    ..good.clone()
+                },
+                &["length_large"; 2],
+            ),
+            (
+                Followers {
+                    curl_length: 0.035,
+                    ..good.clone()
+                },
+                &["few_vertices"],
+            ),
+            (
+                Followers {
+                    frizz_length: 0.015,
+                    ..good.clone()
+                },
+                &["few_vertices"],
+            ),
+            (
+                Followers {
+                    frizz: 0.0,
+                    frizz_length: 0.015,
+                    ..good
+                },
+                &[],
+            ),
+        ] {
+            let found = warnings("hair", &followers, &mesh);
+            let found: Vec<&str> = found.iter().map(|w| w.code).collect();
+            assert_eq!(found, codes, "{followers:?}");
+        }
+    }
 
     #[test]
     fn followers_have_what_their_guide_has() {

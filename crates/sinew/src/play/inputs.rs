@@ -1,6 +1,6 @@
 //! The characters of a plan, the bindings of its inputs, and the poses.
 
-use super::followers::{Skin, with_followers};
+use super::followers::{self, Skin, with_followers};
 use super::point_caches::{PointCacheFile, PointCaches};
 use super::runner::not_finite;
 use super::unread::{self, PosesRead};
@@ -396,9 +396,16 @@ impl PlayInputs {
         self.point_caches.files()
     }
 
-    /// Warnings about point caches: missing frames, ignored arrays, nodes that pose a cached mesh again.
-    pub fn point_cache_warnings(&self, plan: &Plan) -> Vec<Warning> {
-        self.point_caches.warnings(plan)
+    /// Warnings about what `plan` says of its inputs: point caches (missing frames, ignored arrays, nodes that pose a cached mesh again) and
+    /// followers (none, lengths that are no metres, too few vertices for curls).
+    pub fn input_warnings(&self, plan: &Plan) -> Vec<Warning> {
+        let inputs = plan.inputs().iter().zip(&self.bindings);
+        let followers = inputs.filter_map(|(input, binding)| {
+            let followers = input.followers.as_ref()?;
+            Some(followers::warnings(&input.name, followers, binding.mesh()?))
+        });
+        let caches = self.point_caches.warnings(plan);
+        caches.into_iter().chain(followers.flatten()).collect()
     }
 
     /// Replaces the pose of the main character. Ignores a pose of another rig.
