@@ -396,7 +396,7 @@ impl Collector<'_> {
             let found = format!("'curl' is {}, which is out of range", out.curl);
             let most = Curl::WIDEST * out.curl_length;
             let help = format!(
-                "expected at most {most}, 0.15 of \"curl_length\": a wider curl is longer around than its hair"
+                "expected at most {most} m, 0.15 of \"curl_length\": a wider curl is longer around than its hair; 4 mm are 0.004"
             );
             let at = json.get("curl").unwrap_or(json);
             self.reporter(scope)

@@ -211,7 +211,7 @@ fn followers_that_cannot_be_are_located() {
     for (followers, expected) in [
         (
             r#"{"count": 3, "curl": 0.01, "curl_length": 0.05}"#,
-            "g.json:2:35: 'curl' is 0.01, which is out of range; expected at most 0.0075, 0.15 of \"curl_length\": a wider curl is longer around than its hair",
+            "g.json:2:35: 'curl' is 0.01, which is out of range; expected at most 0.0075 m, 0.15 of \"curl_length\": a wider curl is longer around than its hair; 4 mm are 0.004",
         ),
         (
             r#"{"count": 3, "skin": 3}"#,

@@ -98,12 +98,20 @@ pub(super) fn warnings(input: &str, followers: &Followers, mesh: &Mesh) -> Vec<W
         }
         return out;
     }
-    for (key, value, most) in [
-        ("radius", radius, 10.0 * length),
-        ("curl", curl, length),
-        ("frizz", frizz, length),
+    if radius == 0.0 && curl == 0.0 && frizz == 0.0 {
+        let message = format!(
+            "input '{input}': \"followers\" has no \"radius\", so they lie on their guides; add \"radius\", such as 0.008 for 8 mm"
+        );
+        warn("no_radius", message);
+    }
+    for (key, value, is_on, most) in [
+        ("radius", radius, true, 3.0 * length),
+        ("curl", curl, true, length),
+        ("curl_length", curl_length, curl > 0.0, 4.0 * length),
+        ("frizz", frizz, true, length),
+        ("frizz_length", frizz_length, frizz > 0.0, 4.0 * length),
     ] {
-        if value > most {
+        if is_on && value > most {
             warn(
                 "length_large",
                 format!(
@@ -117,7 +125,7 @@ pub(super) fn warnings(input: &str, followers: &Followers, mesh: &Mesh) -> Vec<W
         ("frizz_length", frizz, frizz_length, 4.0, "a bend"),
     ] {
         let vertices = along * segments as f64 / length;
-        if size > 0.0 && vertices < 0.5 * needed {
+        if size > 0.0 && vertices < 0.75 * needed {
             let least = needed * length / segments as f64;
             warn(
                 "few_vertices",
@@ -213,6 +221,22 @@ mod tests {
                     ..good.clone()
                 },
                 &["no_followers"],
+            ),
+            (
+                Followers {
+                    count: 3,
+                    ..Followers::default()
+                },
+                &["no_radius"],
+            ),
+            (
+                Followers {
+                    radius: 0.8,
+                    curl_length: 10.0,
+                    frizz_length: 5.0,
+                    ..good.clone()
+                },
+                &["length_large"; 3],
             ),
             (Followers::default(), &[]),
             (
