@@ -43,7 +43,8 @@ impl GridShape {
     pub fn nodes(&self) -> [u32; 3] {
         self.bricks.map(|b| b * BRICK_CELLS as u32 + 1)
     }
-    /// Corners of a box, in cells from the first node, and a cell more. What is beyond the grid is looked up at its side.
+    /// Lowest and highest corner of a box that is larger by a cell on each side, in cells from the first node. The box reaches the grid at
+    /// least: a look-up of a point outside of the grid takes the closest point of the grid.
     pub(super) fn in_cells(&self, reach: &FieldReach) -> [[f32; 3]; 2] {
         let from_first = |p: &[f32; 3], k: usize| (p[k] - self.origin[k]) / self.cell;
         let last = self.nodes().map(|n| n as f32 - 1.0);

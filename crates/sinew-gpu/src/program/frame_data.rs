@@ -139,7 +139,7 @@ impl FrameData {
                 limits.uniform_binding_bytes,
             ),
             reaches: (nodes.iter())
-                .map(|n| vec![n.step.field_reaches(); instances])
+                .map(|n| (0..instances).map(|_| n.step.field_reaches()).collect())
                 .collect(),
             log: ReadLog::new(),
         })

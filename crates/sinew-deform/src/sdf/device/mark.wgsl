@@ -140,7 +140,7 @@ fn mark_around(cluster: u32, share: u32, local: u32) {
     let box = 8u * LEAF_START + cluster;
     let most = vec3f(bricks) - 1.0;
     // A little more than is near; each brick is looked at. None out of reach, as in `FieldBuffers::build`.
-    // What is beyond the grid is looked up at its side.
+    // A look-up of a point outside of the grid takes the closest point of the grid.
     let last = vec3f(bricks * 7u);
     let reach = Box(min(reach_at(0u, shape) - 1.0, last), max(reach_at(3u, shape) + 1.0, vec3f(0.0)));
     let low = floor(max((read_boxes(2u * box).xyz - BAND - 0.01) / 7.0, reach.low / 7.0 - 1e-3));
