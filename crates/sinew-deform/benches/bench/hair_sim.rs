@@ -1,5 +1,5 @@
 //! A head of hair: 2,228 guides of 32 vertices, two followers each, on a head that shakes, with the head as a collider;
-//! a frame of 1/60 s in steps of 1/240 s. One call is one frame.
+//! a frame of 1/60 s in steps of 1/240 s; once with a quarter of the guides. One call is one frame.
 
 use criterion::Criterion;
 use sinew_deform::Par;
@@ -53,7 +53,6 @@ pub(crate) fn benches(c: &mut Criterion) {
     let Ok(bind) = HairBind::new(&strands, &rest, None) else {
         return;
     };
-    let settings = HairSettings::default();
     let ball = Capsule::sphere([0.0; 3], RADIUS);
     let contact = Contact {
         collider: 0,
@@ -63,11 +62,16 @@ pub(crate) fn benches(c: &mut Criterion) {
     let mut positions = vec![[0.0; 3]; bind.vertex_count()];
     let mut tangents = positions.clone();
     let mut group = c.benchmark_group("hair_sim");
-    for (name, contacts, par) in [
-        ("free/one thread", &[][..], Par::Seq),
-        ("collide/one thread", &[contact][..], Par::Seq),
-        ("collide/threads", &[contact][..], Par::Rayon),
+    for (name, contacts, detail, par) in [
+        ("free/one thread", &[][..], 1.0, Par::Seq),
+        ("collide/one thread", &[contact][..], 1.0, Par::Seq),
+        ("collide/a quarter", &[contact][..], 0.25, Par::Seq),
+        ("collide/threads", &[contact][..], 1.0, Par::Rayon),
     ] {
+        let settings = HairSettings {
+            detail,
+            ..HairSettings::default()
+        };
         let mut state = HairState::<f32>::new(&bind);
         let mut frame = 0.0_f32;
         let mut run = || {

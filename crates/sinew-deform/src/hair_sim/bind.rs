@@ -9,6 +9,7 @@
 //! Segments shorter than 1 % of the mean count as that long for bends, which bounds the stiffness. Everything is computed in double
 //! precision.
 
+use super::detail;
 use sinew_geom::{Quat, Real, Strands, Vec3};
 
 /// Why strands cannot be bound.
@@ -91,6 +92,8 @@ pub struct HairBind {
     pub(crate) longest: usize,
     /// Followers whose root goes where its own transform takes it; empty: none do.
     pub(crate) own_roots: Vec<bool>,
+    /// For each strand, the detail from which on something of it is shown.
+    pub(crate) shown_from: Vec<f32>,
 }
 
 impl HairBind {
@@ -122,6 +125,7 @@ impl HairBind {
             reaches: Vec::new(),
             longest: strands.longest(),
             own_roots: Vec::new(),
+            shown_from: Vec::new(),
         };
         for s in strands.guide_strands() {
             let range = strands.range(s);
@@ -145,6 +149,7 @@ impl HairBind {
                 bind.segments[v] = f64::array3(segment);
             }
         }
+        bind.shown_from = detail::shown_from(strands, &bind.guide_of, &bind.roots);
         Ok(bind)
     }
 
@@ -230,6 +235,7 @@ impl HairBind {
             + size_of_val(self.guide_of.as_slice()) * 2
             + size_of_val(self.reaches.as_slice())
             + self.own_roots.len()
+            + size_of_val(self.shown_from.as_slice())
     }
     /// Share of the arc length of each vertex, 0 at the root and 1 at the tip, one a vertex of all strands; followers have their
     /// guide's.

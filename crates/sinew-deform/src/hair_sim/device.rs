@@ -3,7 +3,7 @@
 //! | pass | one invocation or team per | does |
 //! |---|---|---|
 //! | `start` | guide | in first frames: puts the strand at rest on the skin |
-//! | `aim` | guide | blends joints, computes where the root goes |
+//! | `aim` | guide | blends joints, computes where the root goes; moves strands that are hidden |
 //! | `place` | step of a run and collider | transform of the collider in that step; gusts |
 //! | `strands` | guide | all steps of a run |
 //! | `advance` | run | counts finished runs, if another one follows |
@@ -15,13 +15,15 @@
 //! A run has at most [`RUN`] steps, enough for all frames of ordinary length: `aim`, `place`, `strands`, `out`. Pre-rolls and longer frames are
 //! several runs, so that no dispatch takes long.
 //!
-//! Guides are sorted by their number of vertices and then by the position of their roots, and arrays hold all first vertices, then all
-//! second ones, and so on. State: 64 bytes per guide vertex, and 80 per guide. A frame reads 64 bytes of setup per guide vertex. Strands of
+//! Guides are sorted by their number of vertices, by the detail from which on they are shown, in eighths, and by the position of their roots.
+//! So neighbours are hidden together: a workgroup without a strand to show returns at once. Arrays hold all first vertices, then all second
+//! ones, and so on. State: 64 bytes per guide vertex, and 80 per guide. A frame reads 64 bytes of setup per guide vertex. Strands of
 //! more than [`GROUP`] vertices run on the CPU.
 //!
 //! The results are those of the CPU up to rounding: sums are in another order. Gusts count time in steps of 2^-32 s.
 
 use super::bind::{HairBind, pinned, rest_turns};
+use super::detail::morton_codes;
 use super::node::{Hair, settings};
 use super::roots::Roots;
 use super::settings::{HairSettings, Piece};
@@ -41,6 +43,8 @@ const RUN: usize = 32;
 const KEPT: usize = 4;
 /// Vectors of a guide's drive in the state.
 const DRIVE: usize = 5;
+/// Tiers of strands that are hidden together.
+const TIERS: f32 = 8.0;
 /// A strand that is no follower.
 const NO_FOLLOWER: u32 = u32::MAX;
 
@@ -76,6 +80,7 @@ crate::uniform_struct! {
         roots: [f32; 4],
         whole: [u32; 4],
         part: [u32; 4],
+        shown: [f32; 4],
     }
 }
 
@@ -157,7 +162,7 @@ const OUT: &str = texts!(
     "device/out.wgsl"
 );
 
-/// Strands sorted by their number of vertices, and where their planes begin.
+/// Strands sorted by their number of vertices and their tier, and where their planes begin.
 struct Sorted {
     /// Strands, the longest first.
     strands: Vec<usize>,
@@ -167,15 +172,18 @@ struct Sorted {
 }
 
 impl Sorted {
-    /// `roots` has the place of each strand's root.
+    /// `roots` has the place of each strand's root. Where these are neighbours, invocations that run together read the same parts of fields
+    /// and touch the same things. `shown_from` gives the detail from which on a strand is shown.
     fn new(
         strands: impl Iterator<Item = usize>,
         count: impl Fn(usize) -> usize,
+        shown_from: impl Fn(usize) -> f32,
         roots: &[[f32; 3]],
     ) -> Self {
         let mut strands: Vec<usize> = strands.collect();
         let codes = morton_codes(roots);
-        strands.sort_by_key(|&s| (std::cmp::Reverse(count(s)), codes[s]));
+        let tier = |s: usize| (shown_from(s) * TIERS) as u32;
+        strands.sort_by_key(|&s| (std::cmp::Reverse(count(s)), tier(s), codes[s]));
         let (mut planes, mut vertices) = (Vec::new(), 0);
         loop {
             let plane = planes.len();
@@ -194,37 +202,6 @@ impl Sorted {
     }
 }
 
-/// Places along a curve that fills the box of the points (Morton 1966): neighbours on it are neighbours in space, so that
-/// invocations that run together read the same parts of fields and touch the same things.
-fn morton_codes(points: &[[f32; 3]]) -> Vec<u32> {
-    const LARGEST: f32 = 1023.0;
-    let (mut low, mut high) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
-    for point in points {
-        for k in 0..3 {
-            low[k] = low[k].min(point[k]);
-            high[k] = high[k].max(point[k]);
-        }
-    }
-    let extent = (0..3).map(|k| high[k] - low[k]).fold(1e-30, f32::max);
-    let code = |point: &[f32; 3]| {
-        let along = |k: usize| {
-            let cell = ((point[k] - low[k]) / extent * LARGEST) as u32;
-            spread(cell) << k
-        };
-        along(0) | along(1) | along(2)
-    };
-    points.iter().map(code).collect()
-}
-
-/// Ten bits, two zeros before each of them.
-fn spread(bits: u32) -> u32 {
-    let mut x = bits & 0x3ff;
-    x = (x | x << 16) & 0x0300_00ff;
-    x = (x | x << 8) & 0x0300_f00f;
-    x = (x | x << 4) & 0x030c_30c3;
-    (x | x << 2) & 0x0924_9249
-}
-
 /// `None` for strands with too many vertices.
 pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> Option<DeviceNode> {
     let bind = &hair.bind;
@@ -232,13 +209,19 @@ pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> Option<DeviceNode>
     let guides = Sorted::new(
         0..bind.guide_count(),
         |g| bind.guide_range(g).len(),
+        |g| bind.shown_from[bind.guides[g] as usize],
         &bind.roots,
     );
     let strands = bind.strands();
     let root_of = |&guide: &u32| bind.roots[guide as usize];
     let roots: Vec<[f32; 3]> = bind.guide_of.iter().map(root_of).collect();
     let followers = (0..strands.len()).filter(|&s| !strands.is_guide(s));
-    let followers = Sorted::new(followers, |s| strands.range(s).len(), &roots);
+    let followers = Sorted::new(
+        followers,
+        |s| strands.range(s).len(),
+        |s| bind.shown_from[s],
+        &roots,
+    );
     let ports = linked_ports(context);
     let fields = fields_text(&ports, &hair.contacts);
     let mut node = DeviceNode {
@@ -395,9 +378,10 @@ fn outlet(
         [guide, number[strand], first, count]
     }));
     let of_followers = followers.strands.iter().zip(own);
-    out.extend(
-        of_followers.map(|(strand, own)| [index32(*strand), index32(own.0), index32(own.1), 0]),
-    );
+    out.extend(of_followers.map(|(&strand, own)| {
+        let shown_from = bind.shown_from[strand].to_bits();
+        [index32(strand), index32(own.0), index32(own.1), shown_from]
+    }));
     out.extend(followers.planes.iter().map(|n| [index32(*n), 0, 0, 0]));
     DeviceConstant::new("outlet", DeviceType::Vec4U, &out)
 }
@@ -432,6 +416,10 @@ fn add_roots(
         let reach = bind.reaches[guide].to_bits();
         out.push([index32(vertices), index32(first), index32(count), reach]);
     }
+    out.extend(guides.strands.iter().map(|&guide| {
+        let shown_from = bind.shown_from[bind.guides[guide] as usize];
+        [shown_from.to_bits(), 0, 0, 0]
+    }));
     let of_follower = |&strand: &usize| match bind.has_own_root(strand) {
         true => add_influences(strand),
         false => (0, 0),
@@ -616,5 +604,6 @@ fn uniforms(settings: &HairSettings, frame: &DeviceFrame<'_>) -> Uniforms {
             u32::from(settings.collide_followers),
         ],
         part: [hz[0][1], hz[1][1], hz[2][1], turn_more.to_bits()],
+        shown: [settings.shown_detail(), 0.0, 0.0, 0.0],
     }
 }

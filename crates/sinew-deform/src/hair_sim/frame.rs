@@ -1,6 +1,7 @@
 //! What the tasks of a frame read and write, and how they go through the steps, a group of strands side by side.
 
 use super::bind::HairBind;
+use super::detail::{LastStep, fade, go_with_root};
 use super::group::Group;
 use super::state::{CHUNK, Drive, Kept};
 use super::wind::Gusts;
@@ -34,6 +35,8 @@ pub(crate) struct Frame<'a, R: Real> {
     pub(crate) gravity: Vec3<R>,
     /// Fraction of the arc length that is pulled to the rest position.
     pub(crate) pulled: f32,
+    /// Guides that it hides are not simulated.
+    pub(crate) detail: f32,
     pub(crate) gusts: Gusts,
     pub(crate) moments: ArrayVec<Moment<'a, R>, RUN>,
     /// Where solids are at the end of the frame, still.
@@ -64,7 +67,34 @@ impl<R: Real> SplitMut for Guides<'_, R> {
     }
 }
 
-/// A task. Guides are grouped by their number of vertices.
+impl<R: Real> Frame<'_, R> {
+    fn shows(&self, guide: usize) -> bool {
+        let shown_from = self.bind.shown_from[self.bind.guides[guide] as usize];
+        fade(self.detail, shown_from) > 0.0
+    }
+
+    /// Moves a guide that is hidden.
+    fn carry(&self, guide: usize, first: usize, state: &mut Guides<'_, R>) {
+        let drive = &self.drives[guide];
+        let Some([begin, end]) = self.moments.last().map(|m| m.span) else {
+            return;
+        };
+        let root = LastStep {
+            end: drive.motion.at(end),
+            shared: drive.motion.at(begin + (end - begin) * drive.share),
+            secs: R::from_double(self.laws.h),
+            scale: drive.scales[1],
+        };
+        go_with_root(
+            self.bind.guide_vertices(guide),
+            &root,
+            state.kept.strand(guide - first),
+            state.positions.strand(guide - first),
+        );
+    }
+}
+
+/// A task. Guides are grouped by their number of vertices; hidden ones go with their roots.
 #[inline(always)]
 pub(crate) fn run_task<R: Real, N: Number>(
     token: N::Token,
@@ -74,7 +104,13 @@ pub(crate) fn run_task<R: Real, N: Number>(
     state: &mut Guides<'_, R>,
     work: &mut [Vertex<N::Stored>],
 ) {
-    let mut sorted: ArrayVec<usize, CHUNK> = guides.clone().collect();
+    let shown = guides.clone().filter(|&guide| frame.shows(guide));
+    let mut sorted: ArrayVec<usize, CHUNK> = shown.collect();
+    if task == Task::Advance {
+        for guide in guides.clone().filter(|&guide| !frame.shows(guide)) {
+            frame.carry(guide, guides.start, state);
+        }
+    }
     // The number breaks ties, so that neighbours stay together.
     sorted.sort_unstable_by_key(|&guide| (frame.bind.guide_range(guide).len(), guide));
     for members in sorted.chunks(N::Stored::LANES) {

@@ -258,6 +258,7 @@ impl<R: HairReal> HairJob<'_, R> {
                 laws: settings.laws(timing.step_secs()),
                 gravity: R::vec3(settings.gravity),
                 pulled: settings.global_range,
+                detail: settings.shown_detail(),
                 gusts: Gusts::new(settings),
                 moments: timing.moments(
                     first,

@@ -7,9 +7,12 @@
 //!
 //! The step is in `strand_step`, whose head compares it with the one before; this module takes strands from the state to it and back:
 //! `job.rs` a frame, `frame.rs` its tasks, `group.rs` strands side by side, `settings.rs` the laws, `bind.rs` what follows from the rest
-//! shape. On the GPU see `device.rs`.
+//! shape, `detail.rs` which strands are shown. On the GPU see `device.rs`.
 
 mod bind;
+mod detail;
+#[cfg(test)]
+mod detail_tests;
 mod device;
 #[cfg(test)]
 mod drive_tests;

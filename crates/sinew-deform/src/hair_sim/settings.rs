@@ -43,6 +43,9 @@ pub struct HairSettings {
     pub tip_separation: f32,
     /// Whether followers collide. Default true.
     pub collide_followers: bool,
+    /// Share of the guides that are simulated and shown, 0 to 1; NaN counts as 1. Of the followers, the square of it is shown. Near its
+    /// limit a strand is shortened towards its root, so that positions are continuous in this. Default 1.
+    pub detail: f32,
     /// Seconds that are simulated in the pose of the first frame before it is shown, at most 10,000. Default 0.
     pub pre_roll_secs: f32,
 }
@@ -66,6 +69,7 @@ impl Default for HairSettings {
             seed: 0,
             tip_separation: 0.0,
             collide_followers: true,
+            detail: 1.0,
             pre_roll_secs: 0.0,
         }
     }
@@ -162,6 +166,14 @@ impl HairSettings {
             0.0
         };
         [piece(PRE_ROLL_FRAME, times), piece(left, rest)]
+    }
+
+    /// [`Self::detail`] in its range.
+    pub(crate) fn shown_detail(&self) -> f32 {
+        if self.detail.is_nan() {
+            return 1.0;
+        }
+        self.detail.clamp(0.0, 1.0)
     }
 
     /// The same without what drives hair: for strands that find their shape.

@@ -4,6 +4,7 @@
 //! collide, by position only: their paths are not tested. Tasks of 32 strands run on their own.
 
 use super::bind::HairBind;
+use super::detail::fade;
 use super::precision::HairReal;
 use super::settings::HairSettings;
 use super::state::{HairState, Kept, Root};
@@ -50,6 +51,7 @@ pub(crate) fn write_strands<R: HairReal>(
         roots: &state.roots,
         transforms: out.transforms,
         separation: R::from_single(out.settings.tip_separation),
+        detail: out.settings.shown_detail(),
         collide: (out.settings.collide_followers && !solids.is_empty()).then_some(Placing {
             solids: &solids,
             pins: FOLLOWER_PINS,
@@ -77,6 +79,9 @@ pub(crate) fn write_strands<R: HairReal>(
                 write_tangents(p.strand(i), t.strand(i));
             }
         }
+        for (i, strand) in range.enumerate() {
+            shorten(p.strand(i), layout.fade(strand));
+        }
     });
 }
 
@@ -87,15 +92,29 @@ struct Layout<'a, R: Real> {
     roots: &'a [Root<R>],
     transforms: &'a [PackedAffine],
     separation: R,
+    detail: f32,
     collide: Option<Placing<'a>>,
 }
 
 impl<R: Real> Layout<'_, R> {
-    /// A guide is copied; a follower is laid beside it. Tells which it is.
+    /// Share of its length that a strand shows.
+    fn fade(&self, strand: usize) -> f32 {
+        fade(self.detail, self.bind.shown_from[strand])
+    }
+
+    /// A guide is copied; a follower is laid beside it. What is hidden is at its root. Tells whether it is a follower that is shown.
     fn place(&self, strand: usize, points: &mut [[f32; 3]]) -> bool {
         let bind = self.bind;
         let guide = bind.guide_of[strand] as usize;
         let lead = &self.positions[bind.guide_range(guide)];
+        if self.fade(strand) <= 0.0 {
+            let beside = match bind.strands.is_guide(strand) {
+                true => Vec3::zeros(),
+                false => self.beside(strand, guide),
+            };
+            points.fill(R::array3(lead[0] + beside));
+            return false;
+        }
         if bind.strands.is_guide(strand) {
             for (point, &x) in points.iter_mut().zip(lead) {
                 *point = R::array3(x);
@@ -130,8 +149,7 @@ impl<R: Real> Layout<'_, R> {
         let root = &self.roots[guide];
         let turned = |v: Vec3<R>| turn(&root.frame.rotation, v);
         let aside = turned(R::vec3(own[0]));
-        let beside = self.own_place(strand, guide);
-        let mut at = self.positions[range.start] + beside.unwrap_or(aside * root.scale);
+        let mut at = self.positions[range.start] + self.beside(strand, guide);
         points[0] = R::array3(at);
         for i in 1..points.len() {
             let rest = R::vec3(own[i]);
@@ -147,7 +165,15 @@ impl<R: Real> Layout<'_, R> {
         }
     }
 
-    /// From the guide's root to the follower's, each where its own joints take it; `None` where that is not wanted or no place.
+    /// From the guide's root to the follower's.
+    fn beside(&self, strand: usize, guide: usize) -> Vec3<R> {
+        let root = &self.roots[guide];
+        let aside = || R::vec3(self.bind.segments[self.bind.strands.range(strand).start]);
+        let own = self.own_place(strand, guide);
+        own.unwrap_or_else(|| turn(&root.frame.rotation, aside()) * root.scale)
+    }
+
+    /// The same where joints of its own take the follower's root; `None` if it has none, or they take it to no place.
     fn own_place(&self, strand: usize, guide: usize) -> Option<Vec3<R>> {
         let bind = self.bind;
         if !bind.has_own_root(strand) {
@@ -160,6 +186,17 @@ impl<R: Real> Layout<'_, R> {
         let own = place(strand, bind.follower_root(strand));
         let beside = own - place(bind.guides[guide] as usize, bind.roots[guide]);
         beside.iter().all(|c| c.is_finite()).then_some(beside)
+    }
+}
+
+/// Brings the points of a strand nearer to its root.
+fn shorten(points: &mut [[f32; 3]], fade: f32) {
+    if fade >= 1.0 {
+        return;
+    }
+    let root = points[0];
+    for point in points {
+        *point = [0, 1, 2].map(|k| root[k] + (point[k] - root[k]) * fade);
     }
 }
 

@@ -546,6 +546,38 @@ fn wind_blows_alike() {
     .run("wind");
 }
 
+/// Strands that go, are away for some frames and come back, followers too, on a head that moves: whole workgroups are hidden, and parts of
+/// others. A hidden strand is nothing but its root on both sides.
+#[test]
+fn levels_of_detail_are_alike() {
+    let detail = r#""detail": {"keys": [[0, 1], [0.06, 0.3], [0.13, 0.3], [0.25, 1]]}, "pose": "pose", "joint": "head""#;
+    let poses = &|n: u32| pose(0.03 * n as f32, [0.01 * n as f32, 0.0, 0.02]);
+    Scene {
+        text: document("", &format!(", {detail}")),
+        hair: hair(&[8; 100], 2, 0.03),
+        frames: 18,
+        close: (18, 3e-5),
+        mean: 1e-5,
+        poses,
+    }
+    .run("detail");
+    if is_left_to_hardware() {
+        return;
+    }
+    Scene {
+        text: document(
+            BALL,
+            &format!(r#", {detail}, "colliders": "ball", "margins": [0.01], "pre_roll": 0.1"#),
+        ),
+        hair: lying(),
+        frames: 18,
+        close: (2, 3e-4),
+        mean: 2e-3,
+        poses,
+    }
+    .run("detail on a ball");
+}
+
 /// Frames where `reset` is true begin as the first one does, on both sides.
 #[test]
 fn resets_are_alike() {

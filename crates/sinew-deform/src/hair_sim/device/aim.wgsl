@@ -20,4 +20,35 @@ fn kernel(index: u32) {
   write_state(drive_at(2u, index), root.frame.rotation);
   write_state(drive_at(3u, index), vec4f(root.frame.translation, root.size));
   write_state(drive_at(4u, index), vec4f(velocity, select(settings.z + (1.0 - settings.z) * over, JUMPS, jumps)));
+  if fade_from(shown_from(index)) <= 0.0 { go_with_root(index, root.size); }
+}
+
+// A strand that is hidden keeps its shape and goes with its root, at the speed that this takes: `detail.rs`.
+fn go_with_root(guide: u32, size: f32) {
+  let u = uniforms();
+  let begin = Rigid(read_state(drive_at(0u, guide)), read_state(drive_at(1u, guide)).xyz);
+  let end = Rigid(read_state(drive_at(2u, guide)), read_state(drive_at(3u, guide)).xyz);
+  let share = min(read_state(drive_at(4u, guide)).w, 1.0);
+  // Of the last step, where the shared part of the motion leads.
+  let shared_end = motion_at(motion_between(begin, end), 1.0 - (1.0 - share) / f32(max(u.steps.z, 1u)));
+  let count = row_of(guide).x;
+  var x = vec3f(0.0);
+  for (var i = 0u; i < count; i++) {
+    let vertex = plane(i) + guide;
+    let bound = read_bound(vertex);
+    // Pins at the root; those behind vertices that move are of another kind.
+    let is_pin = bound.w == 0.0;
+    if is_pin {
+      x = bound.xyz * size;
+    } else {
+      let extent = read_bound(GUIDE_VERTICES + vertex).x * size;
+      x += turned(read_state(kept_at(0u, vertex)), vec3f(extent, 0.0, 0.0));
+    }
+    let at = point_of(end, x);
+    let way = turned_back(end.rotation, at - point_of(shared_end, x));
+    let velocity = select(way / u.step_2.x, vec3f(0.0), is_pin);
+    write_state(vertex, vec4f(at, 0.0));
+    write_state(kept_at(1u, vertex), vec4f(velocity, -1.0));
+    write_state(kept_at(2u, vertex), vec4f(x, -1e9));
+  }
 }

@@ -23,11 +23,14 @@ fn kernel(group: u32, local: u32) {
   lane = local % STRAND_LANES;
   solid_at = NO_PLACEMENT;
   strand = group * STRAND_TEAMS + team;
-  let has_strand = strand < FOLLOWERS;
-  // Teams without a strand go along with nothing to do.
+  let is_follower = strand < FOLLOWERS;
   strand = min(strand, FOLLOWERS - 1u);
+  let has_strand = is_follower && fade_from(follower_shown_from(strand)) > 0.0;
   let row = strand_row(follower_strand(strand));
+  // Teams without a strand, or with one that is hidden, go along with nothing to do; of the latter, the place of the root is read.
   count = select(0u, row.w, has_strand);
+  if is_follower && !has_strand && lane == 0u { write_followers(vertex_at(0u), vec4f(segment_of(0u, row, 0.0), 0.0)); }
+  if !group_flag(has_strand) { return; }
   if lane < count { set_cell(0u, vec4f(segment_of(lane, row, u.roots.w), 0.0)); }
   sync();
   var x = vec3f(0.0);

@@ -4,7 +4,7 @@ const FREEING_STEPS = 24u;
 
 fn kernel(group: u32, local: u32) {
   let u = uniforms();
-  use_guide(group, local);
+  if !use_guide(group, local) { return; }
   let has_segments = group_flag(u.begin.w != 0u);
   begin_step(vec3f(0.0), vec3f(0.0));
   was = me.before;

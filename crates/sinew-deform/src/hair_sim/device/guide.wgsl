@@ -21,13 +21,15 @@ const ITERATIONS = 16u;
 // A strand is first looked at where it would be after this fraction of a step at its speed.
 const FIRST = 0.5;
 
-// Brings a guide to hand, at the beginning of a run. Teams without one go along with nothing to do.
-fn use_guide(group: u32, local: u32) {
+// Brings a guide to hand, at the beginning of a run. Teams without one, or with one that is hidden, go along with nothing to do. False: the
+// group has no other teams.
+fn use_guide(group: u32, local: u32) -> bool {
   team = local / STRAND_LANES;
   lane = local % STRAND_LANES;
   let guide = group * STRAND_TEAMS + team;
   strand = min(guide, GUIDES - 1u);
-  count = select(0u, row_of(strand).x, guide < GUIDES);
+  count = select(0u, row_of(strand).x, guide < GUIDES && fade_from(shown_from(strand)) > 0.0);
+  if !group_flag(count > 0u) { return false; }
   solid_at = NO_PLACEMENT;
   pulled = uniforms().sideways.w;
   first_look = FIRST;
@@ -38,6 +40,7 @@ fn use_guide(group: u32, local: u32) {
   for (var c = 0u; c < COLLIDERS; c++) { root_far[c] = FAR; }
   use_step(0u);
   if COLLIDERS > 0u { find_bases(); }
+  return true;
 }
 
 fn is_lost() -> bool {

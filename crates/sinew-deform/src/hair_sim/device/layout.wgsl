@@ -1,5 +1,6 @@
-// Guides are sorted by their number of vertices, the longest first. Vertex `k` of all guides that have one is a plane: neighbours in
-// a plane are neighbours in memory. `guides` holds where planes begin, then for each guide root and strand, then count, influences.
+// Guides are sorted by their number of vertices, the longest first, and by the detail from which on they are shown. Vertex `k` of all guides
+// that have one is a plane: neighbours in a plane are neighbours in memory. `guides` holds where planes begin, then for each guide root and
+// strand, then count and influences, then that detail.
 
 fn plane(k: u32) -> u32 {
   return read_guides(k).x;
@@ -16,6 +17,18 @@ fn strand_of(guide: u32) -> u32 {
 // Vertices; where influences begin; how many; bits of the length at rest.
 fn row_of(guide: u32) -> vec4u {
   return read_guides(LONGEST + GUIDES + guide);
+}
+
+fn shown_from(guide: u32) -> f32 {
+  return bitcast<f32>(read_guides(LONGEST + 2u * GUIDES + guide).x);
+}
+
+// In this range of details, a strand grows to its whole length.
+const BAND = 0.125;
+
+// Share of its length that a strand shows: `fade` in `detail.rs`.
+fn fade_from(begin: f32) -> f32 {
+  return clamp((uniforms().shown.x - begin) * (1.0 / BAND), 0.0, 1.0);
 }
 
 // `state` holds positions of guide vertices, then what each keeps (rotation of its segment; velocity and what it touches; where friction holds

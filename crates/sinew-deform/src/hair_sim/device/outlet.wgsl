@@ -1,5 +1,6 @@
 // `outlet` holds for each vertex of the output its segment (`segments` in `bind.rs`) and its strand, for each strand its guide, its
-// number among followers, its first vertex and how many it has, for each follower its strand and the influences of its root (the first, how many; none: it keeps beside its guide's), and where planes of followers begin.
+// number among followers, its first vertex and how many it has, for each follower its strand, the influences of its root (the first, how
+// many; none: it keeps beside its guide's) and the detail from which on it is shown, and where planes of followers begin.
 
 const NO_FOLLOWER = 0xffffffffu;
 
@@ -17,6 +18,10 @@ fn strand_row(number: u32) -> vec4u {
 
 fn follower_strand(follower: u32) -> u32 {
   return read_outlet(VERTICES + STRANDS + follower).x;
+}
+
+fn follower_shown_from(follower: u32) -> f32 {
+  return bitcast<f32>(read_outlet(VERTICES + STRANDS + follower).w);
 }
 
 fn follower_plane(k: u32) -> u32 {

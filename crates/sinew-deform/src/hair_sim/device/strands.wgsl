@@ -3,7 +3,7 @@
 fn kernel(group: u32, local: u32) {
   let u = uniforms();
   let progress = read_moment(0u);
-  use_guide(group, local);
+  if !use_guide(group, local) { return; }
   let has_segments = group_flag(u.begin.w != 0u);
   var phases = vec3u(0u);
   let is_windy = any(u.wind.xyz != vec3f(0.0));

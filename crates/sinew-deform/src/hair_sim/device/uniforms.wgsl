@@ -26,4 +26,6 @@ struct Uniforms {
   whole: vec4u,
   // The rest of them in 2^-32 Hz; bits of how much further a root rotates until a teleport is one altogether.
   part: vec4u,
+  // Detail.
+  shown: vec4f,
 }
