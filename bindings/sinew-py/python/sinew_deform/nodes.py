@@ -1196,6 +1196,7 @@ def hair_sim(
     gust_frequency: float | Param | Keys | Link | None = None,
     seed: int | Param | None = None,
     tip_separation: float | Param | Keys | Link | None = None,
+    detail: float | Param | Keys | Link | None = None,
     quality: Literal["game", "standard", "film"] | Param | Keys | None = None,
     collide_followers: bool | Param | None = None,
     pre_roll: float | Param | None = None,
@@ -1261,6 +1262,9 @@ def hair_sim(
             Read in setup. Default: 0.
         tip_separation: Followers spread towards the tip: there they are 1 + tip_separation
             times as far from their guide. Range: 0 to 1000. Default: 0.
+        detail: Share of the guides that is simulated and shown; of the followers, its square.
+            Lower it for hair far from the camera: strands shrink and grow without a jump.
+            Range: 0 to 1. Default: 1.
         quality: Steps per second and iterations in each step: 120 and 1 (`game`, vertices
             only), 240 and 2, or 480 and 3 (`film`). `game`: 120 steps per second with one
             iteration; vertices collide; `standard`: 240 steps per second with two iterations;
@@ -1306,6 +1310,7 @@ def hair_sim(
         "gust_frequency": gust_frequency,
         "seed": seed,
         "tip_separation": tip_separation,
+        "detail": detail,
         "quality": quality,
         "collide_followers": collide_followers,
         "pre_roll": pre_roll,

@@ -99,7 +99,7 @@ const PARAMETERS: &[ParameterDesc] = &[
     ParameterDesc::float("gust_frequency", 0.7, 0.0, 1e3, "Frequency of gusts.").with_unit("Hz"),
     ParameterDesc::int("seed", 0, 0, u32::MAX as i64, "Seed for the small differences of gusts between strands."),
     ParameterDesc::float("tip_separation", 0.0, 0.0, 1e3, "Followers spread towards the tip: there they are 1 + tip_separation times as far from their guide."),
-    ParameterDesc::float("detail", 1.0, 0.0, 1.0, "Share of the guides that are simulated and shown, and its square of the followers. Lower it for hair far from the camera. Strands grow and shrink without a jump."),
+    ParameterDesc::float("detail", 1.0, 0.0, 1.0, "Share of the guides that is simulated and shown; of the followers, its square. Lower it for hair far from the camera: strands shrink and grow without a jump."),
     ParameterDesc::choice("quality", "standard", QUALITIES, "Steps per second and iterations in each step: 120 and 1 (`game`, vertices only), 240 and 2, or 480 and 3 (`film`).")
         .in_update(),
     ParameterDesc::bool("collide_followers", true, "Lets followers collide, too."),
