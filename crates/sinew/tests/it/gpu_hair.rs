@@ -571,8 +571,8 @@ fn levels_of_detail_are_alike() {
         ),
         hair: lying(),
         frames: 18,
-        close: (2, 3e-4),
-        mean: 2e-3,
+        close: (18, 3e-4),
+        mean: 2e-5,
         poses,
     }
     .run("detail on a ball");
