@@ -1198,6 +1198,7 @@ def hair_sim(
     tip_separation: float | Param | Keys | Link | None = None,
     detail: float | Param | Keys | Link | None = None,
     quality: Literal["game", "standard", "film"] | Param | Keys | None = None,
+    volume: float | Param | None = None,
     collide_followers: bool | Param | None = None,
     pre_roll: float | Param | None = None,
     preset: Literal["short", "long_straight", "curly", "fur", "ponytail"] | None = None,
@@ -1270,6 +1271,9 @@ def hair_sim(
             iteration; vertices collide; `standard`: 240 steps per second with two iterations;
             vertices and segments collide; `film`: 480 steps per second with three iterations;
             vertices and segments collide. Default: "standard".
+        volume: How hard hair pushes itself apart where it is denser than at rest. At 1 it
+            carries its own weight. 0 switches it off. Range: 0 to 100. Read in setup. Default:
+            0.
         collide_followers: Lets followers collide, too. Read in setup. Default: True.
         pre_roll: Time that is simulated in the pose of the first frame before that frame is
             shown. Unit: s. Range: 0 to 10000. Read in setup. Default: 0.
@@ -1312,6 +1316,7 @@ def hair_sim(
         "tip_separation": tip_separation,
         "detail": detail,
         "quality": quality,
+        "volume": volume,
         "collide_followers": collide_followers,
         "pre_roll": pre_roll,
         "preset": preset,

@@ -137,6 +137,7 @@ pub(crate) fn go_with_root<R: Real>(
         kept.anchor = x;
         kept.touched = -R::one();
         kept.room = R::from_double(UNKNOWN);
+        kept.doubt = R::zero();
         *position = at;
     }
 }

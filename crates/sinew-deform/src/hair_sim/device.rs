@@ -10,6 +10,8 @@
 //! | `followers` | follower | lays the strand beside its guides, collides it |
 //! | `out` | vertex | positions and tangents |
 //! | `free` | guide | in first frames: brings strands out of what they begin in |
+//! | `volume_clear` | node of a grid | hair that keeps its volume, before each run: nothing is there |
+//! | `volume_add` | guide and node around a vertex | where vertices will be at the end of the run, and what they take up |
 //! | `beside` | follower | if any follow joints of their own, before `followers`: where the roots go |
 //!
 //! A run has at most [`RUN`] steps, enough for all frames of ordinary length: `aim`, `place`, `strands`, `out`. Pre-rolls and longer frames are
@@ -27,6 +29,7 @@ use super::detail::morton_codes;
 use super::node::{Hair, settings};
 use super::roots::Roots;
 use super::settings::{HairSettings, Piece};
+use super::volume::{self, HairVolume};
 use super::wind::{Gusts, RATIOS};
 use crate::collide::ports::RESET;
 use crate::collide::{PLACEMENT, fields_text, linked_ports};
@@ -59,7 +62,9 @@ enum Pass {
     Followers,
     Out,
     Free,
-    Beside,
+    /// With a volume only.
+    VolumeClear,
+    VolumeAdd,
 }
 
 crate::uniform_struct! {
@@ -80,6 +85,7 @@ crate::uniform_struct! {
         roots: [f32; 4],
         whole: [u32; 4],
         part: [u32; 4],
+        runs: [u32; 4],
         shown: [f32; 4],
     }
 }
@@ -132,6 +138,15 @@ const FREE: &str = texts!(
     "device/guide.wgsl",
     "device/free.wgsl"
 );
+const VOLUME_ADD: &str = texts!(
+    "device/uniforms.wgsl",
+    "../collide/motion.wgsl",
+    "device/layout.wgsl",
+    "device/volume_grid.wgsl",
+    "device/volume_add.wgsl"
+);
+/// Behind those of strands.
+const VOLUME_PUSH: &str = texts!("device/volume_grid.wgsl", "device/volume_push.wgsl");
 const ADVANCE: &str = texts!(
     "device/uniforms.wgsl",
     "device/layout.wgsl",
@@ -248,6 +263,9 @@ pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> Option<DeviceNode>
         },
         vectors("followers", followers.vertices.max(1)),
     ];
+    if let Some(volume) = &bind.volume {
+        add_volume(&mut node, bind, volume, &guides);
+    }
     let pass = |name, text, count: usize| DevicePass {
         name,
         text,
@@ -270,12 +288,26 @@ pub(super) fn node(hair: &Hair, context: &BindContext<'_>) -> Option<DeviceNode>
     let in_teams =
         |name, text, count| DevicePass::in_groups(name, text, teams.groups(count), GROUP as u32);
     let strands = in_teams("strands", STRANDS, count);
-    add(strands, fields.clone());
+    let push = match bind.volume {
+        Some(_) => VOLUME_PUSH,
+        None => include_str!("device/volume_none.wgsl"),
+    };
+    add(strands, format!("{fields}\n{push}"));
     add(pass("advance", ADVANCE, 1), String::new());
     let of_followers = in_teams("followers", FOLLOWERS, followers.strands.len());
     add(of_followers, fields.clone());
     add(pass("out", OUT, bind.vertex_count()), String::new());
     add(in_teams("free", FREE, count), fields);
+    if let Some(volume) = &bind.volume {
+        let nodes = (volume.nodes as usize).pow(3);
+        let clear = pass(
+            "volume_clear",
+            include_str!("device/volume_clear.wgsl"),
+            nodes,
+        );
+        add(clear, String::new());
+        add(pass("volume_add", VOLUME_ADD, 27 * count), String::new());
+    }
     if !bind.own_roots.is_empty() {
         let text = format!("{roots_text}\n{BESIDE}");
         add(pass("beside", ROOTS, followers.strands.len()), text);
@@ -311,6 +343,36 @@ fn settings_of(
     let setting = |(name, n)| (name, DeviceSetting::U32(index32(n)));
     let settings = settings.into_iter().chain(teams.settings());
     settings.map(setting).collect()
+}
+
+/// What hair that keeps its volume needs.
+fn add_volume(node: &mut DeviceNode, bind: &HairBind, volume: &HairVolume, guides: &Sorted) {
+    node.settings.extend([
+        ("VOLUME_NODES", DeviceSetting::U32(volume.nodes)),
+        ("VOLUME_CELL", DeviceSetting::F32(volume.cell)),
+        ("VOLUME_ONE", DeviceSetting::F32(volume::ONE)),
+        ("VOLUME_MOST", DeviceSetting::F32(volume::MOST)),
+        ("VOLUME_COURANT", DeviceSetting::F32(volume::COURANT as f32)),
+    ]);
+    let mut volumes = vec![0.0; guides.vertices];
+    for (place, &guide) in guides.strands.iter().enumerate() {
+        for (v, plane) in bind.guide_range(guide).zip(&guides.planes) {
+            volumes[plane + place] = volume.volumes[v];
+        }
+    }
+    let volumes = DeviceConstant::new("volumes", DeviceType::F32, &volumes);
+    node.constants.push(volumes);
+    let temporary = |name, ty, len| DeviceArray {
+        name,
+        ty,
+        len,
+        lasting: false,
+    };
+    let nodes = (volume.nodes as usize).pow(3);
+    node.scratch.extend([
+        temporary("places", DeviceType::Vec4F, guides.vertices),
+        temporary("volume_sums", DeviceType::U32, nodes),
+    ]);
 }
 
 /// What steps read of each guide vertex: three vectors, plane after plane.
@@ -449,10 +511,14 @@ fn add_roots(
 }
 
 /// Steps of a frame, of the three sorts in `uniforms.wgsl`.
-struct Sorts([Piece; 3]);
+struct Sorts {
+    pieces: [Piece; 3],
+    /// Whether hair keeps its volume: runs are as long as that allows.
+    has_volume: bool,
+}
 
 impl Sorts {
-    fn new(settings: &HairSettings, frame: &DeviceFrame<'_>) -> Self {
+    fn new(hair: &Hair, settings: &HairSettings, frame: &DeviceFrame<'_>) -> Self {
         let none = Piece::default();
         let ([full, rest], dt_secs) = match begins(frame) {
             true => (settings.pre_roll(), 0.0),
@@ -464,14 +530,27 @@ impl Sorts {
             steps,
             times: usize::from(steps > 0),
         };
-        Self([full, rest, frame])
+        Self {
+            pieces: [full, rest, frame],
+            has_volume: hair.bind.volume.is_some() && settings.volume > 0.0,
+        }
     }
     fn steps(&self, sort: usize) -> usize {
-        self.0[sort].steps.saturating_mul(self.0[sort].times)
+        let piece = self.pieces[sort];
+        piece.steps.saturating_mul(piece.times)
+    }
+    /// Steps of a run at most.
+    fn run(&self, sort: usize) -> usize {
+        let secs = self.pieces[sort].step_secs();
+        if self.has_volume && secs > 0.0 {
+            HairVolume::steps(secs).min(RUN)
+        } else {
+            RUN
+        }
     }
     /// Runs of a sort.
     fn runs(&self, sort: usize) -> usize {
-        self.steps(sort).div_ceil(RUN)
+        self.steps(sort).div_ceil(self.run(sort))
     }
 }
 
@@ -481,50 +560,56 @@ fn begins(frame: &DeviceFrame<'_>) -> bool {
 }
 
 pub(super) fn passes(hair: &Hair, frame: &DeviceFrame<'_>, run: &mut dyn FnMut(usize)) {
-    let sorts = Sorts::new(&settings(&frame.parameters), frame);
-    let mut run = |pass: Pass| run(pass as usize);
-    let collides = hair.colliders > 0;
+    let sorts = Sorts::new(hair, &settings(&frame.parameters), frame);
+    let beside = Pass::VolumeClear as usize + if hair.bind.volume.is_some() { 2 } else { 0 };
+    let strands: &[Pass] = match sorts.has_volume {
+        true => &[
+            Pass::Place,
+            Pass::VolumeClear,
+            Pass::VolumeAdd,
+            Pass::Strands,
+        ],
+        false => &[Pass::Place, Pass::Strands],
+    };
+    let all = |run: &mut dyn FnMut(usize), passes: &[Pass]| {
+        for pass in passes {
+            run(*pass as usize);
+        }
+    };
     if begins(frame) {
-        run(Pass::Start);
+        all(run, &[Pass::Start]);
         // Strands come out of what they begin in.
-        if collides {
-            run(Pass::Place);
-            run(Pass::Free);
-            run(Pass::Advance);
+        if hair.colliders > 0 {
+            all(run, &[Pass::Place, Pass::Free, Pass::Advance]);
         }
     }
     for sort in [0, 1] {
         for _ in 0..sorts.runs(sort) {
-            run(Pass::Place);
-            run(Pass::Strands);
-            run(Pass::Advance);
+            all(run, strands);
+            all(run, &[Pass::Advance]);
         }
     }
-    if sorts.steps(2) > 0 {
-        run(Pass::Aim);
-    } else {
-        // Colliders move, even where time stands still.
-        run(Pass::Place);
-    }
+    // Colliders move, even where time stands still.
+    let moves = sorts.steps(2) > 0;
+    all(run, if moves { &[Pass::Aim] } else { &[Pass::Place] });
     for i in 0..sorts.runs(2) {
         if i > 0 {
-            run(Pass::Advance);
+            all(run, &[Pass::Advance]);
         }
-        run(Pass::Place);
-        run(Pass::Strands);
+        all(run, strands);
     }
     if hair.bind.strands().len() > hair.bind.guide_count() {
         if !hair.bind.own_roots.is_empty() {
-            run(Pass::Beside);
+            run(beside);
         }
-        run(Pass::Followers);
+        all(run, &[Pass::Followers]);
     }
-    run(Pass::Out);
+    all(run, &[Pass::Out]);
 }
 
 pub(super) fn write_frame(hair: &Hair, frame: &DeviceFrame<'_>, data: &mut DeviceFrameData<'_>) {
     let settings = settings(&frame.parameters);
-    data.set_uniforms(&uniforms(&settings, frame));
+    data.set_uniforms(&uniforms(hair, &settings, frame));
     let palette = frame.inputs.pose("pose").map(|p| p.palette.as_slice());
     let palette = palette.unwrap_or_default();
     let first = match hair.roots {
@@ -544,9 +629,9 @@ fn fixed(value: f64) -> [u32; 2] {
     [(scaled >> 32) as u32, scaled as u32]
 }
 
-fn uniforms(settings: &HairSettings, frame: &DeviceFrame<'_>) -> Uniforms {
-    let sorts = Sorts::new(settings, frame);
-    let secs = sorts.0.map(|p| p.step_secs());
+fn uniforms(hair: &Hair, settings: &HairSettings, frame: &DeviceFrame<'_>) -> Uniforms {
+    let sorts = Sorts::new(hair, settings, frame);
+    let secs = sorts.pieces.map(|p| p.step_secs());
     let constants = |secs: f64| {
         let laws = settings.laws(secs);
         let squared = |hz: f64| laws.angle_squared(hz) as f32;
@@ -592,7 +677,7 @@ fn uniforms(settings: &HairSettings, frame: &DeviceFrame<'_>) -> Uniforms {
         sideways: vector(sideways, settings.global_range),
         air: vector(delay, turn),
         roots: [
-            sorts.0[2].secs,
+            sorts.pieces[2].secs,
             settings.teleport_distance.max(1e-6),
             settings.root_motion_share.clamp(0.0, 1.0),
             settings.tip_separation,
@@ -604,6 +689,12 @@ fn uniforms(settings: &HairSettings, frame: &DeviceFrame<'_>) -> Uniforms {
             u32::from(settings.collide_followers),
         ],
         part: [hz[0][1], hz[1][1], hz[2][1], turn_more.to_bits()],
+        runs: [
+            index32(sorts.run(0)),
+            index32(sorts.run(1)),
+            index32(sorts.run(2)),
+            volume::push_of(settings.volume).to_bits(),
+        ],
         shown: [settings.shown_detail(), 0.0, 0.0, 0.0],
     }
 }

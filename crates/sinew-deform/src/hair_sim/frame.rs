@@ -38,6 +38,8 @@ pub(crate) struct Frame<'a, R: Real> {
     /// Guides that it hides are not simulated.
     pub(crate) detail: f32,
     pub(crate) gusts: Gusts,
+    /// What pushes guide vertices, along the axes of their roots; empty where nothing does.
+    pub(crate) pushes: &'a [Vec3<R>],
     pub(crate) moments: ArrayVec<Moment<'a, R>, RUN>,
     /// Where solids are at the end of the frame, still.
     pub(crate) ends: Solids<'a, R>,

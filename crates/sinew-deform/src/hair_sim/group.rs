@@ -70,6 +70,10 @@ impl<'a, 'f, R: Real, N: Number> Group<'a, 'f, R, N> {
         let total = f64::from(self.frame.bind.reaches[guide]);
         self.mean.set(lane, total / segments);
         let pins = pinned(bound);
+        let pushes = self.frame.pushes.get(self.frame.bind.guide_range(guide));
+        for (v, push) in self.vertices.iter_mut().zip(pushes.unwrap_or_default()) {
+            (0..3).for_each(|k| v.push[k].set(lane, push[k].to_double()));
+        }
         for (i, (v, b)) in self.vertices.iter_mut().zip(bound).enumerate() {
             let set = |to: &mut N::Stored, value: f32| to.set(lane, f64::from(value));
             for k in 0..3 {

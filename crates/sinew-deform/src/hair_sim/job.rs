@@ -16,6 +16,7 @@ use super::precision::HairReal;
 use super::settings::HairSettings;
 use super::state::{CHUNK, Drive, HairState, Kept, Root};
 use super::strands_out::{Out, write_strands};
+use super::volume::{HairVolume, Stretch};
 use super::wind::Gusts;
 use crate::collide::{
     Collider, Contact, PerChunk, PerStrand, Placement, Rigid, RigidMotion, Solids,
@@ -23,6 +24,7 @@ use crate::collide::{
 use crate::{Par, for_each_chunk};
 use arrayvec::ArrayVec;
 use sinew_geom::{Affine, PackedAffine, Real, Vec3};
+use std::ops::Range;
 
 /// Why a frame was not simulated.
 #[derive(Debug, thiserror::Error, Clone, Copy, PartialEq, Eq)]
@@ -249,7 +251,22 @@ impl<R: HairReal> HairJob<'_, R> {
     /// Does `task` for all guides, up to [`RUN`] steps at a time.
     fn for_each_task(&mut self, task: Task, settings: &HairSettings, timing: &Timing) {
         let state = &mut *self.state;
-        for first in (0..timing.steps).step_by(RUN) {
+        let volume = self.bind.volume.as_ref();
+        let volume = volume.filter(|_| settings.volume > 0.0 && task == Task::Advance);
+        let run = volume.map_or(RUN, |_| HairVolume::steps(timing.step_secs()).min(RUN));
+        for first in (0..timing.steps).step_by(run) {
+            if let Some(volume) = volume {
+                let last = timing.steps.min(first + run);
+                let stretch = Stretch {
+                    span: [first, last].map(|s| R::from_double(count(s) / count(timing.steps))),
+                    secs: timing.step_secs() * count(last - first),
+                    detail: settings.shown_detail(),
+                    par: self.par,
+                };
+                let strands = (state.drives.as_slice(), state.kept.as_slice());
+                let out = (&mut state.grid, state.pushes.as_mut_slice());
+                volume.push(self.bind, (settings.volume, &stretch), strands, out);
+            }
             let (ends, placements) = state.placements.split_at_mut(self.contacts.len());
             let end = if timing.moving { 1.0 } else { 0.0 };
             let frame = Frame {
@@ -260,8 +277,9 @@ impl<R: HairReal> HairJob<'_, R> {
                 pulled: settings.global_range,
                 detail: settings.shown_detail(),
                 gusts: Gusts::new(settings),
+                pushes: volume.map_or(&[], |_| state.pushes.as_slice()),
                 moments: timing.moments(
-                    first,
+                    first..timing.steps.min(first + run),
                     state.time_secs,
                     (self.colliders, self.contacts),
                     placements,
@@ -306,16 +324,16 @@ impl Timing {
         f64::from(self.time) / count(self.steps)
     }
 
-    /// Up to [`RUN`] steps from the step `first` on, with the colliders where they are then; `placements` is room for them.
+    /// Up to [`RUN`] steps, with the colliders where they are then; `placements` is room for them.
     fn moments<'a, R: Real>(
         &self,
-        first: usize,
+        run: Range<usize>,
         begin_secs: f64,
         (colliders, contacts): (&'a [Collider<'a>], &'a [Contact]),
         mut placements: &'a mut [Placement<R>],
     ) -> ArrayVec<Moment<'a, R>, RUN> {
         let mut moments = ArrayVec::new();
-        for step in first..self.steps.min(first + RUN) {
+        for step in run {
             let span = [step, step + 1].map(|s| count(s) / count(self.steps));
             let placing = if self.moving {
                 span.map(|s| s.to_single())

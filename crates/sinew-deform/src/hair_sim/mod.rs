@@ -35,6 +35,9 @@ pub(crate) mod test_scene;
 #[cfg(test)]
 mod tests;
 mod thickness;
+mod volume;
+#[cfg(test)]
+mod volume_tests;
 mod wind;
 pub(crate) use bind::BoundVertex;
 pub use bind::HairBind;

@@ -102,6 +102,8 @@ const PARAMETERS: &[ParameterDesc] = &[
     ParameterDesc::float("detail", 1.0, 0.0, 1.0, "Share of the guides that is simulated and shown; of the followers, its square. Lower it for hair far from the camera: strands shrink and grow without a jump."),
     ParameterDesc::choice("quality", "standard", QUALITIES, "Steps per second and iterations in each step: 120 and 1 (`game`, vertices only), 240 and 2, or 480 and 3 (`film`).")
         .in_update(),
+    ParameterDesc::float("volume", 0.0, 0.0, 100.0, "How hard hair pushes itself apart where it is denser than at rest. At 1 it carries its own weight. 0 switches it off.")
+        .in_setup(),
     ParameterDesc::bool("collide_followers", true, "Lets followers collide, too."),
     ParameterDesc::float("pre_roll", 0.0, 0.0, 1e4, "Time that is simulated in the pose of the first frame before that frame is shown.")
         .with_unit("s")
@@ -158,6 +160,7 @@ pub(super) fn settings(p: &Parameters<'_>) -> HairSettings {
         gust_hz: p.single("gust_frequency"),
         seed: p.int("seed") as u32,
         tip_separation: p.single("tip_separation"),
+        volume: p.single("volume"),
         collide_followers: p.bool("collide_followers"),
         detail: p.single("detail"),
         pre_roll_secs: p.single("pre_roll"),
@@ -187,7 +190,10 @@ struct Scratch {
 fn bind_node(context: &BindContext<'_>) -> Result<Box<dyn BoundNode>, NodeError> {
     let (bind, roots) = (bind_strands(context)?, Roots::bind(context)?);
     let guides = bind.strands().guides().to_vec();
-    let bind = bind.with_own_roots(|s| !roots.are_alike(s, guides[s] as usize));
+    let mut bind = bind.with_own_roots(|s| !roots.are_alike(s, guides[s] as usize));
+    if context.parameters.single("volume") > 0.0 {
+        bind = bind.with_volume();
+    }
     Ok(Box::new(Hair {
         reach: RootBoxes::new(&bind, &roots),
         roots,

@@ -41,6 +41,9 @@ pub struct HairSettings {
     pub seed: u32,
     /// Growth of the distance between followers and guides from root to tip: `1 + tip_separation * t`. Default 0.
     pub tip_separation: f32,
+    /// How hard hair pushes itself apart where it is denser than at rest. At 1 it carries its own weight where the density rises by that at
+    /// rest from one cell to the next. Needs [`HairBind::with_volume`](super::HairBind::with_volume). Default 0.
+    pub volume: f32,
     /// Whether followers collide. Default true.
     pub collide_followers: bool,
     /// Share of the guides that are simulated and shown, 0 to 1; NaN counts as 1. Of the followers, the square of it is shown. Near its
@@ -68,6 +71,7 @@ impl Default for HairSettings {
             gust_hz: 0.7,
             seed: 0,
             tip_separation: 0.0,
+            volume: 0.0,
             collide_followers: true,
             detail: 1.0,
             pre_roll_secs: 0.0,

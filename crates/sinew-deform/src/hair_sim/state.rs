@@ -9,11 +9,12 @@
 //! | 8 | 1 if a frame was simulated, `u64` |
 //! | 44 per guide | root: quaternion x y z w, translation, scale, velocity, `f32` |
 //! | 12 per guide vertex | position, `f32` |
-//! | 48 per guide vertex | rotation of the segment (quaternion x y z w), velocity, place that friction holds, solid there, distance, `f32` |
+//! | 52 per guide vertex | rotation of the segment (quaternion x y z w), velocity, place that friction holds, solid there, distance, how much it is held back, `f32` |
 
 use super::bind::{BoundVertex, HairBind, rest_turns};
 use super::frame::RUN;
 use super::precision::HairReal;
+use super::volume::Grid;
 use crate::collide::{CollideScratch, Placement, Rigid, RigidMotion, turn};
 use crate::strand_step::{Lanes as _, Number, UNKNOWN, Vertex};
 use sinew_geom::{Quat, Real, Vec3, nalgebra};
@@ -23,7 +24,7 @@ pub(crate) const CHUNK: usize = 32;
 
 /// The hair of one character between frames, with the scratch of its steps. `f32` is what nodes run; `f64` is for checks.
 ///
-/// Memory: 60 bytes of state per guide vertex, 164 bytes per guide, and scratch for eight strands in each task of 32 guides: 2,688 bytes
+/// Memory: 64 bytes of state per guide vertex, 164 bytes per guide, and scratch for eight strands in each task of 32 guides: 2,880 bytes
 /// per vertex of the longest strand.
 #[derive(Clone, Debug)]
 pub struct HairState<R: HairReal = f32> {
@@ -42,6 +43,9 @@ pub struct HairState<R: HairReal = f32> {
     /// Of all contacts, step after step.
     pub(crate) placements: Vec<Placement<R>>,
     pub(crate) followers: CollideScratch,
+    /// What pushes each guide vertex, and the grid of that; empty without.
+    pub(crate) pushes: Vec<Vec3<R>>,
+    pub(crate) grid: Grid,
 }
 
 /// How a strand's root was at the last frame.
@@ -84,10 +88,12 @@ pub(crate) struct Kept<R: Real> {
     pub(crate) touched: R,
     /// No solid is nearer than this.
     pub(crate) room: R,
+    /// How much it is held back.
+    pub(crate) doubt: R,
 }
 
 /// Numbers of it.
-const KEPT_NUMBERS: usize = 12;
+const KEPT_NUMBERS: usize = 13;
 
 impl<R: Real> Kept<R> {
     pub(crate) fn load<N: Number>(&self, v: &mut Vertex<N::Stored>, lane: usize) {
@@ -100,6 +106,7 @@ impl<R: Real> Kept<R> {
         }
         v.touched.set(lane, self.touched.to_double());
         v.room.set(lane, self.room.to_double());
+        v.doubt.set(lane, self.doubt.to_double());
     }
 
     pub(crate) fn of<N: Number>(v: &Vertex<N::Stored>, lane: usize) -> Self {
@@ -111,6 +118,7 @@ impl<R: Real> Kept<R> {
             anchor: vector(&v.anchor),
             touched: number(&v.touched),
             room: number(&v.room),
+            doubt: number(&v.doubt),
         }
     }
 
@@ -138,6 +146,7 @@ impl<R: Real> Kept<R> {
                 anchor: R::vec3(b.offset),
                 touched: -R::one(),
                 room: R::from_double(UNKNOWN),
+                doubt: R::zero(),
             };
         }
     }
@@ -158,18 +167,20 @@ impl<R: Real> Kept<R> {
             a.z,
             self.touched,
             self.room,
+            self.doubt,
         ]
         .map(R::to_single)
     }
 
     fn from_numbers(n: [f32; KEPT_NUMBERS]) -> Self {
-        let [x, y, z, w, vx, vy, vz, ax, ay, az, touched, room] = n.map(R::from_single);
+        let [x, y, z, w, vx, vy, vz, ax, ay, az, touched, room, doubt] = n.map(R::from_single);
         Self {
             turn: [x, y, z, w],
             velocity: Vec3::new(vx, vy, vz),
             anchor: Vec3::new(ax, ay, az),
             touched,
             room,
+            doubt,
         }
     }
 }
@@ -220,7 +231,7 @@ pub enum HairStateError {
 }
 
 const MAGIC: [u8; 4] = *b"SNHS";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Magic, version, counts, time, whether started.
 const HEADER: usize = 4 + 4 + 8 + 8 + 8 + 8;
 /// Numbers of a root: rotation, translation, scale, velocity.
@@ -241,6 +252,8 @@ impl<R: HairReal> HairState<R> {
             work: vec![R::Work::default(); tasks * bind.longest],
             placements: Vec::new(),
             followers: CollideScratch::new(bind.strands(), 0),
+            pushes: vec![Vec3::zeros(); bind.volume.as_ref().map_or(0, |v| v.volumes.len())],
+            grid: bind.volume.as_ref().map(Grid::new).unwrap_or_default(),
         }
     }
 
@@ -276,6 +289,7 @@ impl<R: HairReal> HairState<R> {
         self.positions.len() == bind.guide_vertex_count()
             && self.roots.len() == bind.guide_count()
             && self.longest == bind.longest
+            && self.pushes.is_empty() == bind.volume.is_none()
     }
 }
 
@@ -383,5 +397,7 @@ impl<R: HairReal> HairState<R> {
             + size_of_val(self.roots.as_slice())
             + size_of_val(self.drives.as_slice())
             + size_of_val(self.work.as_slice())
+            + size_of_val(self.pushes.as_slice())
+            + self.grid.bytes()
     }
 }

@@ -595,7 +595,7 @@ fn states_that_do_not_fit_are_refused() {
     other[4] = 9;
     let version = HairStateError::Version {
         found: 9,
-        expected: 2,
+        expected: 3,
     };
     assert_eq!(refused(&other), version);
     let mut other = bytes.clone();

@@ -7,6 +7,10 @@
 //! Between two vertices a segment may dip into a solid though its ends are outside. The slopes of the distance at both ends say where: in
 //! the middle of a smooth surface, or on a ridge. There one more point is looked up, and once more between it and one end. Its contact fades
 //! out near the ends and where it is hardly deeper than they are: there the vertices do.
+//!
+//! In a cavity of a cell or two, and where a strand is folded between walls, the surface at the next look is another one. Each step then
+//! pushes hair away from a wall that is not there any more, and it whirls. A vertex that meets another surface look after look is held back, as by
+//! a viscous fluid, more and more, until it stays: `doubt`.
 
 use super::contact::LEAST_LAYER;
 use super::math::{Motion, V};
@@ -21,6 +25,14 @@ const SLOPE: f64 = 0.25;
 const SEGMENT_LOOKS: usize = 2;
 /// Steps along a way at most.
 const WALKED: usize = 64;
+/// Cosine of the angle between normals that are of one surface.
+const AGREES: f64 = 0.9;
+/// How much a vertex is held back for a surface that is another one, and by how much more for the next, and the next; and how that fades from
+/// look to look.
+const LEAST_DOUBT: f64 = 0.02;
+const DOUBTS_MORE: f64 = 3.0;
+const MOST_DOUBT: f64 = 1e4;
+const DOUBTS_LESS: f64 = 0.97;
 /// Distance that counts as unknown.
 pub(crate) const UNKNOWN: f64 = -1e9;
 
@@ -76,6 +88,9 @@ impl<N: Number> Step<'_, '_, N> {
                 let (before, after) = vertices.split_at_mut(i);
                 self.look_at_segment(&before[i - 1], &mut after[0]);
             }
+        }
+        for v in vertices {
+            self.hold_back(v);
         }
     }
 
@@ -136,6 +151,31 @@ impl<N: Number> Step<'_, '_, N> {
         // The surface at a pin is where it is.
         let pinned = !free.is_on();
         N::pick(pinned, zero, gap).store(&mut v.contact.gap);
+        let is_another = self.is_another(&mut v.seen, &v.contact);
+        N::pick(is_another, zero.k(1.0), zero).store(&mut v.is_another);
+    }
+
+    /// Whether a surface faces another way than the last one that was there; `seen` has the normal of that.
+    #[inline(always)]
+    fn is_another(&self, seen: &mut [N::Stored; 3], now: &Contact<N::Stored>) -> N::Mask {
+        let (before, normal) = (
+            V::<N>::load(self.token, seen),
+            V::load(self.token, &now.normal),
+        );
+        let is_there = N::load(self.token, &now.on).is_on();
+        V::pick(is_there, normal, before).store(seen);
+        let agrees = normal.dot(before);
+        agrees.lt(agrees.k(AGREES)) & is_there & before.squared().is_on()
+    }
+
+    /// Where planes do not hold until the next look, step after step, vertices are held back: else they are thrown from wall to wall.
+    #[inline(always)]
+    fn hold_back(&self, v: &mut Vertex<N::Stored>) {
+        let doubt = N::load(self.token, &v.doubt);
+        let more = (doubt * doubt.k(DOUBTS_MORE)).max(doubt.k(LEAST_DOUBT));
+        let more = more.min(doubt.k(MOST_DOUBT));
+        let is_another = N::load(self.token, &v.is_another).is_on();
+        N::pick(is_another, more, doubt * doubt.k(DOUBTS_LESS)).store(&mut v.doubt);
     }
 
     /// Distance that a vertex keeps which is that far behind the last pin.
@@ -256,6 +296,13 @@ impl<N: Number> Step<'_, '_, N> {
             let way = N::load(token, &before.way) * self.scale;
             self.look_between((a, along), (way, length), ends, dips, &mut v.segment);
         }
+        let is_another = N::load(token, &v.is_another);
+        let is_another = N::pick(
+            self.is_another(&mut v.segment_seen, &v.segment),
+            one,
+            is_another,
+        );
+        is_another.store(&mut v.is_another);
     }
 
     /// `unknown` is the slope where nothing was looked up.

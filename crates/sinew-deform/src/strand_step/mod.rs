@@ -25,13 +25,13 @@
 //! | 8 to 64 vertices, straight | 4 to 11 mm/s | 0.08 mm/s |
 //! | 8 to 64 vertices, tight curls | up to 290 mm/s | 0.06 mm/s |
 //! | 128 and 256 vertices | up to 150 mm/s | straight 0.08 mm/s; of curls one in eight up to 7 mm/s |
-//! | head with hair all over: fastest and deepest vertex | 6 m/s, 20 mm | 1.3 m/s, 2.6 mm: 9 of 400 strands, rooted in the closed mouth |
+//! | head with hair all over: fastest and deepest vertex | 6 m/s, 20 mm | 3 cm/s, 2.5 mm: 12 of 400 strands above 1 mm/s, rooted in the closed mouth |
 //! | mohawk, margin 0 and 2 mm, deepest vertex | 0.43, 0.003 mm | 0, 0 |
 //! | stretch of a segment | 5e-7 to 2e-5; 2e-3 on the mohawk | 7e-7 to 9e-5; 2e-3 on the mohawk |
 //! | tips at 60 Hz and 120 Hz, mohawk, mean apart in motion | 3.6 mm | 0.4 mm |
 //! | tips at 60 Hz and 120 Hz, turn and head, mean apart in motion | 4.8, 5.4 mm | 1.8, 0.4 mm |
 //! | a step of a strand of 16 vertices in contact, CPU | 1 | 0.3 (deep) to 2 (lying) |
-//! | 82,000 strands, eight steps, H200 | 8.0 ms | 4.5 ms; 1.5 ms for the four of `game` |
+//! | 82,000 strands, eight steps, H200 | 8.0 ms | 4.6 ms; 1.5 ms for the four of `game` |
 //!
 //! Limp hair that leaves a solid may rise: by up to 36 mm times its weight in the worst scene (before: 5.8 m).
 

@@ -183,7 +183,8 @@ impl<N: Number> Step<'_, '_, N> {
             let moved = self.back.point(now);
             let velocity = self.back.vector(V::load(token, &v.velocity));
             let wind = self.wind.across(along);
-            let push = velocity * terms.h + (self.gravity + wind) * (terms.h * terms.h);
+            let force = self.gravity + wind + V::load(token, &v.push);
+            let push = velocity * terms.h + force * (terms.h * terms.h);
             (moved + push * (terms.h.k(1.0) / terms.heavier)).store(&mut v.goal);
             now.store(&mut v.before);
             (moved + velocity * terms.h).store(&mut v.trial);
@@ -241,6 +242,7 @@ impl<N: Number> Step<'_, '_, N> {
         let pull = N::load(token, &v.pull) * terms.pull;
         out.spring(x - rest, pull + N::load(token, &v.hold) * terms.contact);
         let touch = Touch::load(token, &v.contact);
+        out.spring(way, N::load(token, &v.doubt) * terms.contact);
         let anchor = V::load(token, &v.anchor);
         let rub = touch.add(
             &mut out,

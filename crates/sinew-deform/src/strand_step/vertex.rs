@@ -17,6 +17,8 @@ pub(crate) struct Vertex<L> {
     pub(crate) touched: L,
     /// No solid is nearer than this.
     pub(crate) room: L,
+    /// How much the vertex is held back, over the stiffness of contacts: see `look.rs`.
+    pub(crate) doubt: L,
 
     // Of setup.
     /// Skinned rest position, at scale 1.
@@ -37,6 +39,8 @@ pub(crate) struct Vertex<L> {
     pub(crate) hold: L,
     /// Length of the strand from the last pin to here, at scale 1.
     pub(crate) way: L,
+    /// Acceleration by other hair.
+    pub(crate) push: [L; 3],
 
     // Of one step.
     pub(crate) x: [L; 3],
@@ -47,6 +51,11 @@ pub(crate) struct Vertex<L> {
     pub(crate) contact: Contact<L>,
     /// Of a point of the segment.
     pub(crate) segment: Contact<L>,
+    /// Normals of the surfaces that were there last, beside the vertex and the segment; zero where none was in this frame.
+    pub(crate) seen: [L; 3],
+    pub(crate) segment_seen: [L; 3],
+    /// 1 if the last look found another surface than the one before.
+    pub(crate) is_another: L,
     /// Where speed alone leads, and later the place that is tried.
     pub(crate) trial: [L; 3],
     pub(crate) trial_turn: [L; 4],

@@ -667,6 +667,55 @@ fn pre_roll_settles_alike() {
     .run("pre-roll onto a ball");
 }
 
+/// A broom that falls together: at rest its strands spread downwards.
+fn broom() -> Mesh {
+    let mut hair = hair(&[10; 64], 1, 0.04);
+    for [x, y, z] in &mut hair.positions {
+        let spread = 1.0 + 3.0 * (1.2 - *y);
+        (*x, *z) = (*x * spread, *z * spread);
+    }
+    hair
+}
+
+#[test]
+fn volume_pushes_alike() {
+    if is_left_to_hardware() {
+        return;
+    }
+    let text = |volume: f32| {
+        let sim = format!(
+            r#", "joint": "head", "pose": "pose", "local_stiffness": 0.5, "global_stiffness": 0, "pre_roll": 0.05, "volume": {volume}"#
+        );
+        document("", &sim)
+    };
+    let scene = Scene {
+        text: text(3.0),
+        hair: broom(),
+        frames: 20,
+        close: (20, 3e-4),
+        mean: 3e-5,
+        poses: &|n| pose(0.02 * n as f32, [0.02 * (0.4 * n as f32).sin(), 0.0, 0.0]),
+    };
+    scene.run("volume");
+    let last = |volume| {
+        let graph = bind(&text(volume), &broom());
+        let mut twins = Twins::new(&graph, 1)?;
+        for n in 0..20 {
+            twins.frame(if n == 0 { 0.0 } else { STEP }, &[pose(0.0, [0.0; 3])]);
+        }
+        Some(positions(&twins))
+    };
+    let (Some(with), Some(without)) = (last(3.0), last(0.0)) else {
+        return;
+    };
+    let apart = with
+        .iter()
+        .zip(&without)
+        .map(|(a, b)| (Vec3::from(*a) - Vec3::from(*b)).norm());
+    let most = apart.fold(0.0, f32::max);
+    assert!(most > 0.02, "pressure did nothing: {most}");
+}
+
 /// Time that stands still moves nothing, but keeps where colliders are; a frame longer than a run of steps is several of them.
 #[test]
 fn frames_of_any_length_are_alike() {

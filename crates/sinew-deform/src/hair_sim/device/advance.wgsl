@@ -2,7 +2,7 @@
 fn advance(is_last: bool) {
   let u = uniforms();
   let progress = read_moment(0u);
-  let run = select(run_length(u.steps, progress.x), 0u, progress.w == 1u);
+  let run = select(run_length(u, progress.x), 0u, progress.w == 1u);
   let done = progress.x + run;
   let pre_roll = u.steps.x + u.steps.y;
   var time = later(progress.yz, u.fractions[sort_of(u.steps, progress.x).x], run);

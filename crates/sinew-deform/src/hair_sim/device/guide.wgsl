@@ -80,6 +80,8 @@ fn load_vertex() {
   me.direction = vec3f(1.0, 0.0, 0.0);
   contact.layer = LEAST_LAYER;
   segment.layer = LEAST_LAYER;
+  seen = vec3f(0.0);
+  segment_seen = vec3f(0.0);
   is_free = false;
   is_led = false;
   if lane >= count { return; }
@@ -94,6 +96,7 @@ fn load_vertex() {
   me.touched = moving.w;
   me.anchor = held.xyz;
   me.room = held.w;
+  me.doubt = read_state(vertex).w;
   me.rest = a.xyz;
   kind = a.w;
   me.extent = b.x;
@@ -119,8 +122,9 @@ fn store_vertex(is_lost: bool) {
     me.touched = -1.0;
     me.anchor = me.rest;
     me.room = UNKNOWN;
+    me.doubt = 0.0;
   }
-  write_state(vertex, vec4f(point_of(root_now, me.x), 0.0));
+  write_state(vertex, vec4f(point_of(root_now, me.x), me.doubt));
   write_state(kept_at(0u, vertex), me.turn);
   write_state(kept_at(1u, vertex), vec4f(me.velocity, me.touched));
   write_state(kept_at(2u, vertex), vec4f(me.anchor, me.room));

@@ -31,8 +31,8 @@ fn fade_from(begin: f32) -> f32 {
   return clamp((uniforms().shown.x - begin) * (1.0 / BAND), 0.0, 1.0);
 }
 
-// `state` holds positions of guide vertices, then what each keeps (rotation of its segment; velocity and what it touches; where friction holds
-// it and how far solids are), then for each guide five vectors: rotation, translation and size at the beginning of the frame, the same at
+// `state` holds positions of guide vertices and how much each is held back, then what each keeps (rotation of its segment; velocity and what
+// it touches; where friction holds it and how far solids are), then for each guide five vectors: rotation, translation and size at the beginning of the frame, the same at
 // its end, velocity and share of the root; then the colliders' places in the frame before.
 
 fn kept_at(part: u32, vertex: u32) -> u32 {
@@ -65,9 +65,9 @@ fn sort_of(steps: vec4u, step: u32) -> vec3u {
 }
 
 // Steps of the run that begins at a step: all of one sort.
-fn run_length(steps: vec4u, step: u32) -> u32 {
-  let s = sort_of(steps, step);
-  return min(BATCH, s.z - min(s.y, s.z));
+fn run_length(u: Uniforms, step: u32) -> u32 {
+  let s = sort_of(u.steps, step);
+  return min(u.runs[s.x], s.z - min(s.y, s.z));
 }
 
 // Time as seconds and 2^-32 s, later by so many times a fraction.

@@ -26,6 +26,8 @@ struct Uniforms {
   whole: vec4u,
   // The rest of them in 2^-32 Hz; bits of how much further a root rotates until a teleport is one altogether.
   part: vec4u,
+  // Steps of a run at most, of each sort; bits of how hard hair pushes itself apart, m/s^2.
+  runs: vec4u,
   // Detail.
   shown: vec4f,
 }

@@ -122,6 +122,21 @@ impl Neighbours {
         }
     }
 
+    /// Median of the spaces that the eight roots around each have, were they spread evenly in a disc. `None` for less than two.
+    pub(super) fn spacing(&self) -> Option<f64> {
+        let others = NEIGHBOURS.min(self.roots.len().checked_sub(1)?);
+        let spaces = self.roots.iter().map(|&at| {
+            let found = self.boxes.nearest(at, others + 1, f64::MAX, |_| true);
+            let far = found
+                .iter()
+                .map(|h| (self.roots[h.triangle as usize] - at).norm());
+            far.fold(0.0, f64::max) * (std::f64::consts::PI / others as f64).sqrt()
+        });
+        let mut spaces: Vec<f64> = spaces.collect();
+        spaces.sort_by(f64::total_cmp);
+        (others > 0).then(|| spaces[spaces.len() / 2])
+    }
+
     /// Normal of the plane that a root and those around it lie in; of roots on a line the one nearest to `along`. `None` where they lie in
     /// no plane, or there are too few.
     pub(super) fn normal(&self, root: usize, along: P) -> Option<P> {

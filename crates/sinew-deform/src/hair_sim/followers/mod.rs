@@ -123,6 +123,12 @@ pub fn place_followers(
     Ok((strands, placed))
 }
 
+/// The space between roots that are spread like the eight around each: the median, metres. `None` for less than two.
+pub(super) fn root_spacing(roots: &[[f32; 3]]) -> Option<f64> {
+    let roots = roots.iter().map(|r| P::from(r.map(f64::from)));
+    Neighbours::new(roots.collect()).spacing()
+}
+
 /// What the roots beside one guide lie on.
 struct Ground<'a> {
     /// With the place of the guide's root.

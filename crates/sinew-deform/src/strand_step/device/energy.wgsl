@@ -101,6 +101,10 @@ fn vertex_energy(x: vec3f, further: vec3f, is_new: bool) -> Local {
   energy += 0.5 * me.hold * dot(from_rest, from_rest);
   gradient += from_rest * me.hold;
   k += me.hold;
+  let held_back = me.doubt * terms.contact;
+  energy += 0.5 * held_back * dot(way, way);
+  gradient += way * held_back;
+  k += held_back;
   if !(contact.on > 0.0) { return Local(energy, gradient, Sym(vec3f(k), vec3f(0.0))); }
   let local = touch_energy(&contact, x, me.anchor, further, SLACK, is_new);
   return Local(energy + local.energy, gradient + local.gradient, Sym(local.matrix.d + vec3f(k), local.matrix.o));

@@ -1,6 +1,12 @@
 // Where solids are near a strand: `look.rs`.
 
 const SLOPE = 0.25;
+// Of surfaces that are others at each look: `look.rs`.
+const AGREES = 0.9;
+const LEAST_DOUBT = 0.02;
+const DOUBTS_MORE = 3.0;
+const MOST_DOUBT = 1e4;
+const DOUBTS_LESS = 0.97;
 const SEGMENT_LOOKS = 2u;
 const WALKED = 64u;
 const WAY_LOOKS = WALKED + 2u;
@@ -60,13 +66,26 @@ fn look(is_first: bool, segments: bool) {
   segment.on = 0.0;
   me.gap = 0.0;
   me.touched = -1.0;
+  if COLLIDERS == 0u { return; }
   if is_free { look_at_vertex(is_first); }
-  if !segments || COLLIDERS == 0u { return; }
-  set_cell(0u, vec4f(me.x, me.gap));
-  set_cell(1u, vec4f(contact.normal, contact.on));
-  sync();
-  if is_led { look_at_segment(cell(0u, lane - 1u), cell(1u, lane - 1u)); }
-  sync();
+  var is_another_one = is_another(seen, contact);
+  if contact.on > 0.0 { seen = contact.normal; }
+  if segments {
+    set_cell(0u, vec4f(me.x, me.gap));
+    set_cell(1u, vec4f(contact.normal, contact.on));
+    sync();
+    if is_led { look_at_segment(cell(0u, lane - 1u), cell(1u, lane - 1u)); }
+    sync();
+    is_another_one = is_another_one || is_another(segment_seen, segment);
+    if segment.on > 0.0 { segment_seen = segment.normal; }
+  }
+  let more = clamp(me.doubt * DOUBTS_MORE, LEAST_DOUBT, MOST_DOUBT);
+  me.doubt = select(me.doubt * DOUBTS_LESS, more, is_another_one);
+}
+
+// Whether a surface faces another way than the last one that was there.
+fn is_another(before: vec3f, now: Touch) -> bool {
+  return now.on > 0.0 && any(before != vec3f(0.0)) && dot(before, now.normal) < AGREES;
 }
 
 fn look_at_vertex(is_first: bool) {

@@ -8,6 +8,7 @@ struct Vertex {
   touched: f32,
   anchor: vec3f,
   room: f32,
+  doubt: f32,
   // Of setup: rest position, length of the segment, way from the last pin, stiffness of the joint, direction along the axes before, mass,
   // stiffness of what holds it at its rest position.
   rest: vec3f,
@@ -102,6 +103,9 @@ var<private> segment: Touch;
 var<private> place: f32;
 // The last pin, where the vertex before was when the step began, and the step of the iteration.
 var<private> pin: vec3f;
+// Normals of the surfaces that were there last; zero where none was in this run.
+var<private> seen: vec3f;
+var<private> segment_seen: vec3f;
 var<private> first_free: u32;
 var<private> before_led: vec3f;
 var<private> rotation: vec3f;
