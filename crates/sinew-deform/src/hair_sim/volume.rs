@@ -78,7 +78,7 @@ pub(super) struct Stretch<R> {
     pub(super) span: [R; 2],
     /// Their time, seconds.
     pub(super) secs: f64,
-    /// Of [`HairSettings`](super::HairSettings): hidden guides do not push.
+    /// Of [`HairSettings`](super::HairSettings).
     pub(super) detail: f32,
     pub(super) par: Par,
 }
@@ -114,13 +114,15 @@ impl HairVolume {
         for (&at, &length) in places.iter().zip(&out.volumes) {
             out.add(&grid, at, length);
         }
-        for i in 0..places.len() {
-            let mut densest = 0.0_f32;
-            out.for_each_node(&grid, places[i], |node, _, _| {
-                densest = densest.max(density_of(node));
+        let densest = |at: &[f32; 3]| {
+            let mut densest = 1e-3_f32;
+            out.for_each_node(&grid, *at, |node, _, _| {
+                densest = densest.max(density_of(node))
             });
-            out.volumes[i] /= densest.max(1e-3);
-        }
+            densest
+        };
+        let pairs = out.volumes.iter().zip(&places);
+        out.volumes = pairs.map(|(length, at)| length / densest(at)).collect();
         Some(out)
     }
 
@@ -163,7 +165,10 @@ impl HairVolume {
             },
             &|range, mut out| {
                 for (i, guide) in range.enumerate() {
-                    if fade(stretch.detail, bind.shown_from[bind.guides[guide] as usize]) <= 0.0 {
+                    // Guides that are shown stand for those that are hidden.
+                    let shown_from = bind.shown_from[bind.guides[guide] as usize];
+                    let share = fade(stretch.detail, shown_from) / stretch.detail.max(1e-6);
+                    if share <= 0.0 {
                         continue;
                     }
                     let (drive, vertices) = (&drives[guide], bind.guide_range(guide));
@@ -171,7 +176,7 @@ impl HairVolume {
                     let scale = |t: R| scales[0] + (scales[1] - scales[0]) * t;
                     let (now, then) = (scale(begin), scale(end));
                     let at = drive.motion.at(end);
-                    let volume = then.to_single().powi(3);
+                    let volume = then.to_single().powi(3) * share;
                     let mut x = Vec3::zeros();
                     let pairs = kept[vertices.clone()].iter().zip(out.strand(i));
                     for ((kept, place), v) in pairs.zip(vertices) {

@@ -175,6 +175,30 @@ fn volume_has_the_same_bits_on_any_number_of_threads() {
     assert_eq!(one.positions, many.positions);
 }
 
+/// Guides that are shown take up what hidden ones leave: hair does not fall together as it loses detail.
+#[test]
+fn shown_guides_stand_for_hidden_ones() {
+    let (strands, rest) = brush(16, 0.008, 0.16, 21);
+    let mut scene = Scene::<f32>::new(&strands, &rest, None);
+    scene.bind = scene.bind.clone().with_volume();
+    scene.state = HairState::new(&scene.bind);
+    for detail in [1.0_f32, 0.8, 0.5, 0.3] {
+        scene.settings = HairSettings {
+            volume: 1.0,
+            detail,
+            ..super::test_scene::bare()
+        };
+        scene.settle(1.0 / 60.0 + 1e-4, &[]);
+        let volume = scene.bind.volume.as_ref().expect("has one");
+        let inner: Vec<&[f32; 3]> = rest.iter().filter(|p| is_inner(p)).collect();
+        let densities = inner
+            .iter()
+            .map(|at| volume.density(&scene.state.grid, **at));
+        let mean = densities.sum::<f32>() / inner.len() as f32;
+        assert!((0.85..1.15).contains(&mean), "{detail}: {mean}");
+    }
+}
+
 /// A wave in a brush without damping: its energy must not grow.
 #[test]
 fn pressure_gives_no_energy() {

@@ -3,8 +3,10 @@
 fn kernel(invocation: u32) {
   let index = invocation / 27u;
   let node = near_node(invocation % 27u);
-  if fade_from(shown_from(index)) <= 0.0 { return; }
   let u = uniforms();
+  // Guides that are shown stand for those that are hidden.
+  let share = fade_from(shown_from(index)) / max(u.shown.x, 1e-6);
+  if share <= 0.0 { return; }
   let progress = read_moment(0u);
   let sort = sort_of(u.steps, progress.x);
   let run = run_length(u, progress.x);
@@ -32,7 +34,7 @@ fn kernel(invocation: u32) {
     }
     let place = point_of(at, x + read_state(kept_at(1u, vertex)).xyz * secs);
     if all(node == vec3i(0)) { write_places(vertex, vec4f(place, 0.0)); }
-    add_volume(place, node, read_volumes(vertex) * sizes.y * sizes.y * sizes.y);
+    add_volume(place, node, read_volumes(vertex) * sizes.y * sizes.y * sizes.y * share);
   }
 }
 
