@@ -9,7 +9,7 @@
 //! | 8 | 1 if a frame was simulated, `u64` |
 //! | 44 per guide | root: quaternion x y z w, translation, scale, velocity, `f32` |
 //! | 12 per guide vertex | position, `f32` |
-//! | 52 per guide vertex | rotation of the segment (quaternion x y z w), velocity, place that friction holds, solid there, distance, how much it is held back, `f32` |
+//! | 52 per guide vertex | rotation of the segment (quaternion x y z w), velocity, place that friction holds, solid, distance, `doubt`, `f32` |
 
 use super::bind::{BoundVertex, HairBind, rest_turns};
 use super::frame::RUN;

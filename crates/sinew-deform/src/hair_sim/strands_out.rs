@@ -102,7 +102,7 @@ impl<R: Real> Layout<'_, R> {
         fade(self.detail, self.bind.shown_from[strand])
     }
 
-    /// A guide is copied; a follower is laid beside it. What is hidden is at its root. Tells whether it is a follower that is shown.
+    /// A guide is copied; a follower is laid beside it. A hidden strand is at its root. Tells whether it is a follower that is shown.
     fn place(&self, strand: usize, points: &mut [[f32; 3]]) -> bool {
         let bind = self.bind;
         let guide = bind.guide_of[strand] as usize;

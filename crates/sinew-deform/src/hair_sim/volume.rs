@@ -2,7 +2,7 @@
 //!
 //! Each guide vertex takes up a volume. At rest all volumes together fill the space that the hair is in once: [`HairVolume::new`] adds up
 //! lengths of hair on a grid, and the volume of a vertex is its length over that of the densest node nearby. No node has more than the density
-//! one then. During a frame, volumes are added up every few steps. What is more than one is a pressure, and hair accelerates down its
+//! one then. During a frame, volumes are added up every few steps. Density above one is a pressure, and hair accelerates down its
 //! slope in these steps.
 //!
 //! Vertices are taken where they will be at the end of these steps. A pressure that is late by a time `t` makes waves of frequency `f` grow
